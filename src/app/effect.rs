@@ -1,0 +1,81 @@
+//! Everything the program may ask of the world, as one closed enum.
+
+use chrono::{DateTime, Utc};
+
+use super::fetching::Request;
+use super::listing::{ListQuery, RowsWanted};
+use super::subscription::{Commit, FeedState, SubscriptionRecord};
+use crate::history::{EntryKey, FeedKey, Flag};
+
+/// Something asked of the world. The answer, where there is one, comes as a [`super::msg::Msg`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// One HTTP exchange.
+    Fetch(Request),
+    /// Write what a poll changed, all or nothing.
+    Commit(Box<Commit>),
+    /// Write a feed's state before a request goes out (SPEC G.20).
+    SaveState(FeedKey, Box<FeedState>),
+    /// Write the lasting part of subscriptions, all or nothing.
+    SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
+    /// Set or clear a mark on entries.
+    Mark {
+        /// The entries.
+        keys: Vec<EntryKey>,
+        /// Which mark.
+        flag: Flag,
+        /// Set or cleared.
+        value: bool,
+        /// It takes back an earlier change.
+        undoes: bool,
+    },
+    /// Set or clear a mark on all entries of a list.
+    MarkList {
+        /// Which entries.
+        query: ListQuery,
+        /// Which mark.
+        flag: Flag,
+        /// Set or cleared.
+        value: bool,
+    },
+    /// Read rows of a list.
+    LoadRows(RowsWanted),
+    /// Read an entry.
+    LoadEntry(EntryKey),
+    /// Turn an entry's text into lines.
+    Render(RenderWanted),
+    /// Count the unread entries listed since an instant.
+    CountToday(DateTime<Utc>),
+    /// Open an address in the reader's browser.
+    Open(String),
+    /// Subscribe to everything an OPML file names.
+    Import(String),
+    /// Leave for the demo.
+    OpenDemo,
+    /// End the program.
+    Quit,
+}
+
+/// A text to turn into lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderWanted {
+    /// The entry.
+    pub key: EntryKey,
+    /// Its text as marked up.
+    pub html: String,
+    /// Addresses in it are relative to this.
+    pub base: Option<String>,
+    /// Columns there are.
+    pub width: u16,
+}
+
+/// A text as lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenderedEntry {
+    /// The entry.
+    pub key: EntryKey,
+    /// Columns it was made for.
+    pub width: u16,
+    /// The lines.
+    pub rendered: super::lines::Rendered,
+}

@@ -1,0 +1,138 @@
+//! The subscriptions pane: smart lists first, then tags with their feeds, then feeds without a tag.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveTime, TimeZone, Utc};
+use chrono_tz::Tz;
+
+use super::listing::{ListQuery, Scope, Show};
+use super::model::Model;
+use crate::history::FeedKey;
+
+/// The subscriptions pane.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FeedsPane {
+    /// Its rows, in order.
+    pub rows: Vec<FeedsRow>,
+    /// Place of the selected row.
+    pub selected: usize,
+    /// Place of the first row on the screen.
+    pub top: usize,
+}
+
+/// One row of the pane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeedsRow {
+    /// All unread entries.
+    AllUnread,
+    /// Entries of today.
+    Today,
+    /// Starred entries.
+    Starred,
+    /// A tag, with its feeds below it.
+    Tag(String, Vec<FeedKey>),
+    /// A feed, indented below its tag or not.
+    Feed(FeedKey, bool),
+}
+
+impl FeedsPane {
+    /// The selected row.
+    pub fn selected_row(&self) -> Option<&FeedsRow> {
+        self.rows.get(self.selected)
+    }
+
+    /// Moves `top` so that the selected row is on a screen of `height` rows.
+    pub fn keep_in_sight(&mut self, height: usize) {
+        self.top = self.top.min(self.selected);
+        if height > 0 && self.selected >= self.top.saturating_add(height) {
+            self.top = self.selected.saturating_sub(height.saturating_sub(1));
+        }
+    }
+}
+
+/// Makes the rows anew; the selection stays on the row it was on.
+pub fn rebuild(model: &mut Model) {
+    let selected = model.screen.feeds.selected_row().cloned();
+    let mut by_title: Vec<FeedKey> = model.feeds.keys().copied().collect();
+    by_title.sort_by_cached_key(|key| {
+        let title = model.feeds.get(key).map(|feed| feed.record.shown_title().to_lowercase());
+        (title, *key)
+    });
+    let mut tags: BTreeMap<String, Vec<FeedKey>> = BTreeMap::new();
+    let mut untagged = Vec::new();
+    for key in by_title {
+        let Some(feed) = model.feeds.get(&key) else { continue };
+        if feed.record.tags.is_empty() {
+            untagged.push(key);
+        }
+        for tag in &feed.record.tags {
+            tags.entry(tag.clone()).or_default().push(key);
+        }
+    }
+    let mut rows = vec![FeedsRow::AllUnread, FeedsRow::Today, FeedsRow::Starred];
+    for (tag, feeds) in tags {
+        rows.push(FeedsRow::Tag(tag, feeds.clone()));
+        rows.extend(feeds.into_iter().map(|key| FeedsRow::Feed(key, true)));
+    }
+    rows.extend(untagged.into_iter().map(|key| FeedsRow::Feed(key, false)));
+    let pane = &mut model.screen.feeds;
+    let place = selected.and_then(|row| rows.iter().position(|other| same(other, &row)));
+    pane.rows = rows;
+    pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
+}
+
+/// Whether two rows stand for the same thing, though a tag may have other feeds now.
+fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
+    match (a, b) {
+        (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
+        (a, b) => a == b,
+    }
+}
+
+/// The entries that the selected row stands for.
+pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
+    let screen = &model.screen;
+    let everything = |show, since| ListQuery {
+        scope: Scope::Everything,
+        show,
+        since,
+        keep: screen.list.keep.clone(),
+    };
+    let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
+    match screen.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
+        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, model.zone))),
+        Some(FeedsRow::Starred) => everything(Show::Starred, None),
+        Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
+        Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
+    }
+}
+
+/// Whether entries of a feed can be in the open list.
+pub fn concerns(model: &Model, feed: FeedKey) -> bool {
+    match model.screen.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
+        Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
+        Some(FeedsRow::Feed(key, _)) => *key == feed,
+    }
+}
+
+/// Unread entries of a row.
+pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
+    let of = |key: &FeedKey| model.feeds.get(key).map_or(0, |feed| feed.counters.unread);
+    match row {
+        FeedsRow::AllUnread => model.unread(),
+        FeedsRow::Today => model.screen.today,
+        FeedsRow::Starred => model.starred(),
+        FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
+        FeedsRow::Feed(key, _) => of(key),
+    }
+}
+
+/// The first instant of today in the reader's zone.
+pub fn day_start(now: DateTime<Utc>, zone: Tz) -> DateTime<Utc> {
+    let midnight = now.with_timezone(&zone).date_naive().and_time(NaiveTime::MIN);
+    // Where a day begins with a skipped hour, its first instant is an hour later.
+    let local = zone.from_local_datetime(&midnight).earliest();
+    local.map_or(now, |local| local.with_timezone(&Utc))
+}

@@ -1,0 +1,193 @@
+//! What is asked of the network and what comes back of it, as values.
+
+use chrono::{DateTime, Utc};
+
+use super::subscription::Validators;
+use crate::feed::FeedDocument;
+use crate::feed::discover::Candidate;
+use crate::history::FeedKey;
+use crate::schedule;
+
+/// Names one fetch; a late answer to an unknown one is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FetchId(pub u64);
+
+/// One HTTP exchange to make, redirects included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its name.
+    pub id: FetchId,
+    /// Where to.
+    pub url: String,
+    /// Sent only to the address that gave them; `None`: an unconditional request.
+    pub validators: Option<Validators>,
+    /// Ask caches on the way for a fresh copy (SPEC D.1, forced refresh).
+    pub no_cache: bool,
+}
+
+/// What a fetch is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// The subscription document of a feed.
+    Poll(FeedKey),
+    /// An address the reader typed: a feed, or a page that names one. The number is that of the addition.
+    Discover(u32),
+}
+
+/// How a fetch ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fetched {
+    /// When the first request was sent.
+    pub started: DateTime<Utc>,
+    /// Bytes of the last body as they came over the wire.
+    pub wire_bytes: u64,
+    /// Redirects on the way, in order.
+    pub hops: Vec<Hop>,
+    /// The last answer, or why there is none.
+    pub result: Result<Answer, Failure>,
+}
+
+/// One redirect that was followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hop {
+    /// 301, 302, 303, 307 or 308.
+    pub status: u16,
+    /// Where it pointed, resolved.
+    pub to: String,
+}
+
+/// The last answer of a fetch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// The address that answered.
+    pub url: String,
+    /// When the head of the answer came.
+    pub received: DateTime<Utc>,
+    /// What of its headers is used.
+    pub headers: AnswerHeaders,
+    /// What it carried.
+    pub body: AnswerBody,
+}
+
+impl Answer {
+    /// The same answer without its body.
+    #[must_use]
+    pub fn head(&self) -> Self {
+        Self {
+            body: AnswerBody::Unread,
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            ..*self
+        }
+    }
+}
+
+/// Headers of an answer, as bytes where they are sent back and as text where they are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AnswerHeaders {
+    /// `ETag`, byte for byte.
+    pub etag: Option<Vec<u8>>,
+    /// `Last-Modified`, byte for byte.
+    pub last_modified: Option<Vec<u8>>,
+    /// `Cache-Control`, several joined by commas.
+    pub cache_control: Option<String>,
+    /// `Expires`.
+    pub expires: Option<String>,
+    /// `Date`.
+    pub date: Option<String>,
+    /// `Age`.
+    pub age: Option<String>,
+    /// `Retry-After`.
+    pub retry_after: Option<String>,
+}
+
+impl AnswerHeaders {
+    /// Those that speak about time.
+    pub fn times(&self) -> schedule::AnswerHeaders<'_> {
+        schedule::AnswerHeaders {
+            cache_control: self.cache_control.as_deref(),
+            expires: self.expires.as_deref(),
+            date: self.date.as_deref(),
+            age: self.age.as_deref(),
+            retry_after: self.retry_after.as_deref(),
+        }
+    }
+}
+
+/// What the body of an answer turned out to be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnswerBody {
+    /// Nothing was read: the status says all.
+    Unread,
+    /// No byte came.
+    Empty,
+    /// A feed document, a redirect document, or something that is neither
+    /// ([`crate::feed::Kind::None`] with its flaws).
+    Document(Box<FeedDocument>),
+    /// An HTML page.
+    Page {
+        /// Its title, plain text.
+        title: Option<String>,
+        /// Feeds it names.
+        candidates: Vec<Candidate>,
+    },
+}
+
+/// Why there is no answer. Each prints as a fragment fit for "failed: …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The address cannot be asked.
+    #[error("{0}")]
+    Address(String),
+    /// The name does not resolve.
+    #[error("the host name '{0}' could not be found")]
+    Name(String),
+    /// No connection.
+    #[error("no connection to {0}")]
+    Connect(String),
+    /// TLS failed; never bypassed.
+    #[error("no secure connection: {0}")]
+    Tls(String),
+    /// One of the three time-outs of SPEC 0.
+    #[error("no answer within {seconds} s ({phase})")]
+    Timeout {
+        /// What was waited for.
+        phase: &'static str,
+        /// How long.
+        seconds: u64,
+    },
+    /// One of the limits of SPEC 0.
+    #[error("the answer is too large: {0}")]
+    TooLarge(String),
+    /// The body ended early.
+    #[error("the answer was cut off")]
+    CutOff,
+    /// The body's encoding is broken.
+    #[error("the answer could not be decoded: {0}")]
+    Encoding(String),
+    /// Redirects that lead nowhere.
+    #[error("bad redirect: {0}")]
+    Redirect(String),
+    /// Anything else the HTTP library reports.
+    #[error("{0}")]
+    Protocol(String),
+}
+
+impl Failure {
+    /// How the schedule sees it.
+    pub const fn for_schedule(&self) -> schedule::Failure {
+        match self {
+            Self::TooLarge(_) => schedule::Failure::TooLarge,
+            Self::CutOff | Self::Encoding(_) => schedule::Failure::Unreadable,
+            Self::Address(_)
+            | Self::Name(_)
+            | Self::Connect(_)
+            | Self::Tls(_)
+            | Self::Timeout { .. }
+            | Self::Redirect(_)
+            | Self::Protocol(_) => schedule::Failure::Unanswered,
+        }
+    }
+}

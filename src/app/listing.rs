@@ -1,0 +1,282 @@
+//! The open entry list: which entries it holds, and the window of rows that is in memory.
+//!
+//! The store keeps the whole order (a few bytes an entry); the model keeps the rows around the selection.
+//! Rows are asked for before the selection reaches the edge of the window.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
+
+use crate::history::{EntryKey, FeedKey, Flags};
+
+/// Rows fetched at once.
+pub const WINDOW_ROWS: usize = 240;
+/// Rows to have beyond the screen on both sides before more are asked for.
+const WINDOW_MARGIN: usize = 60;
+
+/// Which entries a list holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListQuery {
+    /// Where they are taken from.
+    pub scope: Scope,
+    /// Which of them.
+    pub show: Show,
+    /// Listed not before this; `None`: no bound.
+    pub since: Option<DateTime<Utc>>,
+    /// Held in any case, so that a row does not vanish while it is read.
+    pub keep: BTreeSet<EntryKey>,
+}
+
+/// Where the entries of a list are taken from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// Every feed.
+    Everything,
+    /// These feeds.
+    Feeds(Vec<FeedKey>),
+}
+
+/// Which entries of a scope are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Show {
+    /// All that are part of their feeds.
+    #[default]
+    All,
+    /// Those not read.
+    Unread,
+    /// Those with a star.
+    Starred,
+}
+
+impl Show {
+    /// Whether an entry with these marks is listed.
+    pub const fn takes(self, flags: Flags) -> bool {
+        match self {
+            Self::All => flags.is_shown(),
+            Self::Unread => flags.is_unread(),
+            Self::Starred => flags.is_starred(),
+        }
+    }
+}
+
+/// One row of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The entry.
+    pub key: EntryKey,
+    /// Its marks.
+    pub flags: Flags,
+    /// The date it is listed under.
+    pub listed: DateTime<Utc>,
+    /// Its title, plain text; empty if it has none.
+    pub title: String,
+    /// Its page.
+    pub link: Option<String>,
+}
+
+/// Which rows are wanted of which list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsWanted {
+    /// Number of the list, so that rows of a list closed meanwhile are dropped.
+    pub list: u64,
+    /// Build the order anew by this query; `None`: the order the store has.
+    pub rebuild: Option<ListQuery>,
+    /// Find this entry and answer with the rows around it; else those at `offset`.
+    pub around: Option<EntryKey>,
+    /// First row wanted.
+    pub offset: usize,
+    /// Find the next unread entry from a place on, and answer with the rows around it.
+    pub seek: Option<Seek>,
+}
+
+/// Where to look for an unread entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seek {
+    /// The first place to look at.
+    pub from: usize,
+    /// Towards the end of the list, or towards its beginning.
+    pub down: bool,
+}
+
+/// Rows of a list, as the store gives them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsLoaded {
+    /// Number of the list.
+    pub list: u64,
+    /// Rows of the whole list.
+    pub total: usize,
+    /// Place of the first of `rows`.
+    pub offset: usize,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// Place of the entry that was looked for, if it is in the list.
+    pub found: Option<usize>,
+}
+
+/// The open list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// Its number.
+    pub number: u64,
+    /// Rows of the whole list.
+    pub total: usize,
+    /// Place of the first row in memory.
+    pub offset: usize,
+    /// The rows in memory.
+    pub rows: Vec<Row>,
+    /// Place of the selected row.
+    pub selected: usize,
+    /// Place of the first row on the screen.
+    pub top: usize,
+    /// Entries read or unstarred since the list was opened: they stay until it is opened anew.
+    pub keep: BTreeSet<EntryKey>,
+    /// Rows have been asked for and have not come.
+    pub waiting: bool,
+    /// The list was never filled.
+    pub fresh: bool,
+    /// Something changed while rows were on their way: the list is to be built anew.
+    pub stale: bool,
+}
+
+impl Listing {
+    /// The row at a place of the whole list, if it is in memory.
+    pub fn row(&self, place: usize) -> Option<&Row> {
+        self.rows.get(place.checked_sub(self.offset)?)
+    }
+
+    /// As [`Self::row`], to change its marks.
+    pub fn row_mut(&mut self, place: usize) -> Option<&mut Row> {
+        self.rows.get_mut(place.checked_sub(self.offset)?)
+    }
+
+    /// The selected row.
+    pub fn selected_row(&self) -> Option<&Row> {
+        self.row(self.selected)
+    }
+
+    /// Takes rows that came; selects the entry that was looked for.
+    pub fn take(&mut self, loaded: RowsLoaded) {
+        let shift = loaded.found.map(|found| found.saturating_sub(self.selected));
+        let up = loaded.found.map(|found| self.selected.saturating_sub(found));
+        self.total = loaded.total;
+        self.offset = loaded.offset;
+        self.rows = loaded.rows;
+        if let (Some(found), Some(shift), Some(up)) = (loaded.found, shift, up) {
+            // The screen stays still under the selected entry while new ones arrive above it.
+            self.selected = found;
+            self.top = self.top.saturating_add(shift).saturating_sub(up);
+        }
+        self.selected = self.selected.min(self.total.saturating_sub(1));
+        self.top = self.top.min(self.selected);
+        self.waiting = false;
+        self.fresh = false;
+    }
+
+    /// The first row to ask for, if the rows around the selection are not all in memory.
+    pub fn wanted_offset(&self) -> Option<usize> {
+        if self.waiting || self.total == 0 {
+            return None;
+        }
+        let from = self.selected.saturating_sub(WINDOW_MARGIN);
+        let to = self.selected.saturating_add(WINDOW_MARGIN).min(self.total);
+        let end = self.offset.saturating_add(self.rows.len());
+        let missing = from < self.offset || to > end;
+        missing.then(|| self.selected.saturating_sub(WINDOW_ROWS / 2))
+    }
+
+    /// Moves `top` so that the selected row is on a screen of `height` lines, day headings included.
+    pub fn keep_in_sight(&mut self, height: usize, zone: Tz) {
+        self.top = self.top.min(self.selected);
+        while self.top < self.selected && self.lines_between(self.top, self.selected, zone) > height
+        {
+            // Far jumps are not walked line by line: a heading a row is the worst case.
+            let far = self.selected.saturating_sub(height);
+            self.top = self.top.saturating_add(1).max(far);
+        }
+    }
+
+    /// Lines from the row at `from` to the row at `to`, both included, with their day headings.
+    fn lines_between(&self, from: usize, to: usize, zone: Tz) -> usize {
+        let mut lines = 0_usize;
+        let mut day = None;
+        for place in from..=to {
+            let this = self.row(place).map(|row| day_of(row.listed, zone));
+            if this.is_some() && this != day {
+                lines = lines.saturating_add(1);
+                day = this;
+            }
+            lines = lines.saturating_add(1);
+            if lines > 4 * usize::from(u16::MAX) {
+                break;
+            }
+        }
+        lines
+    }
+}
+
+/// The day an instant falls on in a zone.
+pub fn day_of(instant: DateTime<Utc>, zone: Tz) -> NaiveDate {
+    instant.with_timezone(&zone).date_naive()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(seq: u32, day: i64) -> Row {
+        Row {
+            key: EntryKey { feed: FeedKey(1), seq },
+            flags: Flags::NEW,
+            listed: DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap(),
+            title: String::new(),
+            link: None,
+        }
+    }
+
+    fn listing(rows: usize) -> Listing {
+        let rows: Vec<Row> = (0..rows)
+            .map(|n| row(u32::try_from(n).unwrap(), i64::try_from(n / 3).unwrap()))
+            .collect();
+        Listing { total: rows.len(), rows, ..Listing::default() }
+    }
+
+    #[test]
+    fn the_selection_is_kept_on_the_screen_with_day_headings_counted() {
+        let mut list = listing(30);
+        list.selected = 8;
+        list.keep_in_sight(6, Tz::UTC);
+        // Rows 5 to 8 take four lines and the headings of two days the other two.
+        assert_eq!(list.top, 5);
+        list.selected = 2;
+        list.keep_in_sight(6, Tz::UTC);
+        assert_eq!(list.top, 2);
+    }
+
+    #[test]
+    fn rows_are_asked_for_before_the_edge_is_reached() {
+        let mut list = Listing { total: 1000, rows: listing(240).rows, ..Listing::default() };
+        assert_eq!(list.wanted_offset(), None);
+        list.selected = 200;
+        assert_eq!(list.wanted_offset(), Some(80));
+        list.waiting = true;
+        assert_eq!(list.wanted_offset(), None);
+    }
+
+    #[test]
+    fn the_screen_stays_still_under_the_selection_when_entries_arrive_above_it() {
+        let mut list = listing(20);
+        (list.selected, list.top) = (6, 4);
+        let rows = listing(25).rows;
+        list.take(RowsLoaded { list: 0, total: 25, offset: 0, rows, found: Some(11) });
+        assert_eq!((list.selected, list.top), (11, 9));
+    }
+
+    #[test]
+    fn a_list_that_shrank_keeps_a_valid_selection() {
+        let mut list = listing(20);
+        list.selected = 19;
+        list.take(RowsLoaded { list: 0, total: 3, offset: 0, rows: listing(3).rows, found: None });
+        assert_eq!(list.selected, 2);
+    }
+}

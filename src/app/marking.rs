@@ -1,0 +1,117 @@
+//! Marks and taking them back: read, star, mark-all.
+
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+
+use super::effect::Effect;
+use super::feeds_pane;
+use super::model::Model;
+use super::msg::Marked;
+use crate::history::{EntryKey, Flag};
+
+/// Steps that can be taken back.
+const UNDO_STEPS: usize = 200;
+
+/// What the reader can take back, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UndoStack {
+    steps: VecDeque<Step>,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Step {
+    flag: Flag,
+    value: bool,
+    keys: Vec<EntryKey>,
+}
+
+/// Sets a mark on the selected entry, or clears it; it is on the screen at once.
+pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
+    let list = &model.screen.list;
+    let Some(row) = list.selected_row() else { return Vec::new() };
+    let (key, value) = (row.key, !row.flags.get(flag));
+    set(model, key, flag, value)
+}
+
+/// Sets a mark on one entry; nothing happens if it has it so.
+pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Effect> {
+    show(model, &[key], flag, value);
+    vec![Effect::Mark { keys: vec![key], flag, value, undoes: false }]
+}
+
+/// Marks the open list read.
+pub fn mark_all(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let query = feeds_pane::query(model, now);
+    model.screen.list.keep.extend(model.screen.list.rows.iter().map(|row| row.key));
+    vec![Effect::MarkList { query, flag: Flag::Read, value: true }]
+}
+
+/// Takes the last change back.
+pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(step) = model.undo.steps.pop_back() else {
+        model.screen.say(now, "nothing to undo");
+        return Vec::new();
+    };
+    show(model, &step.keys, step.flag, !step.value);
+    model.screen.say(now, format!("undone: {}", words(step.flag, step.value, step.keys.len())));
+    vec![Effect::Mark { keys: step.keys, flag: step.flag, value: !step.value, undoes: true }]
+}
+
+/// Marks are durable: sums follow, and what the reader asked for can be taken back.
+pub fn marked(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    flag: Flag,
+    value: bool,
+    undoes: bool,
+    whole_list: bool,
+    marked: Marked,
+) -> Vec<Effect> {
+    for (feed, counters) in marked.counters {
+        if let Some(subscription) = model.feeds.get_mut(&feed) {
+            subscription.counters = counters;
+        }
+    }
+    show(model, &marked.changed, flag, value);
+    if whole_list {
+        let text = words(flag, value, marked.changed.len());
+        let hint = if marked.changed.is_empty() { "" } else { " · u undo" };
+        model.screen.say(now, format!("{text}{hint}"));
+    }
+    if !undoes && !marked.changed.is_empty() {
+        if model.undo.steps.len() >= UNDO_STEPS {
+            model.undo.steps.pop_front();
+        }
+        model.undo.steps.push_back(Step { flag, value, keys: marked.changed });
+    }
+    vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))]
+}
+
+/// Shows a mark on the rows in memory and on the entry being read; they stay in the list until it is opened anew.
+fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
+    let wanted: std::collections::BTreeSet<&EntryKey> = keys.iter().collect();
+    for row in &mut model.screen.list.rows {
+        if wanted.contains(&row.key) {
+            row.flags = row.flags.with(flag, value);
+            model.screen.list.keep.insert(row.key);
+        }
+    }
+    if let Some(reader) = &mut model.screen.reader
+        && wanted.contains(&reader.entry.key)
+    {
+        reader.entry.flags = reader.entry.flags.with(flag, value);
+    }
+}
+
+/// What a change did, in words.
+fn words(flag: Flag, value: bool, count: usize) -> String {
+    let what = match (flag, value) {
+        (Flag::Read, true) => "marked read",
+        (Flag::Read, false) => "marked unread",
+        (Flag::Starred, true) => "starred",
+        (Flag::Starred, false) => "unstarred",
+    };
+    format!("{count} {what}")
+}

@@ -1,0 +1,27 @@
+//! What happens next: the model, the messages that change it, and the effects that are asked of the world.
+//! Pure; stands on `feed`, `history` and `schedule`.
+//!
+//! This folder does not draw, fetch, store or wait. [`update`](update::update) is the only way in; a journey
+//! is one file: `polling`, `subscribing`, `reading`, `marking`.
+
+pub mod answers;
+pub mod effect;
+pub mod feeds_pane;
+pub mod fetching;
+pub mod keymap;
+pub mod lines;
+pub mod listing;
+pub mod marking;
+pub mod model;
+pub mod msg;
+pub mod poll_log;
+pub mod polling;
+pub mod prompting;
+pub mod reading;
+pub mod screen;
+pub mod settings;
+pub mod subscribing;
+pub mod subscription;
+pub mod traffic;
+pub mod update;
+pub mod walking;

@@ -1,0 +1,125 @@
+//! All the state there is.
+//!
+//! The model is a window, not the store: it holds every subscription with its sums and its plan, but of
+//! entries only the rows around the selection and the one being read.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::marking::UndoStack;
+use super::polling::{self, Run};
+use super::screen::Screen;
+use super::settings::Settings;
+use super::subscribing::{Addition, Imported};
+use super::subscription::{SavedSubscription, Subscription};
+use super::traffic::Traffic;
+use crate::history::FeedKey;
+use crate::schedule::Timetable;
+
+/// The state of the program. Changed by [`super::update::update`] alone.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// What the reader configured.
+    pub settings: Settings,
+    /// The reader's time zone.
+    pub zone: Tz,
+    /// Spreads this installation's polls (SPEC A.7).
+    pub salt: u64,
+    /// Polls fall due by themselves; off for commands that do one thing.
+    pub polls_by_itself: bool,
+    /// Nothing is asked of the network.
+    pub offline: bool,
+    /// All subscriptions.
+    pub feeds: BTreeMap<FeedKey, Subscription>,
+    /// When which feed is due.
+    pub timetable: Timetable<FeedKey>,
+    /// Queues and requests under way.
+    pub traffic: Traffic,
+    /// Feeds that wait, are asked, or are being written.
+    pub busy: BTreeMap<FeedKey, polling::Poll>,
+    /// The polls since the program was last at rest.
+    pub run: Run,
+    /// Addresses being subscribed to.
+    pub additions: BTreeMap<u32, Addition>,
+    /// What came of the last import.
+    pub imported: Option<Imported>,
+    /// Records of subscriptions handed to the store and not yet durable.
+    pub unsaved: u32,
+    /// What the reader can take back.
+    pub undo: UndoStack,
+    /// What is on the screen.
+    pub screen: Screen,
+}
+
+impl Model {
+    /// A model of what the store holds, with every plan made.
+    pub fn new(
+        settings: Settings,
+        zone: Tz,
+        salt: u64,
+        saved: Vec<SavedSubscription>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut model = Self {
+            settings,
+            zone,
+            salt,
+            polls_by_itself: true,
+            offline: false,
+            feeds: BTreeMap::new(),
+            timetable: Timetable::default(),
+            traffic: Traffic::default(),
+            busy: BTreeMap::new(),
+            run: Run::default(),
+            additions: BTreeMap::new(),
+            imported: None,
+            unsaved: 0,
+            undo: UndoStack::default(),
+            screen: Screen::default(),
+        };
+        for saved in saved {
+            let subscription = Subscription {
+                state: saved.state,
+                counters: saved.counters,
+                ..Subscription::new(saved.key, saved.record)
+            };
+            model.feeds.insert(saved.key, subscription);
+        }
+        let keys: Vec<FeedKey> = model.feeds.keys().copied().collect();
+        for key in keys {
+            polling::replan(&mut model, key, now);
+        }
+        let spread = u64::from(model.settings.poll.start_spread_seconds).saturating_mul(1000);
+        let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);
+        model.traffic.not_before = now
+            .checked_add_signed(chrono::TimeDelta::milliseconds(i64::try_from(delay).unwrap_or(0)));
+        super::feeds_pane::rebuild(&mut model);
+        model
+    }
+
+    /// The number the next subscription gets: one more than any in use or ever shown.
+    pub fn next_feed_key(&self) -> FeedKey {
+        FeedKey(self.feeds.keys().next_back().map_or(1, |key| key.0.saturating_add(1)))
+    }
+
+    /// When the loop must come back although nothing happens: a deadline, a queue that opens, or the next
+    /// minute on the screen.
+    pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let minute = now.checked_add_signed(chrono::TimeDelta::seconds(30)).unwrap_or(now);
+        let due = (self.polls_by_itself && !self.offline).then(|| self.timetable.next()).flatten();
+        let start = self.traffic.next_start(&self.settings.network);
+        [due, start].into_iter().flatten().fold(minute, DateTime::min)
+    }
+
+    /// Unread entries over all feeds.
+    pub fn unread(&self) -> u32 {
+        self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
+    }
+
+    /// Starred entries over all feeds.
+    pub fn starred(&self) -> u32 {
+        self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
+    }
+}

@@ -1,0 +1,99 @@
+//! Everything that can happen, as one closed enum.
+
+use super::effect::RenderedEntry;
+use super::fetching::{FetchId, Fetched};
+use super::keymap::Key;
+use super::listing::RowsLoaded;
+use super::polling::PollWish;
+use super::subscribing::Wanted;
+use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry};
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Msg {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted.
+    Pasted(String),
+    /// The terminal has a new size, in columns and rows.
+    Resized(u16, u16),
+    /// Time passed.
+    Tick,
+    /// A fetch ended.
+    Fetched(FetchId, Box<Fetched>),
+    /// What a poll changed is durable.
+    Committed {
+        /// The feed.
+        feed: FeedKey,
+        /// Its sums afterwards.
+        counters: Counters,
+        /// Entries never seen before.
+        new: u32,
+        /// Entries whose content changed.
+        edited: u32,
+    },
+    /// What a poll changed could not be written.
+    CommitFailed {
+        /// The feed.
+        feed: FeedKey,
+        /// Why, as a sentence.
+        why: String,
+    },
+    /// The lasting part of some subscriptions is durable.
+    RecordsSaved,
+    /// Marks were set and are durable.
+    Marked {
+        /// Which mark.
+        flag: Flag,
+        /// Set or cleared.
+        value: bool,
+        /// It took back an earlier change.
+        undoes: bool,
+        /// It was asked for a whole list.
+        whole_list: bool,
+        /// What changed.
+        marked: Marked,
+    },
+    /// Rows of the open list.
+    RowsLoaded(RowsLoaded),
+    /// An entry with its text.
+    EntryLoaded(Box<LoadedEntry>),
+    /// An entry's text as lines.
+    Rendered(Box<RenderedEntry>),
+    /// Unread entries of today.
+    TodayCounted(u32),
+    /// The store could not do something else; a sentence.
+    StoreFailed(String),
+    /// Something that only the reader can put right; a sentence.
+    Trouble(String),
+    /// Poll these feeds.
+    Poll(PollWish),
+    /// Subscribe to an address.
+    Add(Wanted),
+    /// Subscribe to many addresses without asking anybody.
+    Import(Vec<Wanted>),
+    /// The program is asked to end (signal, closed terminal).
+    Stop,
+}
+
+/// Which entries a mark changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Marked {
+    /// The entries that did not have it so before.
+    pub changed: Vec<EntryKey>,
+    /// The sums of their feeds afterwards.
+    pub counters: Vec<(FeedKey, Counters)>,
+}
+
+/// An entry read from the store to be shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedEntry {
+    /// The entry.
+    pub key: EntryKey,
+    /// Its kept form.
+    pub kept: KeptEntry,
+    /// Its marks.
+    pub flags: Flags,
+    /// Its text.
+    pub body: Option<Body>,
+}

@@ -1,0 +1,39 @@
+//! The poll log: one line for each of the last polls of a feed.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// Lines kept for each feed; older ones are overwritten.
+pub const POLL_LOG_LINES: u32 = 50;
+
+/// One poll.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollLogEntry {
+    /// When the request was sent.
+    pub at: DateTime<Utc>,
+    /// Status of the answer; `None` if none came.
+    pub status: Option<u16>,
+    /// Bytes of the body as they came over the wire.
+    pub wire_bytes: u64,
+    /// Entries never seen before.
+    pub new: u32,
+    /// Entries whose content changed.
+    pub edited: u32,
+    /// Why it ran.
+    pub cause: PollCause,
+    /// What went wrong, as a sentence fragment.
+    pub trouble: Option<String>,
+}
+
+/// Why a poll ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PollCause {
+    /// Its plan said so.
+    Due,
+    /// The reader asked (SPEC B.8).
+    Asked,
+    /// The reader asked for an unconditional request (SPEC B.8).
+    Forced,
+    /// The feed was just subscribed to.
+    Subscribed,
+}

@@ -1,0 +1,482 @@
+//! The journey of a poll: due, queued, asked, judged, committed, planned anew.
+
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+
+use super::answers::{Verdict, judge};
+use super::effect::Effect;
+use super::feeds_pane;
+use super::fetching::{Answer, Fetched, Purpose, Request};
+use super::model::Model;
+use super::poll_log::{PollCause, PollLogEntry};
+use super::settings::Settings;
+use super::subscription::{Commit, FeedState, Subscription, Validators};
+use super::traffic::{Waiting, is_loopback};
+use crate::history::{Counters, FeedKey};
+use crate::schedule::{self, ByHand, Decision, Failure, Plan};
+
+/// Results kept for whoever asked; the oldest go first.
+const RESULTS_MAX: usize = 20_000;
+
+/// A poll between due and planned anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Poll {
+    /// How far it is.
+    pub stage: Stage,
+    /// Bytes of the body as they came over the wire.
+    wire_bytes: u64,
+    /// Validators were sent.
+    conditional: bool,
+}
+
+/// How far a poll is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits for its site.
+    Waiting,
+    /// Its request is under way.
+    Asking,
+    /// Its answer is being written.
+    Writing,
+}
+
+/// Which feeds the reader wants polled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollWish {
+    /// The feeds; `None`: all.
+    pub feeds: Option<Vec<FeedKey>>,
+    /// Why.
+    pub wish: Wish,
+}
+
+/// What kind of poll is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Those that are due.
+    Due,
+    /// Those a manual refresh may poll (SPEC B.8).
+    Allowed,
+    /// The same, without validators.
+    Forced,
+}
+
+/// The polls since the program was last at rest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// Polls begun.
+    pub asked: u32,
+    /// Polls ended.
+    pub done: u32,
+    /// Of them, failed ones.
+    pub failed: u32,
+    /// New entries they brought.
+    pub new: u32,
+    /// What came of each, in order of their ends.
+    pub results: VecDeque<PollResult>,
+}
+
+/// What came of one poll.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollResult {
+    /// The feed.
+    pub feed: FeedKey,
+    /// How it ended.
+    pub outcome: PollOutcome,
+    /// Status of the answer; `None` if none came.
+    pub status: Option<u16>,
+    /// Bytes of the body as they came over the wire.
+    pub wire_bytes: u64,
+    /// A conditional request was made.
+    pub conditional: bool,
+    /// Entries never seen before.
+    pub new: u32,
+    /// Entries whose content changed.
+    pub edited: u32,
+    /// What went wrong, or why it was not polled; a sentence fragment.
+    pub reason: Option<String>,
+}
+
+/// How a poll ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PollOutcome {
+    /// A document was read.
+    Read,
+    /// The publisher says nothing changed.
+    NotModified,
+    /// It failed.
+    Failed,
+    /// It was not made.
+    Skipped,
+}
+
+/// Time passed: what is due joins its queue, what may start starts.
+pub fn tick(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if model.polls_by_itself && !model.offline {
+        let mut due = Vec::new();
+        while let Some(feed) = model.timetable.take_due(now) {
+            due.push(feed);
+        }
+        // The longest overdue by its own measure first (SPEC A.9).
+        let urgency =
+            |feed: &FeedKey| model.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
+        due.sort_by_key(|feed| std::cmp::Reverse(urgency(feed)));
+        for feed in due {
+            enqueue(model, feed, PollCause::Due);
+        }
+    }
+    start(model, now)
+}
+
+/// The reader asks for polls.
+pub fn ask(model: &mut Model, now: DateTime<Utc>, wish: &PollWish) -> Vec<Effect> {
+    let feeds = wish.feeds.clone().unwrap_or_else(|| model.feeds.keys().copied().collect());
+    for feed in feeds {
+        match refusal(model, feed, now, wish.wish) {
+            Some(reason) => skip(model, feed, reason),
+            None if wish.wish == Wish::Forced => enqueue(model, feed, PollCause::Forced),
+            None => enqueue(model, feed, PollCause::Asked),
+        }
+    }
+    start(model, now)
+}
+
+/// Why a feed may not be polled now although the reader asks; `None`: it may.
+fn refusal(model: &Model, feed: FeedKey, now: DateTime<Utc>, wish: Wish) -> Option<String> {
+    let Some(subscription) = model.feeds.get(&feed) else {
+        return Some("there is no such feed".into());
+    };
+    if model.offline {
+        return Some("backissue was started with --offline".into());
+    }
+    if model.busy.contains_key(&feed) {
+        return Some("it is being polled".into());
+    }
+    let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
+    match schedule::by_hand(&subscription.state.facts, now, spared) {
+        ByHand::Allowed => {}
+        ByHand::CoolDown(until) => {
+            let seconds = until.signed_duration_since(now).num_seconds();
+            return Some(format!(
+                "it was polled a moment ago; wait {}",
+                schedule::duration_words(seconds)
+            ));
+        }
+        ByHand::Confirm(until) => {
+            let seconds = until.signed_duration_since(now).num_seconds();
+            return Some(format!(
+                "the server asked to be left alone for another {}",
+                schedule::duration_words(seconds)
+            ));
+        }
+        ByHand::AtRest => return Some("the publisher ended this feed".into()),
+    }
+    let due = subscription.plan.next_poll.is_some_and(|at| at <= now);
+    (wish == Wish::Due && !due).then(|| "it is not due".into())
+}
+
+fn skip(model: &mut Model, feed: FeedKey, reason: String) {
+    let result = PollResult {
+        feed,
+        outcome: PollOutcome::Skipped,
+        status: None,
+        wire_bytes: 0,
+        conditional: false,
+        new: 0,
+        edited: 0,
+        reason: Some(reason),
+    };
+    note(&mut model.run, result);
+}
+
+fn note(run: &mut Run, result: PollResult) {
+    if run.results.len() >= RESULTS_MAX {
+        run.results.pop_front();
+    }
+    run.results.push_back(result);
+}
+
+/// Puts a feed into its site's queue.
+pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
+    let Some(subscription) = model.feeds.get(&feed) else { return };
+    if model.busy.contains_key(&feed) {
+        return;
+    }
+    if model.busy.is_empty() {
+        model.run = Run { results: std::mem::take(&mut model.run.results), ..Run::default() };
+    }
+    model.busy.insert(feed, Poll { stage: Stage::Waiting, wire_bytes: 0, conditional: false });
+    model.timetable.remove(&feed);
+    model.run.asked = model.run.asked.saturating_add(1);
+    let waiting =
+        Waiting { url: subscription.record.url.clone(), purpose: Purpose::Poll(feed), cause };
+    model.traffic.enqueue(waiting, &model.settings.network);
+}
+
+/// Starts what the queues allow.
+pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (id, waiting) in model.traffic.start(now, &model.settings.network) {
+        let forced = waiting.cause == PollCause::Forced;
+        let mut request = Request { id, url: waiting.url, validators: None, no_cache: forced };
+        if let Purpose::Poll(feed) = waiting.purpose
+            && let Some(subscription) = model.feeds.get_mut(&feed)
+        {
+            let mut poll = Poll { stage: Stage::Asking, wire_bytes: 0, conditional: false };
+            subscription.state.facts.last_try = Some(now);
+            let validators = &subscription.state.validators;
+            if !forced && validators.speak_for(&request.url) {
+                request.validators = Some(validators.clone());
+                poll.conditional = true;
+            }
+            model.busy.insert(feed, poll);
+            effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
+        }
+        effects.push(Effect::Fetch(request));
+    }
+    effects
+}
+
+/// A poll's fetch ended.
+pub fn fetched(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    cause: PollCause,
+    fetched: Fetched,
+) -> Vec<Effect> {
+    let (Some(subscription), Some(poll)) = (model.feeds.get_mut(&feed), model.busy.get_mut(&feed))
+    else {
+        return start(model, now);
+    };
+    *poll = Poll { stage: Stage::Writing, wire_bytes: fetched.wire_bytes, ..*poll };
+    let commit = judged(subscription, cause, poll.conditional, fetched);
+    let renamed = commit.record.is_some();
+    let mut effects = vec![Effect::Commit(Box::new(commit))];
+    if renamed {
+        feeds_pane::rebuild(model);
+    }
+    effects.extend(start(model, now));
+    effects
+}
+
+/// Settles what an answer changes on the feed; the entries are merged by the store.
+fn judged(
+    subscription: &mut Subscription,
+    cause: PollCause,
+    conditional: bool,
+    fetched: Fetched,
+) -> Commit {
+    let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
+    let head = fetched.result.as_ref().ok().map(Answer::head);
+    let status = head.as_ref().map(|answer| answer.status);
+    let state = &mut subscription.state;
+    state.status = status;
+    state.polls = state.polls.wrapping_add(1);
+    let (mut record, mut document, mut trouble) = (None, None, None);
+    match (judge(fetched, conditional), head) {
+        (Verdict::Document(read), Some(head)) => {
+            succeeded(state, started, &head, true);
+            state.facts.hints = read.hints.clone();
+            if subscription.record.take_head(&read) {
+                record = Some(subscription.record.clone());
+            }
+            document = Some(read);
+        }
+        (Verdict::NotModified, Some(head)) => succeeded(state, started, &head, false),
+        (Verdict::Gone, head) => {
+            failed(state, Failure::Status(410), started, head.as_ref());
+            trouble = Some("the publisher ended this feed".to_owned());
+        }
+        (Verdict::Failed(failure, why), head) => {
+            failed(state, failure, started, head.as_ref());
+            trouble = Some(why);
+        }
+        (Verdict::Document(_) | Verdict::NotModified, None) => {}
+    }
+    state.trouble.clone_from(&trouble);
+    Commit {
+        feed: subscription.key,
+        state: state.clone(),
+        record,
+        document,
+        fetched_at: started,
+        log: Some(PollLogEntry {
+            at: started,
+            status,
+            wire_bytes,
+            new: 0,
+            edited: 0,
+            cause,
+            trouble,
+        }),
+    }
+}
+
+/// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.
+fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, replaces: bool) {
+    state.facts.record_success(answer.status, &answer.headers.times(), started, answer.received);
+    state.failing_since = None;
+    let headers = &answer.headers;
+    if replaces {
+        state.validators = Validators {
+            url: answer.url.clone(),
+            etag: headers.etag.clone(),
+            last_modified: headers.last_modified.clone(),
+        };
+        return;
+    }
+    for (kept, sent) in [
+        (&mut state.validators.etag, &headers.etag),
+        (&mut state.validators.last_modified, &headers.last_modified),
+    ] {
+        if sent.is_some() {
+            kept.clone_from(sent);
+        }
+    }
+}
+
+/// A check failed; validators stay as they are (SPEC D.4 rule 7).
+fn failed(
+    state: &mut FeedState,
+    failure: Failure,
+    started: DateTime<Utc>,
+    answer: Option<&Answer>,
+) {
+    let headers = answer.map(|answer| answer.headers.times()).unwrap_or_default();
+    let received = answer.map_or(started, |answer| answer.received);
+    state.facts.record_failure(failure, &headers, started, received);
+    state.failing_since.get_or_insert(started);
+}
+
+/// Keeps the first document of a feed that was just subscribed to.
+pub fn first_document(model: &mut Model, feed: FeedKey, fetched: Fetched) -> Vec<Effect> {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+    model.timetable.remove(&feed);
+    subscription.state.facts.last_try = Some(fetched.started);
+    let poll = Poll { stage: Stage::Writing, wire_bytes: fetched.wire_bytes, conditional: false };
+    model.busy.insert(feed, poll);
+    model.run.asked = model.run.asked.saturating_add(1);
+    let commit = judged(subscription, PollCause::Subscribed, false, fetched);
+    vec![Effect::Commit(Box::new(commit))]
+}
+
+/// Makes the plan of a feed anew and puts it into the timetable.
+pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
+    let salt = model.salt;
+    let settings = model.settings.clone();
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    fill_in(subscription, &settings);
+    subscription.plan = decided(subscription, salt, now);
+    match subscription.plan.due.or(subscription.plan.next_poll) {
+        Some(at) if !model.busy.contains_key(&feed) => model.timetable.set(at, feed),
+        Some(_) | None => {
+            model.timetable.remove(&feed);
+        }
+    }
+}
+
+/// The plan of a feed without its explanation.
+fn decided(subscription: &Subscription, salt: u64, now: DateTime<Utc>) -> Decision {
+    schedule::decide_time(&subscription.state.facts, now, spread(subscription, salt))
+}
+
+/// The plan of a feed with every step of its explanation.
+pub fn explained(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
+    let subscription = model.feeds.get(&feed)?;
+    Some(schedule::decide(&subscription.state.facts, now, spread(subscription, model.salt)))
+}
+
+/// The share of jitter of a feed's next poll (SPEC A.7).
+fn spread(subscription: &Subscription, salt: u64) -> f64 {
+    let key = subscription.key.0.to_be_bytes();
+    schedule::spread_unit(u128::from(salt), &key, subscription.state.facts.last_ok)
+}
+
+/// Fills the reader's wishes into the facts: those of the feed, else the global ones.
+fn fill_in(subscription: &mut Subscription, settings: &Settings) {
+    let wishes = &subscription.record.wishes;
+    let seconds = |minutes: u32| minutes.saturating_mul(60);
+    subscription.state.facts.settings = schedule::Settings {
+        pace: wishes.pace.unwrap_or(settings.poll.pace),
+        min_seconds: seconds(wishes.min_minutes.unwrap_or(settings.poll.min_minutes)),
+        max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
+        default_seconds: seconds(settings.poll.default_minutes),
+        fixed_seconds: wishes.fixed_minutes.map(seconds),
+        ..schedule::Settings::default()
+    };
+    subscription.state.facts.loopback = is_loopback(&subscription.record.url);
+}
+
+/// What a poll changed is durable: it is reported, and the feed is planned anew.
+pub fn committed(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    counters: Counters,
+    new: u32,
+    edited: u32,
+) {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    subscription.counters = counters;
+    let state = &subscription.state;
+    let outcome = match (&state.trouble, state.status) {
+        (Some(_), _) => PollOutcome::Failed,
+        (None, Some(304)) => PollOutcome::NotModified,
+        (None, _) => PollOutcome::Read,
+    };
+    let (wire_bytes, conditional) =
+        model.busy.get(&feed).map_or((0, false), |poll| (poll.wire_bytes, poll.conditional));
+    let reason = state.trouble.clone();
+    let result = PollResult {
+        feed,
+        outcome,
+        status: state.status,
+        wire_bytes,
+        conditional,
+        new,
+        edited,
+        reason,
+    };
+    ended(model, now, result);
+}
+
+/// What a poll changed could not be written: nothing of it counts, and the feed is asked again later.
+pub fn commit_failed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: &str) {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    subscription.state.facts.record_failure(
+        Failure::Unreadable,
+        &schedule::AnswerHeaders::default(),
+        now,
+        now,
+    );
+    let status = subscription.state.status;
+    let reason = Some(why.to_owned());
+    let outcome = PollOutcome::Failed;
+    ended(
+        model,
+        now,
+        PollResult {
+            feed,
+            outcome,
+            status,
+            wire_bytes: 0,
+            conditional: false,
+            new: 0,
+            edited: 0,
+            reason,
+        },
+    );
+}
+
+/// A poll ended, one way or the other.
+fn ended(model: &mut Model, now: DateTime<Utc>, result: PollResult) {
+    model.busy.remove(&result.feed);
+    model.run.done = model.run.done.saturating_add(1);
+    model.run.new = model.run.new.saturating_add(result.new);
+    if result.outcome == PollOutcome::Failed {
+        model.run.failed = model.run.failed.saturating_add(1);
+    }
+    replan(model, result.feed, now);
+    note(&mut model.run, result);
+}

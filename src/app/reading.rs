@@ -1,0 +1,245 @@
+//! Reading: opening an entry, walking from unread to unread, following links.
+
+use chrono::{DateTime, Utc};
+
+use super::effect::{Effect, RenderWanted, RenderedEntry};
+use super::feeds_pane::{self, FeedsRow};
+use super::listing::{RowsLoaded, RowsWanted, Seek};
+use super::marking;
+use super::model::Model;
+use super::msg::LoadedEntry;
+use super::screen::{Pane, Reader, Then};
+use super::walking::{self, Distance};
+use crate::history::Flag;
+
+/// Opens the selected entry and marks it read.
+pub fn open_selected(model: &mut Model) -> Vec<Effect> {
+    let Some(row) = model.screen.list.selected_row() else { return Vec::new() };
+    let (key, unread) = (row.key, row.flags.is_unread());
+    model.screen.focus = Pane::Reader;
+    let mut effects = vec![Effect::LoadEntry(key)];
+    if unread {
+        effects.extend(marking::set(model, key, Flag::Read, true));
+    }
+    effects
+}
+
+/// An entry has been read from the store: it is shown, and its text is made into lines.
+pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
+    let wanted = model.screen.list.selected_row().is_none_or(|row| row.key == entry.key);
+    if !wanted {
+        return Vec::new();
+    }
+    let flags = model.screen.list.selected_row().map_or(entry.flags, |row| row.flags);
+    let entry = LoadedEntry { flags, ..entry };
+    model.screen.reader =
+        Some(Reader { entry, rendered: None, width: 0, scroll: 0, digits: String::new() });
+    render(model)
+}
+
+/// Asks for the lines of the entry being read, if they are not of the pane's width.
+pub fn render(model: &mut Model) -> Vec<Effect> {
+    let columns = model.screen.viewport.reader_columns;
+    let width = columns.min(model.settings.ui.text_width);
+    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
+    if reader.width == width || width == 0 {
+        return Vec::new();
+    }
+    reader.width = width;
+    let kept = &reader.entry.kept;
+    let html =
+        reader.entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default().to_owned();
+    let site = model.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
+    let base = kept.link.clone().or(site);
+    vec![Effect::Render(RenderWanted { key: reader.entry.key, html, base, width })]
+}
+
+/// Lines have been made. The place in the text is kept as well as another width allows.
+pub fn rendered(model: &mut Model, made: RenderedEntry) {
+    let rows = usize::from(model.screen.viewport.reader_rows);
+    let Some(reader) = &mut model.screen.reader else { return };
+    if reader.entry.key != made.key || reader.width != made.width {
+        return;
+    }
+    let before = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
+    let lines = made.rendered.lines.len();
+    let place = reader.scroll.saturating_mul(lines).checked_div(before).unwrap_or(0);
+    reader.scroll = place.min(lines.saturating_sub(rows));
+    reader.rendered = Some(made.rendered);
+}
+
+/// A page down; at the end of the text the next unread entry.
+pub fn space(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if model.screen.focus != Pane::Reader {
+        return next_unread(model, now);
+    }
+    let rows = usize::from(model.screen.viewport.reader_rows);
+    let more = model.screen.reader.as_ref().is_some_and(|reader| {
+        let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
+        reader.scroll.saturating_add(rows) < lines
+    });
+    if more { walking::go(model, now, true, Distance::Page) } else { next_unread(model, now) }
+}
+
+/// Opens the next unread entry of the list, else of the next feed that has one.
+pub fn next_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let list = &model.screen.list;
+    let from = if model.screen.focus == Pane::Feeds {
+        list.selected
+    } else {
+        list.selected.saturating_add(1)
+    };
+    seek(model, now, Seek { from, down: true })
+}
+
+/// Opens the previous unread entry of the list.
+pub fn previous_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    match model.screen.list.selected.checked_sub(1) {
+        Some(from) => seek(model, now, Seek { from, down: false }),
+        None => nothing(model, now),
+    }
+}
+
+/// Looks among the rows in memory first; only where they end is the store asked.
+fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
+    let list = &model.screen.list;
+    if list.fresh {
+        model.screen.then = Some(Then::OpenFirstUnread);
+        return Vec::new();
+    }
+    let mut place = seek.from;
+    while let Some(row) = list.row(place) {
+        if row.flags.is_unread() {
+            return open_at(model, place);
+        }
+        match if seek.down { place.checked_add(1) } else { place.checked_sub(1) } {
+            Some(next) => place = next,
+            None => return nothing(model, now),
+        }
+    }
+    if place >= list.total {
+        return next_feed(model, now);
+    }
+    let (number, from) = (list.number, place);
+    model.screen.list.waiting = true;
+    model.screen.then = Some(Then::Open);
+    let wanted = RowsWanted {
+        list: number,
+        rebuild: None,
+        around: None,
+        offset: from,
+        seek: Some(Seek { from, ..seek }),
+    };
+    vec![Effect::LoadRows(wanted)]
+}
+
+fn open_at(model: &mut Model, place: usize) -> Vec<Effect> {
+    model.screen.list.selected = place;
+    let mut effects = walking::settle(model);
+    effects.extend(open_selected(model));
+    effects
+}
+
+fn nothing(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    model.screen.say(now, "nothing unread here");
+    Vec::new()
+}
+
+/// Goes on to the next feed with unread entries, around the end once.
+fn next_feed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let pane = &model.screen.feeds;
+    let behind = (pane.selected.saturating_add(1)..pane.rows.len()).chain(0..pane.selected);
+    let has_unread = |place: &usize| {
+        let row = pane.rows.get(*place);
+        row.is_some_and(|row| {
+            matches!(row, FeedsRow::Feed(..)) && feeds_pane::unread(model, row) > 0
+        })
+    };
+    let Some(place) = behind.into_iter().find(has_unread) else {
+        model.screen.say(now, "nothing unread");
+        return Vec::new();
+    };
+    model.screen.feeds.selected = place;
+    let effects = walking::open_list(model, now);
+    model.screen.then = Some(Then::OpenFirstUnread);
+    effects
+}
+
+/// Rows have come: they are shown, and what waited for them is done.
+pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<Effect> {
+    if loaded.list != model.screen.list.number {
+        return Vec::new();
+    }
+    let found = loaded.found;
+    model.screen.list.take(loaded);
+    let then = model.screen.then.take();
+    let mut effects = walking::settle(model);
+    if std::mem::take(&mut model.screen.list.stale) && !model.screen.list.waiting {
+        effects.extend(walking::refresh_list(model, now));
+    }
+    effects.extend(match (then, found) {
+        (Some(Then::Open), Some(place)) => open_at(model, place),
+        (Some(Then::Open), None) => next_feed(model, now),
+        (Some(Then::OpenFirstUnread), _) => {
+            model.screen.focus = Pane::Entries;
+            seek(model, now, Seek { from: 0, down: true })
+        }
+        (None, _) => Vec::new(),
+    });
+    effects
+}
+
+/// The next or previous entry, read or not, while reading.
+pub fn neighbour(model: &mut Model, down: bool) -> Vec<Effect> {
+    let list = &model.screen.list;
+    let place = if down { list.selected.checked_add(1) } else { list.selected.checked_sub(1) };
+    match place.filter(|&place| list.row(place).is_some()) {
+        Some(place) => open_at(model, place),
+        None => Vec::new(),
+    }
+}
+
+/// Opens the entry's page in the browser and marks the entry read.
+pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(row) = model.screen.list.selected_row() else { return Vec::new() };
+    let (key, link) = (row.key, row.link.clone());
+    let Some(link) = link else {
+        model.screen.say(now, "this entry has no link");
+        return Vec::new();
+    };
+    model.screen.say(now, format!("opening {link}"));
+    let mut effects = vec![Effect::Open(link)];
+    effects.extend(marking::set(model, key, Flag::Read, true));
+    effects
+}
+
+/// A digit of a link's number. The link is opened as soon as no longer number can be meant.
+pub fn digit(model: &mut Model, now: DateTime<Utc>, digit: char) -> Vec<Effect> {
+    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
+    if digit == '0' && reader.digits.is_empty() {
+        return Vec::new();
+    }
+    reader.digits.push(digit);
+    let links = reader.rendered.as_ref().map_or(0, |text| text.links.len());
+    let number = reader.digits.parse::<usize>().unwrap_or(usize::MAX);
+    if number.saturating_mul(10) > links {
+        return follow(model, now);
+    }
+    let hint = format!("link {number}: Enter, or another digit");
+    model.screen.say(now, hint);
+    Vec::new()
+}
+
+/// Opens the link whose number was typed.
+pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
+    let digits = std::mem::take(&mut reader.digits);
+    let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let link = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
+    let Some(url) = link.map(|link| link.url.clone()) else {
+        model.screen.say(now, format!("this entry has no link {digits}"));
+        return Vec::new();
+    };
+    model.screen.say(now, format!("opening {url}"));
+    vec![Effect::Open(url)]
+}

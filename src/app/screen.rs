@@ -1,0 +1,139 @@
+//! What is on the screen: which pane has the focus, what is selected, what is open.
+
+use chrono::{DateTime, Utc};
+
+use super::feeds_pane::FeedsPane;
+use super::lines::Rendered;
+use super::listing::{Listing, Show};
+use super::msg::LoadedEntry;
+use super::prompting::Prompt;
+
+/// The state of the screen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Screen {
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// The pane that takes the keys.
+    pub focus: Pane,
+    /// Subscriptions.
+    pub feeds: FeedsPane,
+    /// Which entries of the open list are shown.
+    pub show: Show,
+    /// Entries.
+    pub list: Listing,
+    /// The entry being read.
+    pub reader: Option<Reader>,
+    /// What lies over the panes.
+    pub overlay: Option<Overlay>,
+    /// The last message.
+    pub notice: Option<Notice>,
+    /// Sizes measured when the screen was drawn last.
+    pub viewport: Viewport,
+    /// Unread entries of today.
+    pub today: u32,
+    /// What to do when the rows that were asked for have come.
+    pub then: Option<Then>,
+}
+
+/// One of the three panes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pane {
+    /// Subscriptions.
+    #[default]
+    Feeds,
+    /// Entries.
+    Entries,
+    /// The entry being read.
+    Reader,
+}
+
+/// The reader pane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reader {
+    /// The entry.
+    pub entry: LoadedEntry,
+    /// Its text as lines; `None` while it is being made.
+    pub rendered: Option<Rendered>,
+    /// Columns it was made for.
+    pub width: u16,
+    /// First line shown.
+    pub scroll: usize,
+    /// Digits typed of a link's number.
+    pub digits: String,
+}
+
+/// What lies over the panes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Overlay {
+    /// The keys that work here, from a line on.
+    Help(usize),
+    /// A line being typed.
+    Prompt(Prompt),
+}
+
+/// A message in the status line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says.
+    pub text: String,
+    /// When it was said.
+    pub at: DateTime<Utc>,
+    /// It tells of a trouble.
+    pub trouble: bool,
+}
+
+/// Sizes of the panes' insides, in cells. Zero before the first draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Viewport {
+    /// Rows of the subscriptions pane.
+    pub feeds_rows: u16,
+    /// Rows of the entries pane.
+    pub entries_rows: u16,
+    /// Rows of the reader's text.
+    pub reader_rows: u16,
+    /// Columns of the reader's text.
+    pub reader_columns: u16,
+    /// Lines of the help.
+    pub help_lines: u16,
+}
+
+/// What to do when rows have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Open the entry that was found.
+    Open,
+    /// Open the first unread entry; the list was just opened for it.
+    OpenFirstUnread,
+}
+
+/// How the panes are arranged at a width (UX 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Three panes side by side, from 120 columns on.
+    Wide,
+    /// Subscriptions, and entries or reader beside them.
+    Medium,
+    /// One pane at a time, below 80 columns.
+    Narrow,
+}
+
+impl Screen {
+    /// How the panes are arranged.
+    pub const fn arrangement(&self) -> Arrangement {
+        match self.size.0 {
+            0..80 => Arrangement::Narrow,
+            80..120 => Arrangement::Medium,
+            _ => Arrangement::Wide,
+        }
+    }
+
+    /// Says something in the status line.
+    pub fn say(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: false });
+    }
+
+    /// Tells of a trouble in the status line.
+    pub fn complain(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: true });
+    }
+}

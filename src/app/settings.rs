@@ -1,0 +1,109 @@
+//! The settings, with their defaults; what a configuration file may change.
+
+use crate::schedule::Pace;
+
+/// Everything that can be configured. Times are in the unit their name ends with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The network.
+    pub network: NetworkSettings,
+    /// The schedule.
+    pub poll: PollSettings,
+    /// History.
+    pub history: HistorySettings,
+    /// The screen.
+    pub ui: UiSettings,
+}
+
+/// `[network]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkSettings {
+    /// Requests under way at once (SPEC 0, `GLOBAL_PARALLEL`).
+    pub parallel: usize,
+    /// Requests under way at once to one site (SPEC 0, `HOST_PARALLEL`).
+    pub host_parallel: usize,
+    /// From the end of a request to the start of the next to the same site (SPEC 0, `HOST_SPACING`).
+    pub host_spacing_ms: u64,
+    /// The same for archives.
+    pub archive_spacing_ms: u64,
+    /// Loopback hosts are spaced as others are.
+    pub space_loopback: bool,
+    /// A proxy to use instead of those the environment names.
+    pub proxy: Option<String>,
+    /// Sent as `User-Agent` instead of our own.
+    pub user_agent: Option<String>,
+}
+
+/// `[poll]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PollSettings {
+    /// Shortest interval (SPEC A.8).
+    pub min_minutes: u32,
+    /// Longest interval (SPEC A.8).
+    pub max_minutes: u32,
+    /// Interval where nothing is known (SPEC 0, `DEFAULT_INTERVAL`).
+    pub default_minutes: u32,
+    /// The reader's wish where a feed has none of its own.
+    pub pace: Pace,
+    /// Learn the rhythm of feeds whose publishers say nothing.
+    pub learn: bool,
+    /// Polls at start begin within this time (SPEC A.9).
+    pub start_spread_seconds: u32,
+}
+
+/// `[history]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistorySettings {
+    /// Whether archives are walked.
+    pub mode: HistoryMode,
+}
+
+/// Whether archives are walked (SPEC C.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryMode {
+    /// Up to one run's caps without asking.
+    Auto,
+    /// Only after the reader agreed.
+    Ask,
+    /// Never.
+    Off,
+}
+
+/// `[ui]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UiSettings {
+    /// Name of the theme; `None`: the terminal's own colours.
+    pub theme: Option<String>,
+    /// The mouse is used.
+    pub mouse: bool,
+    /// Pictures are shown.
+    pub images: bool,
+    /// Widest column of text in the reader, in cells.
+    pub text_width: u16,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            network: NetworkSettings {
+                parallel: 32,
+                host_parallel: 1,
+                host_spacing_ms: 1000,
+                archive_spacing_ms: 2000,
+                space_loopback: true,
+                proxy: None,
+                user_agent: None,
+            },
+            poll: PollSettings {
+                min_minutes: 15,
+                max_minutes: 1440,
+                default_minutes: 60,
+                pace: Pace::Normal,
+                learn: true,
+                start_spread_seconds: 5,
+            },
+            history: HistorySettings { mode: HistoryMode::Auto },
+            ui: UiSettings { theme: None, mouse: true, images: false, text_width: 80 },
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A subscription: the reader's tie to a feed, what the last polls taught us of it, and its plan.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::poll_log::PollLogEntry;
+use crate::feed::FeedDocument;
+use crate::history::{Counters, FeedKey};
+use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
+
+/// One subscription as the model holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subscription {
+    /// Its number.
+    pub key: FeedKey,
+    /// What the reader chose and the publisher is called.
+    pub record: SubscriptionRecord,
+    /// What polls taught us.
+    pub state: FeedState,
+    /// Sums over its entries.
+    pub counters: Counters,
+    /// When it is polled next, and why then. Derived from the rest, never stored.
+    pub plan: Decision,
+}
+
+/// The lasting part of a subscription: changed by the reader, or when a feed moves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SubscriptionRecord {
+    /// Address of the subscription document.
+    pub url: String,
+    /// The reader's own title.
+    pub own_title: Option<String>,
+    /// The publisher's title, plain text.
+    pub title: Option<String>,
+    /// The site.
+    pub site: Option<String>,
+    /// Tags in the reader's order; nested ones are written with `/`.
+    pub tags: Vec<String>,
+    /// When it was subscribed to.
+    pub added: DateTime<Utc>,
+    /// The reader's wishes for the schedule.
+    pub wishes: Wishes,
+}
+
+/// What the reader wishes for the schedule of one feed; `None` takes the global setting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wishes {
+    /// More or less often (SPEC A.8).
+    pub pace: Option<Pace>,
+    /// Shortest interval, in minutes.
+    pub min_minutes: Option<u32>,
+    /// Longest interval, in minutes.
+    pub max_minutes: Option<u32>,
+    /// A fixed interval, in minutes, instead of any recommendation.
+    pub fixed_minutes: Option<u32>,
+}
+
+impl Wishes {
+    /// Reads wishes from the settings that travel in an OPML outline; what cannot be read is left out.
+    pub fn from_settings(settings: &BTreeMap<String, String>) -> Self {
+        let minutes = |name: &str| {
+            settings.get(name)?.parse().ok().filter(|minutes| (1..=527_040).contains(minutes))
+        };
+        Self {
+            pace: settings
+                .get("pace")
+                .and_then(|word| Pace::ALL.into_iter().find(|pace| pace.word() == word)),
+            min_minutes: minutes("min"),
+            max_minutes: minutes("max"),
+            fixed_minutes: minutes("every"),
+        }
+    }
+
+    /// The settings that travel in an OPML outline.
+    pub fn to_settings(&self) -> BTreeMap<String, String> {
+        let pairs = [
+            ("pace", self.pace.map(|pace| pace.word().to_owned())),
+            ("min", self.min_minutes.map(|minutes| minutes.to_string())),
+            ("max", self.max_minutes.map(|minutes| minutes.to_string())),
+            ("every", self.fixed_minutes.map(|minutes| minutes.to_string())),
+        ];
+        pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+}
+
+/// What polls taught us of a feed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FeedState {
+    /// Validators of the last good answer.
+    pub validators: Validators,
+    /// What the schedule goes by; its settings are filled in from the record when a plan is made.
+    pub facts: Facts,
+    /// Since when attempts fail.
+    pub failing_since: Option<DateTime<Utc>>,
+    /// Status of the last answer; `None` if there was none.
+    pub status: Option<u16>,
+    /// What went wrong last, as a sentence fragment.
+    pub trouble: Option<String>,
+    /// Polls made so far; places the next line of the poll log.
+    pub polls: u32,
+}
+
+/// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Validators {
+    /// The address that gave them, and the only one they are sent to.
+    pub url: String,
+    /// `ETag`, byte for byte.
+    pub etag: Option<Vec<u8>>,
+    /// `Last-Modified`, byte for byte.
+    pub last_modified: Option<Vec<u8>>,
+}
+
+impl Validators {
+    /// Whether there is anything to send to `url`.
+    pub fn speak_for(&self, url: &str) -> bool {
+        self.url == url && (self.etag.is_some() || self.last_modified.is_some())
+    }
+}
+
+impl Subscription {
+    /// A subscription that was never polled and has no plan yet.
+    pub fn new(key: FeedKey, record: SubscriptionRecord) -> Self {
+        let unplanned = Decision {
+            next_poll: None,
+            due: None,
+            kind: PlanKind::Never,
+            binding_seconds: None,
+            settled_by: SettledBy::FirstPoll,
+        };
+        Self {
+            key,
+            record,
+            state: FeedState::default(),
+            counters: Counters::default(),
+            plan: unplanned,
+        }
+    }
+
+    /// Whether the publisher ended the feed (SPEC S1.13).
+    pub fn is_gone(&self) -> bool {
+        matches!(self.state.facts.standing, Standing::Gone | Standing::Stopped)
+    }
+
+    /// Whether the last attempts failed.
+    pub const fn is_failing(&self) -> bool {
+        self.state.facts.failures > 0
+    }
+}
+
+impl SubscriptionRecord {
+    /// The title shown: the reader's, else the publisher's, else the address.
+    pub fn shown_title(&self) -> &str {
+        let stated = self.own_title.as_deref().or(self.title.as_deref());
+        stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
+    }
+
+    /// Takes the publisher's title and site from a document; says whether anything changed.
+    pub fn take_head(&mut self, document: &FeedDocument) -> bool {
+        let before = (self.title.clone(), self.site.clone());
+        if document.head.title.is_some() {
+            self.title.clone_from(&document.head.title);
+        }
+        if document.head.link.is_some() {
+            self.site.clone_from(&document.head.link);
+        }
+        before != (self.title.clone(), self.site.clone())
+    }
+}
+
+/// Everything a store gives back of a subscription when it is opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedSubscription {
+    /// Its number.
+    pub key: FeedKey,
+    /// Its lasting part.
+    pub record: SubscriptionRecord,
+    /// What polls taught us.
+    pub state: FeedState,
+    /// Sums over its entries.
+    pub counters: Counters,
+}
+
+/// One atomic batch (SPEC D.2: entries and validators together): what a poll changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Commit {
+    /// The feed.
+    pub feed: FeedKey,
+    /// Its state afterwards.
+    pub state: FeedState,
+    /// Its lasting part, if it changed.
+    pub record: Option<SubscriptionRecord>,
+    /// The document to merge, if one came.
+    pub document: Option<Box<FeedDocument>>,
+    /// When the document was fetched.
+    pub fetched_at: DateTime<Utc>,
+    /// The line for the poll log; `new` and `edited` are filled in by the merge.
+    pub log: Option<PollLogEntry>,
+}

@@ -1,0 +1,179 @@
+//! Moving about: between rows, between panes, between pages.
+
+use chrono::{DateTime, Utc};
+
+use super::effect::Effect;
+use super::feeds_pane;
+use super::listing::{Listing, RowsWanted};
+use super::model::Model;
+use super::screen::{Arrangement, Overlay, Pane};
+
+/// How far a movement goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// One row or line.
+    One,
+    /// Half a page.
+    Half,
+    /// A page.
+    Page,
+    /// To the end.
+    All,
+}
+
+/// Moves down (`true`) or up in what has the keys.
+pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<Effect> {
+    let viewport = model.screen.viewport;
+    if let Some(Overlay::Help(top)) = &mut model.screen.overlay {
+        let last = usize::from(viewport.help_lines).saturating_sub(1);
+        *top = moved(*top, last.saturating_add(1), down, steps(distance, 10));
+        return Vec::new();
+    }
+    match model.screen.focus {
+        Pane::Feeds => {
+            let pane = &mut model.screen.feeds;
+            let before = pane.selected;
+            let steps = steps(distance, viewport.feeds_rows);
+            pane.selected = moved(pane.selected, pane.rows.len(), down, steps);
+            if pane.selected == before { Vec::new() } else { open_list(model, now) }
+        }
+        Pane::Entries => {
+            let list = &mut model.screen.list;
+            let steps = steps(distance, viewport.entries_rows);
+            list.selected = moved(list.selected, list.total, down, steps);
+            settle(model)
+        }
+        Pane::Reader => {
+            if let Some(reader) = &mut model.screen.reader {
+                let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
+                let last = lines.saturating_sub(usize::from(viewport.reader_rows));
+                reader.scroll = moved(
+                    reader.scroll,
+                    last.saturating_add(1),
+                    down,
+                    steps(distance, viewport.reader_rows),
+                );
+            }
+            Vec::new()
+        }
+    }
+}
+
+const fn steps(distance: Distance, rows: u16) -> usize {
+    match distance {
+        Distance::One => 1,
+        Distance::Half => {
+            if rows > 2 {
+                rows as usize / 2
+            } else {
+                1
+            }
+        }
+        Distance::Page => {
+            if rows > 1 {
+                rows as usize - 1
+            } else {
+                1
+            }
+        }
+        Distance::All => usize::MAX,
+    }
+}
+
+fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
+    if down {
+        place.saturating_add(steps).min(count.saturating_sub(1))
+    } else {
+        place.saturating_sub(steps)
+    }
+}
+
+/// After the selection moved: the row is brought into sight, rows near the edge are asked for.
+pub fn settle(model: &mut Model) -> Vec<Effect> {
+    let height = usize::from(model.screen.viewport.entries_rows);
+    model.screen.list.keep_in_sight(height.max(1), model.zone);
+    let Some(offset) = model.screen.list.wanted_offset() else { return Vec::new() };
+    model.screen.list.waiting = true;
+    let wanted = RowsWanted {
+        list: model.screen.list.number,
+        rebuild: None,
+        around: None,
+        offset,
+        seek: None,
+    };
+    vec![Effect::LoadRows(wanted)]
+}
+
+/// Opens the list of the selected row of the subscriptions, from its beginning.
+pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let number = model.screen.list.number.saturating_add(1);
+    model.screen.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
+    model.screen.then = None;
+    let query = feeds_pane::query(model, now);
+    let height = usize::from(model.screen.viewport.feeds_rows);
+    model.screen.feeds.keep_in_sight(height);
+    vec![Effect::LoadRows(RowsWanted {
+        list: number,
+        rebuild: Some(query),
+        around: None,
+        offset: 0,
+        seek: None,
+    })]
+}
+
+/// Builds the open list anew; the selection stays on its entry.
+pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let around = model.screen.list.selected_row().map(|row| row.key);
+    // At the top the reader wants to see what arrives; elsewhere the screen stays still.
+    let around =
+        around.filter(|_| model.screen.list.selected > 0 || model.screen.focus != Pane::Feeds);
+    let query = feeds_pane::query(model, now);
+    let list = &mut model.screen.list;
+    list.waiting = true;
+    let offset = list.offset;
+    vec![Effect::LoadRows(RowsWanted {
+        list: list.number,
+        rebuild: Some(query),
+        around,
+        offset,
+        seek: None,
+    })]
+}
+
+/// To the pane on the right; opens nothing that is not open.
+pub fn right(model: &mut Model) {
+    let has_reader = model.screen.reader.is_some();
+    model.screen.focus = match model.screen.focus {
+        Pane::Entries | Pane::Reader if has_reader => Pane::Reader,
+        Pane::Feeds | Pane::Entries | Pane::Reader => Pane::Entries,
+    };
+}
+
+/// To the pane on the left.
+pub const fn left(model: &mut Model) {
+    model.screen.focus = match model.screen.focus {
+        Pane::Feeds | Pane::Entries => Pane::Feeds,
+        Pane::Reader => Pane::Entries,
+    };
+}
+
+/// Back: closes what is open, then goes left, then ends the program.
+pub fn back(model: &mut Model) -> Vec<Effect> {
+    if model.screen.overlay.take().is_some() {
+        return Vec::new();
+    }
+    match model.screen.focus {
+        Pane::Reader => {
+            model.screen.focus = Pane::Entries;
+            if model.screen.arrangement() != Arrangement::Wide {
+                model.screen.reader = None;
+            }
+            Vec::new()
+        }
+        Pane::Entries => {
+            model.screen.focus = Pane::Feeds;
+            Vec::new()
+        }
+        Pane::Feeds => vec![Effect::Quit],
+    }
+}

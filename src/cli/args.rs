@@ -1,0 +1,191 @@
+//! The arguments, as clap reads them and `--help` shows them.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// A terminal feed reader that polls each feed when its publisher says, fills gaps from archives, and can say why.
+///
+/// Without a command it opens the reader and polls in the background.
+#[derive(Debug, Parser)]
+#[command(
+    name = "backissue",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = false
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) global: Options,
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// Keep subscriptions and entries in this folder
+    #[arg(long, global = true, value_name = "DIR", env = "BACKISSUE_DATA_DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+    /// Read the configuration from this file
+    #[arg(long, global = true, value_name = "FILE", env = "BACKISSUE_CONFIG")]
+    pub(super) config: Option<PathBuf>,
+    /// Ask nothing of the network
+    #[arg(long, global = true)]
+    pub(super) offline: bool,
+    /// Say more about what is done
+    #[arg(short, long, global = true)]
+    pub(super) verbose: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Look around on a bundled publisher: needs no network, leaves nothing behind
+    Demo,
+    /// Subscribe to sites or feeds by their addresses
+    Add(AddArgs),
+    /// Subscribe to everything an OPML file names
+    Import(ImportArgs),
+    /// Write all subscriptions as OPML
+    Export(ExportArgs),
+    /// List the subscriptions
+    Feeds(JsonArgs),
+    /// List entries, newest first
+    Entries(EntriesArgs),
+    /// Show one entry
+    Show(ShowArgs),
+    /// Poll feeds now: those that are due, or those you name
+    #[command(alias = "refresh")]
+    Poll(PollArgs),
+    /// Poll in the background without a screen, until interrupted
+    Watch,
+    /// Show what is read in a feed document
+    Parse(ParseArgs),
+    /// Check the store, the configuration and the terminal
+    Doctor(DoctorArgs),
+}
+
+/// `add`.
+#[derive(Debug, clap::Args)]
+pub(super) struct AddArgs {
+    /// Addresses of sites or feeds
+    #[arg(required = true, value_name = "URL")]
+    pub(super) urls: Vec<String>,
+    /// Give the subscriptions a tag; may be repeated
+    #[arg(long = "tag", value_name = "T")]
+    pub(super) tags: Vec<String>,
+    /// Call the feed by this title
+    #[arg(long, value_name = "S")]
+    pub(super) title: Option<String>,
+    /// Subscribe to the address as it is, and ask nobody yet
+    #[arg(long)]
+    pub(super) no_poll: bool,
+}
+
+/// `import`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// An OPML file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: String,
+}
+
+/// `export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    /// Where to write; standard output if left out or -
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+}
+
+/// Commands whose only choice is JSON.
+#[derive(Debug, clap::Args)]
+pub(super) struct JsonArgs {
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `entries`.
+#[derive(Debug, clap::Args)]
+pub(super) struct EntriesArgs {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: Option<String>,
+    /// Only entries not read
+    #[arg(long)]
+    pub(super) unread: bool,
+    /// Only starred entries
+    #[arg(long, conflicts_with = "unread")]
+    pub(super) starred: bool,
+    /// Only entries since a date (2026-03-01) or time (2026-03-01T12:00:00Z)
+    #[arg(long, value_name = "T")]
+    pub(super) since: Option<String>,
+    /// At most this many
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `show`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// Number of the entry, as 'backissue entries' lists it
+    #[arg(value_name = "ENTRY")]
+    pub(super) entry: String,
+    /// Text only, without head
+    #[arg(long)]
+    pub(super) text: bool,
+    /// The publisher's markup as it is kept
+    #[arg(long, conflicts_with = "text")]
+    pub(super) html: bool,
+}
+
+/// `poll`.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
+pub(super) struct PollArgs {
+    /// Feeds: numbers, addresses, or parts of titles
+    #[arg(value_name = "FEED")]
+    pub(super) feeds: Vec<String>,
+    /// Everything that may be polled by hand, due or not
+    #[arg(long, conflicts_with = "feeds")]
+    pub(super) all: bool,
+    /// Ask without validators: the whole document again
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Leave archives alone
+    #[arg(long)]
+    pub(super) no_history: bool,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `parse`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ParseArgs {
+    /// A document, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: String,
+    /// Address of the document, for relative links
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// Content-Type it was sent with
+    #[arg(long, value_name = "CT")]
+    pub(super) content_type: Option<String>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `doctor`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DoctorArgs {
+    /// Put right what can be put right
+    #[arg(long)]
+    pub(super) repair: bool,
+}

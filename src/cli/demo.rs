@@ -1,0 +1,51 @@
+//! `backissue demo`: the full program on a bundled publisher and a store that is thrown away.
+
+use super::Done;
+use super::args::Options;
+use super::screen;
+use super::session::{self, Failure, block_on};
+use crate::app::msg::Msg;
+use crate::app::settings::Settings;
+use crate::app::subscribing::Wanted;
+use crate::io::clock;
+use crate::io::demo_server::DemoServer;
+use crate::io::runtime::Runtime;
+use crate::io::store::Store;
+
+/// What the bottom line says first.
+const HINT: &str =
+    "the demo: j k move, Enter opens, n goes to the next unread entry, ? shows all keys";
+
+/// Runs the demo.
+pub(super) fn run(options: &Options) -> Result<Done, Failure> {
+    let folder = tempfile::Builder::new()
+        .prefix("backissue-demo-")
+        .tempdir()
+        .map_err(|error| Failure::new(format!("no folder for the demo's store: {error}")))?;
+    let store = Store::open(folder.path())?;
+    block_on(async {
+        let server = DemoServer::start(clock::now)
+            .await
+            .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
+        let mut runtime = Runtime::start(store, settings())?;
+        session::stop_on_signals(&runtime);
+        let wishes = server.site.subscriptions().into_iter().map(|offer| Wanted {
+            address: offer.url,
+            tags: offer.tags,
+            ..Wanted::default()
+        });
+        runtime.tell(Msg::Import(wishes.collect()));
+        runtime.model.screen.say(clock::precise_now(), HINT);
+        screen::show(runtime, options.verbose).await
+    })?;
+    Ok(Done::All)
+}
+
+/// The publisher is this process: there is nobody to spare, and news may come every minute.
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.network.space_loopback = false;
+    settings.poll.min_minutes = 1;
+    settings.poll.start_spread_seconds = 0;
+    settings
+}

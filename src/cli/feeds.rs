@@ -1,0 +1,56 @@
+//! `backissue feeds`: the subscriptions with their sums, their state and their next poll.
+
+use serde_json::Value;
+
+use super::Done;
+use super::args::{JsonArgs, Options};
+use super::json;
+use super::session::{self, Failure};
+use crate::app::model::Model;
+use crate::app::subscription::Subscription;
+use crate::io::{clock, console};
+use crate::view;
+
+/// Runs the command.
+pub(super) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
+    let settings = session::settings(options)?;
+    let store = session::store(options)?;
+    let now = clock::now();
+    let model = Model::new(
+        settings,
+        clock::zone(),
+        store.salt(clock::chance())?,
+        store.subscriptions()?,
+        now,
+    );
+    if args.json {
+        let mut feeds = Vec::new();
+        for feed in model.feeds.values() {
+            feeds.push(json::feed(feed, &store.poll_log(feed.key)?));
+        }
+        console::put(&json::text(&Value::Array(feeds)));
+        return Ok(Done::All);
+    }
+    if model.feeds.is_empty() {
+        console::tell("no subscriptions yet; 'backissue add URL' makes one");
+    }
+    for feed in model.feeds.values() {
+        console::put(&line(feed, now));
+    }
+    Ok(Done::All)
+}
+
+fn line(feed: &Subscription, now: chrono::DateTime<chrono::Utc>) -> String {
+    let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::relative(at, now));
+    let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
+    format!(
+        "{:>5}  {:>5} unread of {:<6} {:<8} next {:<8} {}  {}{trouble}",
+        feed.key.to_string(),
+        feed.counters.unread,
+        feed.counters.total,
+        json::state_word(feed),
+        next,
+        feed.record.shown_title(),
+        feed.record.url,
+    )
+}

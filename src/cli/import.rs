@@ -1,0 +1,40 @@
+//! `backissue import`: subscriptions from OPML, without a request.
+
+use super::Done;
+use super::args::{ImportArgs, Options};
+use super::session::{self, Failure, at_rest, block_on};
+use crate::app::msg::Msg;
+use crate::io::{console, performing};
+
+/// Runs the command.
+pub(super) fn run(options: &Options, args: &ImportArgs) -> Result<Done, Failure> {
+    let read = performing::read_opml(&args.file).map_err(Failure::new)?;
+    for bad in &read.bad {
+        console::tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
+    }
+    for flaw in &read.flaws {
+        console::tell(&format!("{}: {}", args.file, flaw.reason));
+    }
+    block_on(async {
+        let mut runtime = session::quiet(options)?;
+        runtime.tell(Msg::Import(performing::wishes_of(&read)));
+        runtime.until(at_rest).await;
+        let imported = runtime.model.imported.clone().unwrap_or_default();
+        runtime.stop();
+        for (address, why) in &imported.bad {
+            console::tell(&format!("{address}: {why}"));
+        }
+        let bad = imported.bad.len().saturating_add(read.bad.len());
+        console::put(&format!(
+            "{} added, {} known before, {bad} could not be read; 'backissue poll' fetches what is due",
+            imported.added.len(),
+            imported.known.len()
+        ));
+        let nothing = imported.added.is_empty() && imported.known.is_empty();
+        match (nothing, bad, read.flaws.len()) {
+            (true, 1.., _) => Err(Failure::new("nothing was imported")),
+            (_, 0, 0) => Ok(Done::All),
+            _ => Ok(Done::WithFailures),
+        }
+    })
+}

@@ -1,0 +1,114 @@
+//! Pieces of JSON that several commands write: times, feeds, entries.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use crate::app::poll_log::{PollCause, PollLogEntry};
+use crate::app::subscription::Subscription;
+use crate::history::{EntryKey, Flags, KeptEntry};
+
+/// An instant in UTC, RFC 3339, whole seconds; null if there is none.
+pub(super) fn time(at: Option<DateTime<Utc>>) -> Value {
+    at.map_or(Value::Null, |at| Value::String(at.to_rfc3339_opts(SecondsFormat::Secs, true)))
+}
+
+/// A validator as text; bytes that are none are replaced.
+fn validator(bytes: Option<&Vec<u8>>) -> Value {
+    bytes.map_or(Value::Null, |bytes| Value::String(String::from_utf8_lossy(bytes).into_owned()))
+}
+
+/// One word for the state of a subscription.
+pub(super) fn state_word(feed: &Subscription) -> &'static str {
+    let facts = &feed.state.facts;
+    if feed.is_gone() {
+        "gone"
+    } else if facts.failures > 0 {
+        "failing"
+    } else if facts.last_ok.is_none() {
+        "new"
+    } else {
+        "ok"
+    }
+}
+
+/// A subscription.
+pub(super) fn feed(feed: &Subscription, log: &[PollLogEntry]) -> Value {
+    let (record, state) = (&feed.record, &feed.state);
+    json!({
+        "number": feed.key,
+        "url": record.url,
+        "title": record.shown_title(),
+        "publisher_title": record.title,
+        "site": record.site,
+        "tags": record.tags,
+        "added": time(Some(record.added)),
+        "unread": feed.counters.unread,
+        "total": feed.counters.total,
+        "starred": feed.counters.starred,
+        "state": state_word(feed),
+        "status": state.status,
+        "trouble": state.trouble,
+        "failures": state.facts.failures,
+        "failing_since": time(state.failing_since),
+        "last_ok": time(state.facts.last_ok),
+        "last_try": time(state.facts.last_try),
+        "next_poll": time(feed.plan.next_poll),
+        "settled_by": feed.plan.settled_by.word(),
+        "interval_minutes": feed.plan.binding_seconds.map(|seconds| f64::from(seconds) / 60.0),
+        "pace": state.facts.settings.pace.word(),
+        "etag": validator(state.validators.etag.as_ref()),
+        "last_modified": validator(state.validators.last_modified.as_ref()),
+        "polls": log.iter().map(poll).collect::<Vec<_>>(),
+    })
+}
+
+/// A line of the poll log.
+fn poll(line: &PollLogEntry) -> Value {
+    let cause = match line.cause {
+        PollCause::Due => "due",
+        PollCause::Asked => "asked",
+        PollCause::Forced => "forced",
+        PollCause::Subscribed => "subscribed",
+    };
+    json!({
+        "at": time(Some(line.at)),
+        "status": line.status,
+        "wire_bytes": line.wire_bytes,
+        "new": line.new,
+        "edited": line.edited,
+        "cause": cause,
+        "trouble": line.trouble,
+    })
+}
+
+/// An entry.
+pub(super) fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) -> Value {
+    json!({
+        "kind": "entry",
+        "number": key.to_string(),
+        "feed": key.feed,
+        "feed_title": feed_title,
+        "id": kept.id,
+        "title": kept.title,
+        "link": kept.link,
+        "author": kept.author,
+        "published": time(kept.published),
+        "updated": time(kept.updated),
+        "first_seen": time(Some(kept.first_seen)),
+        "listed": time(Some(kept.listed())),
+        "read": flags.is_read(),
+        "starred": flags.is_starred(),
+        "categories": kept.categories,
+        "enclosures": kept.enclosures.iter().map(|file| json!({
+            "url": file.url,
+            "type": file.media_type,
+            "length": file.length,
+            "duration_seconds": file.duration_seconds,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// A value as the text of one JSON document.
+pub(super) fn text(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

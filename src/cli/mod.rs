@@ -1,0 +1,77 @@
+//! The command line: one file a subcommand; this file only dispatches.
+//!
+//! Results go to standard output, everything else to standard error, one sentence each.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod add;
+mod args;
+mod demo;
+mod doctor;
+mod entries;
+mod export;
+mod feeds;
+mod import;
+mod json;
+mod lookup;
+mod parse;
+mod poll;
+mod screen;
+mod session;
+mod show;
+mod watch;
+
+use args::{Args, Command};
+use session::Failure;
+
+use crate::io::{console, terminal};
+
+/// How a command ends well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// Everything was done.
+    All,
+    /// Done, but some feeds failed.
+    WithFailures,
+}
+
+/// Runs the program and answers with its exit status: 0 done, 1 done with failures, 2 nothing could be done,
+/// 3 the store is in use (UX 4).
+pub fn main() -> ExitCode {
+    terminal::guard_panics();
+    let args = Args::parse();
+    match run(args) {
+        Ok(Done::All) => ExitCode::SUCCESS,
+        Ok(Done::WithFailures) => ExitCode::from(1),
+        Err(failure) => {
+            console::tell(&format!("backissue: {}", failure.sentence));
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+fn run(args: Args) -> Result<Done, Failure> {
+    let options = args.global;
+    match args.command {
+        None => screen::run(&options),
+        Some(Command::Demo) => demo::run(&options),
+        Some(Command::Add(args)) => add::run(&options, &args),
+        Some(Command::Import(args)) => import::run(&options, &args),
+        Some(Command::Export(args)) => export::run(&options, &args),
+        Some(Command::Feeds(args)) => feeds::run(&options, &args),
+        Some(Command::Entries(args)) => entries::run(&options, &args),
+        Some(Command::Show(args)) => show::run(&options, &args),
+        Some(Command::Poll(args)) => poll::run(&options, &args),
+        Some(Command::Watch) => watch::run(&options),
+        Some(Command::Parse(args)) => parse::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&options, &args),
+    }
+}
+
+/// The command line as clap describes it, for the tests of `--help`.
+pub fn command() -> clap::Command {
+    use clap::CommandFactory;
+    Args::command()
+}

@@ -1,0 +1,133 @@
+//! `backissue poll`: polls feeds now and says what came of each.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::args::{Options, PollArgs};
+use super::json;
+use super::session::{self, Failure, at_rest, block_on};
+use super::{Done, lookup};
+use crate::app::model::Model;
+use crate::app::msg::Msg;
+use crate::app::polling::{PollOutcome, PollResult, PollWish, Wish};
+use crate::app::subscription::SubscriptionRecord;
+use crate::history::FeedKey;
+use crate::io::console;
+
+/// Runs the command.
+pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
+    block_on(async {
+        let mut runtime = session::quiet(options)?;
+        let feeds = wanted(&runtime.model, &args.feeds)?;
+        let wish = match (args.force, args.all || feeds.is_some()) {
+            (true, _) => Wish::Forced,
+            (false, true) => Wish::Allowed,
+            (false, false) => Wish::Due,
+        };
+        runtime.tell(Msg::Poll(PollWish { feeds, wish }));
+        let bar = bar(args, runtime.model.run.asked);
+        let finished = runtime
+            .until(|model| {
+                bar.set_position(u64::from(model.run.done));
+                at_rest(model)
+            })
+            .await;
+        bar.finish_and_clear();
+        let done = report(&runtime.model, args);
+        runtime.stop();
+        if finished {
+            Ok(done)
+        } else {
+            Err(Failure::new("interrupted; what had been polled is saved"))
+        }
+    })
+}
+
+fn wanted(model: &Model, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let records: BTreeMap<FeedKey, SubscriptionRecord> =
+        model.feeds.iter().map(|(key, feed)| (*key, feed.record.clone())).collect();
+    typed.iter().map(|typed| lookup::feed(&records, typed)).collect::<Result<_, _>>().map(Some)
+}
+
+fn bar(args: &PollArgs, polls: u32) -> ProgressBar {
+    if args.json || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("polling {pos} of {len} {wide_bar} {eta}");
+    ProgressBar::new(u64::from(polls))
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Says what came of each poll.
+fn report(model: &Model, args: &PollArgs) -> Done {
+    let results = &model.run.results;
+    let count =
+        |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();
+    let failed = count(PollOutcome::Failed);
+    let sum = |of: fn(&PollResult) -> u32| {
+        results.iter().map(|result| u64::from(of(result))).sum::<u64>()
+    };
+    if args.json {
+        let feeds: Vec<Value> = results.iter().map(|result| result_json(model, result)).collect();
+        console::put(&json::text(&json!({
+            "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
+            "read": count(PollOutcome::Read),
+            "not_modified": count(PollOutcome::NotModified),
+            "failed": failed,
+            "skipped": count(PollOutcome::Skipped),
+            "new": sum(|result| result.new),
+            "edited": sum(|result| result.edited),
+            "feeds": feeds,
+        })));
+    } else {
+        for result in
+            results.iter().filter(|result| result.new > 0 || result.outcome == PollOutcome::Failed)
+        {
+            let title = model.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
+            let what = result
+                .reason
+                .clone()
+                .unwrap_or_else(|| format!("{} new, {} edited", result.new, result.edited));
+            console::put(&format!("{:>5}  {title}: {what}", result.feed.to_string()));
+        }
+        console::put(&format!(
+            "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited",
+            count(PollOutcome::Read),
+            count(PollOutcome::NotModified),
+            count(PollOutcome::Skipped),
+            sum(|result| result.new),
+            sum(|result| result.edited)
+        ));
+    }
+    if failed > 0 { Done::WithFailures } else { Done::All }
+}
+
+fn result_json(model: &Model, result: &PollResult) -> Value {
+    let feed = model.feeds.get(&result.feed);
+    let outcome = match result.outcome {
+        PollOutcome::Read => "read",
+        PollOutcome::NotModified => "not_modified",
+        PollOutcome::Failed => "failed",
+        PollOutcome::Skipped => "skipped",
+    };
+    json!({
+        "number": result.feed,
+        "url": feed.map(|feed| feed.record.url.as_str()),
+        "title": feed.map(|feed| feed.record.shown_title()),
+        "outcome": outcome,
+        "status": result.status,
+        "conditional": result.conditional,
+        "wire_bytes": result.wire_bytes,
+        "new": result.new,
+        "edited": result.edited,
+        "reason": result.reason,
+        "next_poll": json::time(feed.and_then(|feed| feed.plan.next_poll)),
+        "settled_by": feed.map(|feed| feed.plan.settled_by.word()),
+    })
+}

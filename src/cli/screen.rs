@@ -1,0 +1,34 @@
+//! `backissue` without a command: the reader, polling in the background.
+
+use super::args::Options;
+use super::session::{self, Failure, block_on};
+use super::{Done, demo};
+use crate::io::performing::Ending;
+use crate::io::runtime::Runtime;
+use crate::io::terminal::Terminal;
+
+/// Runs the reader.
+pub(super) fn run(options: &Options) -> Result<Done, Failure> {
+    let settings = session::settings(options)?;
+    let store = session::store(options)?;
+    let ending = block_on(async {
+        let mut runtime = Runtime::start(store, settings)?;
+        runtime.model.offline = options.offline;
+        session::stop_on_signals(&runtime);
+        show(runtime, options.verbose).await
+    })?;
+    match ending {
+        Ending::Quit => Ok(Done::All),
+        Ending::Demo => demo::run(options),
+    }
+}
+
+/// Shows the screen until the reader leaves it; everything is saved.
+pub(super) async fn show(mut runtime: Runtime, verbose: bool) -> Result<Ending, Failure> {
+    let mut terminal = Terminal::take(verbose)
+        .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
+    let ending = runtime.on_screen(&mut terminal).await;
+    drop(terminal);
+    runtime.stop();
+    Ok(ending?)
+}

@@ -1,0 +1,120 @@
+//! What every command stands on: settings, store, the loop without a screen, and how failures are told.
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use super::args::Options;
+use crate::app::model::Model;
+use crate::app::msg::Msg;
+use crate::app::settings::Settings;
+use crate::io::config;
+use crate::io::runtime::{Runtime, StartError};
+use crate::io::store::{Store, StoreError};
+
+/// Threads that fetch; the machine's other work is on the blocking pool.
+const WORKERS: usize = 2;
+/// Threads that parse and render.
+const BLOCKING_THREADS: usize = 4;
+
+/// Why a command could not be done.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// One sentence: what, where, what to do.
+    pub(super) sentence: String,
+    /// The exit status.
+    pub(super) status: u8,
+}
+
+impl Failure {
+    /// Wrong usage, or nothing could be done.
+    pub(super) fn new(sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), status: 2 }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let status = if matches!(error, StoreError::InUse { .. }) { 3 } else { 2 };
+        Self { sentence: error.to_string(), status }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Store(error) => error.into(),
+            StartError::System(sentence) => Self::new(sentence),
+        }
+    }
+}
+
+/// The settings: the configuration file's, or the defaults.
+pub(super) fn settings(options: &Options) -> Result<Settings, Failure> {
+    match &options.config {
+        Some(path) => config::read(path, true),
+        None => config::folders().map_or_else(
+            |_| Ok(Settings::default()),
+            |folders| config::read(&folders.config, false),
+        ),
+    }
+    .map_err(Failure::new)
+}
+
+/// The data folder.
+pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
+    match &options.data_dir {
+        Some(folder) => Ok(folder.clone()),
+        None => Ok(config::folders().map_err(Failure::new)?.data),
+    }
+}
+
+/// Opens the store for a command that only looks or writes a little.
+pub(super) fn store(options: &Options) -> Result<Store, Failure> {
+    Ok(Store::open(&data_dir(options)?)?)
+}
+
+/// Runs asynchronous work to its end.
+pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("no threads to work with: {error}")))?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_background();
+    done
+}
+
+/// The loop without a screen: nothing happens by itself, everything at once.
+pub(super) fn quiet(options: &Options) -> Result<Runtime, Failure> {
+    let settings = settings(options)?;
+    let mut runtime = Runtime::start(store(options)?, settings)?;
+    runtime.model.polls_by_itself = false;
+    runtime.model.offline = options.offline;
+    runtime.model.traffic.not_before = None;
+    stop_on_signals(&runtime);
+    Ok(runtime)
+}
+
+/// Tells the loop to end when the system or the reader says so; everything under way is saved.
+pub(super) fn stop_on_signals(runtime: &Runtime) {
+    use tokio::signal::unix::{SignalKind, signal};
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+        let sender = runtime.sender();
+        if let Ok(mut signals) = signal(kind) {
+            tokio::spawn(async move {
+                while signals.recv().await.is_some() {
+                    sender.send(Msg::Stop).ok();
+                }
+            });
+        }
+    }
+}
+
+/// Whether nothing is under way.
+pub(super) fn at_rest(model: &Model) -> bool {
+    model.busy.is_empty()
+        && model.unsaved == 0
+        && model.additions.values().all(|addition| addition.ended.is_some())
+}

@@ -1,0 +1,42 @@
+//! `backissue watch`: the poller without a screen, for a service manager.
+
+use super::Done;
+use super::args::Options;
+use super::session::{self, Failure, block_on};
+use crate::io::console;
+use crate::io::runtime::Runtime;
+
+/// Runs until the system says stop; everything is saved.
+pub(super) fn run(options: &Options) -> Result<Done, Failure> {
+    let settings = session::settings(options)?;
+    let store = session::store(options)?;
+    block_on(async {
+        let mut runtime = Runtime::start(store, settings)?;
+        runtime.model.offline = options.offline;
+        session::stop_on_signals(&runtime);
+        console::tell(&format!(
+            "watching {} subscriptions; interrupt to stop",
+            runtime.model.feeds.len()
+        ));
+        let mut told = 0;
+        runtime
+            .until(|model| {
+                let run = &model.run;
+                if options.verbose
+                    && model.busy.is_empty()
+                    && run.done > 0
+                    && told != run.results.len()
+                {
+                    told = run.results.len();
+                    console::tell(&format!(
+                        "{} polled, {} failed, {} new entries",
+                        run.done, run.failed, run.new
+                    ));
+                }
+                false
+            })
+            .await;
+        runtime.stop();
+        Ok(Done::All)
+    })
+}

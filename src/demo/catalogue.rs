@@ -1,0 +1,196 @@
+//! What the demo publishes: one table a kind of thing, assets embedded.
+
+use chrono::TimeDelta;
+
+/// A feed document the demo serves.
+#[derive(Clone, Copy)]
+pub(super) struct Document {
+    /// Names the document inside its entity tag.
+    pub(super) name: &'static str,
+    /// Path and query below the base address.
+    pub(super) address: &'static str,
+    pub(super) media_type: &'static str,
+    pub(super) template: &'static str,
+    pub(super) validators: Validators,
+    pub(super) cache_control: Option<&'static str>,
+    pub(super) access: Access,
+    /// Answers 226 with only the new entries when asked to (RFC 3229).
+    pub(super) deltas: bool,
+}
+
+/// Which validators go with a document, so that a reader meets each combination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Validators {
+    Both,
+    Tag,
+    Date,
+}
+
+/// Whether a document can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Open,
+    /// 403 until the demo has run this long, or was healed.
+    ForbiddenFor(TimeDelta),
+    /// 410 for a reader that has had it once, and for everybody after this long.
+    GoneAfter(TimeDelta),
+}
+
+/// A feed of the demo as its front page offers it.
+pub(super) struct Offer {
+    /// The address a reader subscribes to; for the moved feed the old one.
+    pub(super) address: &'static str,
+    pub(super) title: &'static str,
+    pub(super) media_type: &'static str,
+    pub(super) tags: &'static [&'static str],
+    /// What this feed shows.
+    pub(super) note: &'static str,
+}
+
+/// Addresses that moved for good: from, to.
+pub(super) const MOVED: [(&str, &str); 1] = [("/ferry/feed.xml", "/last-ferry/episodes.xml")];
+
+/// Pictures and sounds: address, media type, bytes.
+pub(super) const ENCLOSED: [(&str, &str, &[u8]); 3] = [
+    ("/desk/headland.png", "image/png", include_bytes!("../../assets/demo/headland.png")),
+    ("/desk/tides.png", "image/png", include_bytes!("../../assets/demo/tides.png")),
+    ("/sounds/bell.wav", "audio/x-wav", include_bytes!("../../assets/demo/bell.wav")),
+];
+
+const ATOM: &str = "application/atom+xml; charset=utf-8";
+const RSS: &str = "application/rss+xml; charset=utf-8";
+const RDF: &str = "application/rdf+xml; charset=utf-8";
+const JSON: &str = "application/feed+json; charset=utf-8";
+/// An archive does not change (RFC 5005 §4).
+const FOR_EVER: Option<&str> = Some("public, max-age=31536000, immutable");
+
+macro_rules! document {
+    ($name:literal, $suffix:literal, $media_type:expr, $address:literal) => {
+        Document {
+            name: $name,
+            address: $address,
+            media_type: $media_type,
+            template: include_str!(concat!("../../assets/demo/", $name, $suffix)),
+            validators: Validators::Both,
+            cache_control: None,
+            access: Access::Open,
+            deltas: false,
+        }
+    };
+}
+
+pub(super) const DOCUMENTS: [Document; 18] = [
+    Document { deltas: true, ..document!("courier", ".xml", RSS, "/courier/feed.xml") },
+    Document {
+        cache_control: Some("max-age=60"),
+        ..document!("kitchen", ".xml", RSS, "/kitchen/feed.xml")
+    },
+    Document {
+        validators: Validators::Date,
+        ..document!("observatory", ".rdf", RDF, "/observatory/notices.rdf")
+    },
+    Document {
+        validators: Validators::Tag,
+        ..document!("lights", ".xml", RSS, "/lights/feed.xml")
+    },
+    document!("garden", ".xml", ATOM, "/garden/diary.xml"),
+    archive(document!("garden-6", ".xml", ATOM, "/garden/archive/6.xml")),
+    archive(document!("garden-5", ".xml", ATOM, "/garden/archive/5.xml")),
+    Document {
+        access: Access::ForbiddenFor(TimeDelta::minutes(1)),
+        ..archive(document!("garden-4", ".xml", ATOM, "/garden/archive/4.xml"))
+    },
+    archive(document!("garden-3", ".xml", ATOM, "/garden/archive/3.xml")),
+    archive(document!("garden-2", ".xml", ATOM, "/garden/archive/2.xml")),
+    archive(document!("garden-1", ".xml", ATOM, "/garden/archive/1.xml")),
+    document!("finds", ".json", JSON, "/finds/feed.json"),
+    document!("finds-2", ".json", JSON, "/finds/feed.json?page=2"),
+    document!("finds-3", ".json", JSON, "/finds/feed.json?page=3"),
+    Document {
+        cache_control: Some("no-cache"),
+        ..document!("benches", ".xml", ATOM, "/benches/ranking.xml")
+    },
+    document!("ferry", ".xml", RSS, "/last-ferry/episodes.xml"),
+    Document {
+        access: Access::GoneAfter(TimeDelta::minutes(1)),
+        ..document!("tramway", ".xml", RSS, "/tramway/feed.xml")
+    },
+    document!("desk", ".xml", ATOM, "/desk/feed.xml"),
+];
+
+const fn archive(document: Document) -> Document {
+    Document { cache_control: FOR_EVER, ..document }
+}
+
+pub(super) const OFFERS: [Offer; 10] = [
+    Offer {
+        address: "/courier/feed.xml",
+        title: "Saltmere Courier",
+        media_type: RSS,
+        tags: &["news", "coast"],
+        note: "interval rules; a new entry every minute and a half",
+    },
+    Offer {
+        address: "/kitchen/feed.xml",
+        title: "A Kitchen by the Locks",
+        media_type: RSS,
+        tags: &["home"],
+        note: "ttl; the feed has summaries, the linked pages the full text",
+    },
+    Offer {
+        address: "/observatory/notices.rdf",
+        title: "Murn Observatory Notices",
+        media_type: RDF,
+        tags: &["science"],
+        note: "RSS 1.0 with updatePeriod and updateFrequency",
+    },
+    Offer {
+        address: "/lights/feed.xml",
+        title: "Board of Lights: Notices to Mariners",
+        media_type: RSS,
+        tags: &["coast"],
+        note: "skipHours and skipDays",
+    },
+    Offer {
+        address: "/garden/diary.xml",
+        title: "Walled Garden Diary",
+        media_type: ATOM,
+        tags: &["home", "garden"],
+        note: "six archives; one answers 403 for the first minute",
+    },
+    Offer {
+        address: "/finds/feed.json",
+        title: "The Beachcomber's Index",
+        media_type: JSON,
+        tags: &["coast"],
+        note: "a paged JSON Feed of three pages",
+    },
+    Offer {
+        address: "/benches/ranking.xml",
+        title: "Ten Quietest Benches",
+        media_type: ATOM,
+        tags: &["home"],
+        note: "a complete feed; the ranking changes after three and after six minutes",
+    },
+    Offer {
+        address: "/ferry/feed.xml",
+        title: "The Last Ferry",
+        media_type: RSS,
+        tags: &["listening"],
+        note: "moved for good, with sound enclosures",
+    },
+    Offer {
+        address: "/tramway/feed.xml",
+        title: "Vennick Tramway Appeal",
+        media_type: RSS,
+        tags: &["news"],
+        note: "answers once, then is gone",
+    },
+    Offer {
+        address: "/desk/feed.xml",
+        title: "The Compositor's Desk",
+        media_type: ATOM,
+        tags: &["type"],
+        note: "tables, code, lists, quotes, pictures, footnotes and scripts",
+    },
+];

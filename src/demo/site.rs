@@ -1,0 +1,237 @@
+//! The demo's web site: what each address answers at each instant.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use chrono::{DateTime, SubsecRound as _, Utc};
+use flate2::{Compression, write::GzEncoder};
+
+use super::catalogue::{Access, DOCUMENTS, Document, ENCLOSED, MOVED, OFFERS, Offer, Validators};
+use super::page;
+use super::template::{Edition, Expansion, Stage, expand};
+
+/// Bodies below this many bytes are sent as they are.
+const GZIP_BYTES_MIN: usize = 512;
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The bundled publisher, as a function of request and time.
+#[derive(Debug)]
+pub struct DemoSite {
+    base: String,
+    started: DateTime<Utc>,
+    healed: AtomicBool,
+}
+
+/// The parts of a GET request that an answer can depend on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DemoRequest<'a> {
+    pub path: &'a str,
+    pub query: Option<&'a str>,
+    pub if_none_match: Option<&'a str>,
+    pub if_modified_since: Option<&'a str>,
+    pub accept_encoding: Option<&'a str>,
+    /// `A-IM` (RFC 3229).
+    pub a_im: Option<&'a str>,
+}
+
+/// A whole HTTP answer but for its length. Header names are lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DemoAnswer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// A feed the demo starts with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DemoSubscription {
+    pub url: String,
+    pub tags: Vec<String>,
+    /// What the feed shows, in a few words.
+    pub note: &'static str,
+}
+
+impl DemoSite {
+    /// `base` is scheme, host and port without a slash at the end.
+    pub fn new(base: impl Into<String>, started: DateTime<Utc>) -> Self {
+        Self {
+            base: base.into(),
+            started: started.trunc_subsecs(0),
+            healed: AtomicBool::new(false),
+        }
+    }
+
+    /// The feeds to subscribe to at the start, in the order they should be listed.
+    pub fn subscriptions(&self) -> Vec<DemoSubscription> {
+        let subscription = |offer: &Offer| DemoSubscription {
+            url: format!("{}{}", self.base, offer.address),
+            tags: offer.tags.iter().map(ToString::to_string).collect(),
+            note: offer.note,
+        };
+        OFFERS.iter().map(subscription).collect()
+    }
+
+    /// From now on the forbidden archive can be had, whatever the time.
+    pub fn heal(&self) {
+        self.healed.store(true, Ordering::Relaxed);
+    }
+
+    /// What a GET of this address is answered at `now`; instants before the start count as the start.
+    pub fn answer(&self, request: &DemoRequest<'_>, now: DateTime<Utc>) -> DemoAnswer {
+        let stage = Stage { base: &self.base, started: self.started, now };
+        let address = match request.query {
+            Some(query) => format!("{}?{query}", request.path),
+            None => request.path.to_owned(),
+        };
+        let mut answer = if let Some(document) = DOCUMENTS.iter().find(|d| d.address == address) {
+            self.document(document, request, stage)
+        } else if let Some((_, to)) = MOVED.iter().find(|(from, _)| *from == address) {
+            let mut moved = plain(301, HTML, page::notice("Moved for good", to));
+            moved.set("location", format!("{}{to}", self.base));
+            moved
+        } else if let Some((_, kind, bytes)) = ENCLOSED.iter().find(|(at, ..)| *at == address) {
+            plain(200, kind, bytes.to_vec())
+        } else if let Some(html) = page::at(&address, stage) {
+            plain(200, HTML, html)
+        } else {
+            plain(404, HTML, page::notice("Not found", "Nothing is published here."))
+        };
+        answer.set("date", http_date(now));
+        if answer.body.len() >= GZIP_BYTES_MIN && accepts_gzip(request) {
+            answer.compress();
+        }
+        answer
+    }
+
+    fn document(
+        &self,
+        document: &Document,
+        request: &DemoRequest<'_>,
+        stage: Stage<'_>,
+    ) -> DemoAnswer {
+        let whole = expand(document.template, stage, Edition::Feed);
+        let tag = format!("\"{}-{}\"", document.name, whole.changes);
+        let tag_known = request.if_none_match.is_some_and(|tags| names(tags, &tag));
+        let running = stage.now - stage.started;
+        let forbidden = match document.access {
+            Access::Open => None,
+            Access::ForbiddenFor(span) => {
+                let healed = running >= span || self.healed.load(Ordering::Relaxed);
+                (!healed).then_some((403, "This volume is out for repair; it is back in a minute."))
+            }
+            Access::GoneAfter(span) => {
+                (tag_known || running >= span).then_some((410, "This feed has ended."))
+            }
+        };
+        if let Some((status, words)) = forbidden {
+            return plain(status, HTML, page::notice("Not to be had", words));
+        }
+
+        let mut answer = if is_known(request, tag_known, document.validators, whole.changed) {
+            DemoAnswer { status: 304, headers: Vec::new(), body: Vec::new() }
+        } else if let Some(delta) = delta(document, request, stage, &whole) {
+            let mut delta = plain(226, document.media_type, delta);
+            delta.set("im", "feed".to_owned());
+            delta
+        } else {
+            plain(200, document.media_type, whole.text)
+        };
+        if document.validators != Validators::Date {
+            answer.set("etag", tag);
+        }
+        if document.validators != Validators::Tag {
+            answer.set("last-modified", http_date(whole.changed));
+        }
+        if let Some(cache_control) = document.cache_control {
+            answer.set("cache-control", cache_control.to_owned());
+        }
+        answer
+    }
+}
+
+impl DemoAnswer {
+    /// The value of the header of that lower-case name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        self.headers.push((name.to_owned(), value));
+    }
+
+    /// Another encoding has other bytes, so its entity tag becomes a weak one (RFC 9110 §8.8.1).
+    fn compress(&mut self) {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let Ok(body) = encoder.write_all(&self.body).and_then(|()| encoder.finish()) else {
+            return;
+        };
+        self.body = body;
+        for (_, tag) in self.headers.iter_mut().filter(|(name, _)| name == "etag") {
+            *tag = format!("W/{tag}");
+        }
+        self.set("content-encoding", "gzip".to_owned());
+        self.set("vary", "accept-encoding".to_owned());
+    }
+}
+
+fn plain(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> DemoAnswer {
+    let headers = vec![("content-type".to_owned(), media_type.to_owned())];
+    DemoAnswer { status, headers, body: body.into() }
+}
+
+/// Whether the request's validators hold; a date counts only without a tag (RFC 9110 §13.1.3).
+fn is_known(
+    request: &DemoRequest<'_>,
+    tag_known: bool,
+    validators: Validators,
+    changed: DateTime<Utc>,
+) -> bool {
+    match (request.if_none_match, request.if_modified_since) {
+        (Some(_), _) => tag_known && validators != Validators::Date,
+        (None, Some(date)) => {
+            let since = httpdate::parse_http_date(date).map(DateTime::<Utc>::from);
+            validators != Validators::Tag && since.is_ok_and(|since| since >= changed)
+        }
+        (None, None) => false,
+    }
+}
+
+/// The entries that came since the state the request's tag names, if a delta was asked for.
+fn delta(
+    document: &Document,
+    request: &DemoRequest<'_>,
+    stage: Stage<'_>,
+    whole: &Expansion,
+) -> Option<String> {
+    let asked = request.a_im?.split(',').any(|im| im.trim().eq_ignore_ascii_case("feed"));
+    let tags = request.if_none_match?;
+    let known = (0..whole.changes)
+        .rev()
+        .find(|changes| names(tags, &format!("\"{}-{changes}\"", document.name)))?;
+    (asked && document.deltas).then(|| expand(document.template, stage, Edition::Since(known)).text)
+}
+
+/// Weak comparison of a list of entity tags with one (RFC 9110 §8.8.3.2).
+fn names(tags: &str, tag: &str) -> bool {
+    tags.split(',').map(str::trim).any(|t| t == "*" || t.strip_prefix("W/").unwrap_or(t) == tag)
+}
+
+fn accepts_gzip(request: &DemoRequest<'_>) -> bool {
+    request.accept_encoding.is_some_and(|codings| {
+        codings.split(',').any(|coding| {
+            let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+            let refused = quality.trim().strip_prefix("q=");
+            name.trim().eq_ignore_ascii_case("gzip")
+                && !refused.is_some_and(|q| q.trim_matches(['0', '.']).is_empty())
+        })
+    })
+}
+
+fn http_date(instant: DateTime<Utc>) -> String {
+    httpdate::fmt_http_date(SystemTime::from(instant))
+}
+
+#[cfg(test)]
+#[path = "site_tests.rs"]
+mod tests;

@@ -1,0 +1,250 @@
+//! Templates of the demo's documents: marks in double braces become dates and addresses.
+//!
+//! | mark | becomes |
+//! |---|---|
+//! | `{{base}}` | scheme, host and port of the publisher |
+//! | `{{ago:2h15m:FORM}}` | the instant that long before the demo started |
+//! | `{{changed:2h:FORM}}` | when the document last changed; before the first change as `ago` |
+//! | `{{after:90s}} … {{end}}` | present once the demo has run that long |
+//! | `{{until:90s}} … {{end}}` | present until the demo has run that long |
+//! | `{{then:FORM}}` | inside such a block: the instant named by it |
+//! | `{{standing}} … {{end}}` | left out of a delta (RFC 3229), which has only what is new |
+//! | `{{full}} … {{end}}` | only on the web page of an entry, not in the feed |
+//!
+//! FORM is `rfc822`, `rfc3339` or `day` (for prose). Dates count from the start and not from the
+//! request, so that an unchanged document stays the same byte for byte. Blocks nest. What is no mark
+//! stays as it is.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Where and when a template is expanded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stage<'a> {
+    pub(super) base: &'a str,
+    pub(super) started: DateTime<Utc>,
+    pub(super) now: DateTime<Utc>,
+}
+
+/// Which parts of a template are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edition {
+    /// The feed document as anybody gets it.
+    Feed,
+    /// Only what came after that many changes (RFC 3229 with `feed`).
+    Since(usize),
+    /// Everything, for the web page of an entry.
+    Page,
+}
+
+/// A template made into a document.
+#[derive(Debug)]
+pub(super) struct Expansion {
+    pub(super) text: String,
+    /// Changes since the start of the demo.
+    pub(super) changes: usize,
+    /// When the last change happened; the start of the demo if there was none.
+    pub(super) changed: DateTime<Utc>,
+}
+
+pub(super) fn expand(template: &str, stage: Stage<'_>, edition: Edition) -> Expansion {
+    let passed = passed_moments(template, stage);
+    let changed = passed.last().map(|span| stage.started + *span);
+    let news_after = match edition {
+        Edition::Since(known) => known.checked_sub(1).and_then(|last| passed.get(last)).copied(),
+        Edition::Feed | Edition::Page => None,
+    };
+    let delta = matches!(edition, Edition::Since(_));
+
+    let mut text = String::with_capacity(template.len());
+    // The blocks around the present place: whether each is wanted.
+    let mut blocks: Vec<bool> = Vec::new();
+    let mut then = stage.started;
+    for (mark, prose) in pieces(template) {
+        let shown = blocks.iter().all(|wanted| *wanted);
+        match Mark::read(mark) {
+            Some(Mark::Base) if shown => text.push_str(stage.base),
+            Some(Mark::Ago(span, form)) if shown => text.push_str(&form.of(stage.started - span)),
+            Some(Mark::Then(form)) if shown => text.push_str(&form.of(then)),
+            Some(Mark::Changed(span, form)) if shown => {
+                text.push_str(&form.of(changed.unwrap_or(stage.started - span)));
+            }
+            Some(Mark::Base | Mark::Ago(..) | Mark::Then(_) | Mark::Changed(..)) => {}
+            Some(Mark::After(span)) => {
+                then = stage.started + span;
+                let news = news_after.is_none_or(|known| span > known);
+                blocks.push(passed.contains(&span) && news);
+            }
+            Some(Mark::Until(span)) => {
+                then = stage.started + span;
+                blocks.push(!passed.contains(&span) && !delta);
+            }
+            Some(Mark::Standing) => blocks.push(!delta),
+            Some(Mark::Full) => blocks.push(edition == Edition::Page),
+            Some(Mark::End) => drop(blocks.pop()),
+            None if mark.is_empty() => {}
+            None => text.extend(["{{", mark, "}}"]),
+        }
+        if blocks.iter().all(|wanted| *wanted) {
+            text.push_str(prose);
+        }
+    }
+    Expansion { text, changes: passed.len(), changed: changed.unwrap_or(stage.started) }
+}
+
+/// The instants of all blocks that have passed, as time since the start, in order, each once.
+fn passed_moments(template: &str, stage: Stage<'_>) -> Vec<TimeDelta> {
+    let running = stage.now - stage.started;
+    let mut moments: Vec<TimeDelta> = pieces(template)
+        .filter_map(|(mark, _)| match Mark::read(mark)? {
+            Mark::After(span) | Mark::Until(span) => Some(span),
+            Mark::Base
+            | Mark::Ago(..)
+            | Mark::Then(_)
+            | Mark::Changed(..)
+            | Mark::Standing
+            | Mark::Full
+            | Mark::End => None,
+        })
+        .filter(|span| *span <= running)
+        .collect();
+    moments.sort_unstable();
+    moments.dedup();
+    moments
+}
+
+/// Each mark with the text that follows it; the text before the first mark follows an empty one.
+fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
+    template.split("{{").enumerate().map(|(place, piece)| match piece.split_once("}}") {
+        Some(both) if place > 0 => both,
+        Some(_) | None => ("", piece),
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Mark {
+    Base,
+    Ago(TimeDelta, Form),
+    Then(Form),
+    Changed(TimeDelta, Form),
+    After(TimeDelta),
+    Until(TimeDelta),
+    Standing,
+    Full,
+    End,
+}
+
+impl Mark {
+    fn read(mark: &str) -> Option<Self> {
+        let mut words = mark.split(':');
+        Some(match (words.next()?, words.next(), words.next()) {
+            ("base", None, None) => Self::Base,
+            ("ago", Some(span), Some(form)) => Self::Ago(time_span(span)?, Form::read(form)?),
+            ("then", Some(form), None) => Self::Then(Form::read(form)?),
+            ("changed", Some(span), Some(form)) => {
+                Self::Changed(time_span(span)?, Form::read(form)?)
+            }
+            ("after", Some(span), None) => Self::After(time_span(span)?),
+            ("until", Some(span), None) => Self::Until(time_span(span)?),
+            ("standing", None, None) => Self::Standing,
+            ("full", None, None) => Self::Full,
+            ("end", None, None) => Self::End,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Rfc822,
+    Rfc3339,
+    Day,
+}
+
+impl Form {
+    fn read(word: &str) -> Option<Self> {
+        Some(match word {
+            "rfc822" => Self::Rfc822,
+            "rfc3339" => Self::Rfc3339,
+            "day" => Self::Day,
+            _ => return None,
+        })
+    }
+
+    fn of(self, instant: DateTime<Utc>) -> String {
+        let pattern = match self {
+            Self::Rfc822 => "%a, %d %b %Y %H:%M:%S GMT",
+            Self::Rfc3339 => "%Y-%m-%dT%H:%M:%SZ",
+            Self::Day => "%A %-d %B",
+        };
+        instant.format(pattern).to_string()
+    }
+}
+
+/// Reads `1d4h30m` and the like; units are d, h, m, s.
+fn time_span(text: &str) -> Option<TimeDelta> {
+    text.split_inclusive(|c: char| c.is_ascii_alphabetic()).try_fold(
+        TimeDelta::zero(),
+        |sum, part| {
+            let unit = part.chars().next_back()?;
+            let count: i64 = part.strip_suffix(unit)?.parse().ok()?;
+            let seconds = match unit {
+                'd' => 86_400,
+                'h' => 3_600,
+                'm' => 60,
+                's' => 1,
+                _ => return None,
+            };
+            sum.checked_add(&TimeDelta::try_seconds(count.checked_mul(seconds)?)?)
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeZone;
+
+    const NEWS: &str = "{{changed:1d:rfc3339}} {{after:60s}}B{{then:rfc3339}} {{end}}\
+                        {{after:30s}}A {{end}}{{standing}}old {{end}}{{until:60s}}soon {{end}}\
+                        {{full}}long {{end}}.";
+
+    fn expanded(template: &str, running: i64, edition: Edition) -> Expansion {
+        let started = Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap();
+        let now = started + TimeDelta::seconds(running);
+        expand(template, Stage { base: "http://h", started, now }, edition)
+    }
+
+    #[test]
+    fn each_mark_becomes_what_the_table_says() {
+        for (template, text) in [
+            ("a{{base}}/b", "ahttp://h/b"),
+            ("{{ago:2h15m:rfc822}}", "Mon, 02 Mar 2026 07:45:00 GMT"),
+            ("{{ago:1d1s:rfc3339}}", "2026-03-01T09:59:59Z"),
+            ("{{ago:0s:day}}", "Monday 2 March"),
+            ("{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}"),
+            ("{{ago:2x:rfc822}}", "{{ago:2x:rfc822}}"),
+            ("{{ago:9999999999999999d:day}}", "{{ago:9999999999999999d:day}}"),
+            (
+                "a{{after:0s}}b{{full}}c{{end}}d{{end}}e{{until:0s}}f{{standing}}g{{end}}h{{end}}",
+                "abde",
+            ),
+        ] {
+            assert_eq!(expanded(template, 0, Edition::Feed).text, text);
+        }
+    }
+
+    #[test]
+    fn blocks_come_and_go_with_the_running_time() {
+        for (running, edition, text, changes) in [
+            (0, Edition::Feed, "2026-03-01T10:00:00Z old soon .", 0),
+            (29, Edition::Page, "2026-03-01T10:00:00Z old soon long .", 0),
+            (30, Edition::Feed, "2026-03-02T10:00:30Z A old soon .", 1),
+            (60, Edition::Feed, "2026-03-02T10:01:00Z B2026-03-02T10:01:00Z A old .", 2),
+            (60, Edition::Since(1), "2026-03-02T10:01:00Z B2026-03-02T10:01:00Z .", 2),
+            (60, Edition::Since(0), "2026-03-02T10:01:00Z B2026-03-02T10:01:00Z A .", 2),
+        ] {
+            let expansion = expanded(NEWS, running, edition);
+            assert_eq!((expansion.text.as_str(), expansion.changes), (text, changes));
+        }
+    }
+}

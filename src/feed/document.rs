@@ -1,0 +1,190 @@
+//! A feed document: what one HTTP answer (or file) carried, format by format made the same.
+
+use chrono::{DateTime, Utc};
+
+use super::entry::Entry;
+use super::hints::Hints;
+
+/// Everything we read in one document.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FeedDocument {
+    /// The format family of the root element.
+    pub kind: Kind,
+    /// What the document says of its own place in the logical feed (RFC 5005, SPEC C.2), judged from
+    /// the document alone: whether it was reached through an archive link is not known here.
+    pub role: Role,
+    /// The head section.
+    pub head: FeedHead,
+    /// What the publisher asks of pollers. Meaningful only in a subscription document (SPEC 0).
+    pub hints: Hints,
+    /// Archive and paging links, resolved (SPEC C.4).
+    pub history: History,
+    /// All links of the head section, resolved, in document order.
+    pub links: Vec<Link>,
+    /// For a redirect document (SPEC S1.12, S1.14).
+    pub new_location: Option<NewLocation>,
+    /// Entries the publisher has deleted (RFC 6721).
+    pub tombstones: Vec<Tombstone>,
+    /// In document order.
+    pub entries: Vec<Entry>,
+    /// What was dropped or repaired.
+    pub flaws: Vec<Flaw>,
+}
+
+/// The format family of a document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Atom 1.0, or 0.3 and the drafts.
+    Atom,
+    /// RSS 0.91, 0.92, 0.93, 0.94 and 2.0.
+    Rss,
+    /// RSS 0.90 and 1.0.
+    Rdf,
+    /// JSON Feed 1 and 1.1.
+    Json,
+    /// An XML-level redirect (SPEC D.5).
+    Redirect,
+    /// No feed at all.
+    #[default]
+    None,
+}
+
+impl Kind {
+    /// The word used in `parse --json` (UX 5).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Atom => "atom",
+            Self::Rss => "rss",
+            Self::Rdf => "rdf",
+            Self::Json => "json",
+            Self::Redirect => "redirect",
+            Self::None => "none",
+        }
+    }
+
+    /// Whether entries may be taken from it.
+    pub const fn is_feed(self) -> bool {
+        matches!(self, Self::Atom | Self::Rss | Self::Rdf | Self::Json)
+    }
+}
+
+/// The place of a document in its logical feed, as far as the document itself tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// It links to archives: a subscription document of an archived feed (RFC 5005 §4).
+    Subscription,
+    /// It is marked as an archive document (RFC 5005 §4).
+    Archive,
+    /// It is the whole logical feed (RFC 5005 §2).
+    Complete,
+    /// It has paging links (RFC 5005 §3, JSON Feed `next_url`).
+    Paged,
+    /// None of these.
+    #[default]
+    Plain,
+}
+
+impl Role {
+    /// The word used in `parse --json` (UX 5).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Subscription => "subscription",
+            Self::Archive => "archive",
+            Self::Complete => "complete",
+            Self::Paged => "paged",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+/// The head section. Texts are plain text, safe to show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeedHead {
+    /// `atom:id`; `None` where the format has none.
+    pub id: Option<String>,
+    /// Title as plain text.
+    pub title: Option<String>,
+    /// The site, resolved.
+    pub link: Option<String>,
+    /// `atom:updated`, RSS `lastBuildDate`.
+    pub updated: Option<DateTime<Utc>>,
+    /// RSS channel `pubDate`.
+    pub published: Option<DateTime<Utc>>,
+    /// Subtitle or description as the publisher marked it up.
+    pub subtitle: Option<String>,
+    /// Language tag as written.
+    pub language: Option<String>,
+    /// Rights statement as plain text.
+    pub rights: Option<String>,
+    /// Name of the first author.
+    pub author: Option<String>,
+    /// Program that wrote the document.
+    pub generator: Option<String>,
+}
+
+/// Archive and paging links and marks (RFC 5005; drafts as SPEC A.4). Addresses are resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    /// `fh:complete`, or the drafts' `incremental` / `stateful` = false.
+    pub complete: bool,
+    /// `fh:archive`.
+    pub archive: bool,
+    /// The drafts' `incremental` / `stateful` = true.
+    pub incremental: bool,
+    /// `self`.
+    pub this: Option<String>,
+    /// `current`.
+    pub current: Option<String>,
+    /// `prev-archive`, else the drafts' `fh:prev`.
+    pub prev_archive: Option<String>,
+    /// `next-archive`.
+    pub next_archive: Option<String>,
+    /// `first`.
+    pub first: Option<String>,
+    /// `last`.
+    pub last: Option<String>,
+    /// `next`, JSON Feed `next_url`.
+    pub next: Option<String>,
+    /// `previous`, or its alias `prev`.
+    pub previous: Option<String>,
+}
+
+/// One link of a head section.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Relation in lower case, IANA form shortened (SPEC C.2 rule 1); missing = `alternate`.
+    pub rel: String,
+    /// Resolved address.
+    pub href: String,
+    /// Media type as written.
+    pub media_type: Option<String>,
+}
+
+/// Where a redirect document points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewLocation {
+    /// A resolved address: as 301 (SPEC S1.12).
+    At(String),
+    /// Empty: as 410 (SPEC S1.14).
+    Gone,
+}
+
+/// An entry deleted by its publisher (RFC 6721).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tombstone {
+    /// Id of the deleted entry.
+    pub id: String,
+    /// When it was deleted.
+    pub when: DateTime<Utc>,
+}
+
+/// Something that was dropped or repaired, alone, so that the rest could be used (SPEC A).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Flaw {
+    /// The element, attribute or layer concerned, e.g. `ttl`, `encoding`, `item`.
+    pub element: String,
+    /// The offending text, cut to a length fit for a line.
+    pub text: String,
+    /// One sentence fragment that says what was done and why.
+    pub reason: String,
+}

@@ -1,0 +1,140 @@
+//! What a publisher asks of pollers inside a document (SPEC S0.5 to S0.11, A.5, H.1).
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// All hints of one subscription document. Absent means not stated, or dropped as unreadable.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hints {
+    /// RSS `ttl`, minutes, 1 to 527 040 (SPEC S0.7).
+    pub ttl_minutes: Option<u32>,
+    /// Hours of the day in UTC not to poll in, 0 to 23, ascending, without duplicates (SPEC S0.8).
+    pub skip_hours: Vec<u8>,
+    /// Days in UTC not to poll on, ascending, without duplicates (SPEC S0.8).
+    pub skip_days: Vec<Day>,
+    /// `sy:*` (SPEC S0.5).
+    pub sy: Option<SyHint>,
+    /// `refreshRate`, milliseconds, at least 1 000 (SPEC S0.10).
+    pub refresh_rate_ms: Option<u64>,
+    /// Interval rules in document order, at most `RULES_MAX` (SPEC A.5, H.1).
+    pub intervals: Vec<IntervalRule>,
+    /// The program that wrote the document, for the boilerplate rule of SPEC B.2.
+    pub generator: Option<String>,
+    /// The feed offers push (`cloud`, `WebSub` hub, JSON Feed `hubs`): noted, not used (SPEC S0.11).
+    pub offers_push: bool,
+    /// JSON Feed `expired`: no more entries will come (SPEC G.40).
+    pub expired: bool,
+}
+
+/// The `mod_syndication` hint (SPEC S0.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyHint {
+    /// Default daily.
+    pub period: Period,
+    /// Updates per period, 1 to 99 999.
+    pub frequency: u32,
+    /// Instant from which slots are counted; `None`: no phase.
+    pub base: Option<DateTime<Utc>>,
+}
+
+/// `sy:updatePeriod`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Period {
+    /// 60 minutes.
+    Hourly,
+    /// 24 hours.
+    Daily,
+    /// 7 days.
+    Weekly,
+    /// 30 days, or a calendar month where SPEC B.6 says so.
+    Monthly,
+    /// 365 days, or a calendar year where SPEC B.6 says so.
+    Yearly,
+}
+
+impl Period {
+    /// The word used in documents.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Hourly => "hourly",
+            Self::Daily => "daily",
+            Self::Weekly => "weekly",
+            Self::Monthly => "monthly",
+            Self::Yearly => "yearly",
+        }
+    }
+}
+
+/// One interval rule (SPEC A.5.2), normalised: 0 read as day 7, hour 24 as 0 (start) or 23 (end).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalRule {
+    /// 1 to 527 040.
+    pub minutes: u32,
+    /// 0 to 23; inclusive. `None` = stated nowhere, i.e. 0.
+    pub start_hour: Option<u8>,
+    /// 0 to 23; inclusive. Smaller than the start: wraps into the next day. `None` = 23.
+    pub end_hour: Option<u8>,
+    /// 1 = Monday to 7 = Sunday. `None` = 1.
+    pub start_day: Option<u8>,
+    /// 1 = Monday to 7 = Sunday; smaller than the start: wraps over the weekend. `None` = 7.
+    pub end_day: Option<u8>,
+    /// Zone the hours and days are counted in.
+    pub zone: Zone,
+}
+
+/// The `tz` attribute of an interval rule (SPEC A.5.2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Zone {
+    /// Absent, `UTC`, `GMT`, `Z`.
+    Utc,
+    /// East of UTC, in minutes, -840 to 840.
+    Offset(i16),
+    /// A name of the IANA zone database, known to be valid.
+    Named(String),
+}
+
+/// A day of the week in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Day {
+    /// ISO day 1.
+    Monday,
+    /// ISO day 2.
+    Tuesday,
+    /// ISO day 3.
+    Wednesday,
+    /// ISO day 4.
+    Thursday,
+    /// ISO day 5.
+    Friday,
+    /// ISO day 6.
+    Saturday,
+    /// ISO day 7.
+    Sunday,
+}
+
+impl Day {
+    /// All days, Monday first.
+    pub const ALL: [Self; 7] = [
+        Self::Monday,
+        Self::Tuesday,
+        Self::Wednesday,
+        Self::Thursday,
+        Self::Friday,
+        Self::Saturday,
+        Self::Sunday,
+    ];
+
+    /// English name, as documents write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Monday => "Monday",
+            Self::Tuesday => "Tuesday",
+            Self::Wednesday => "Wednesday",
+            Self::Thursday => "Thursday",
+            Self::Friday => "Friday",
+            Self::Saturday => "Saturday",
+            Self::Sunday => "Sunday",
+        }
+    }
+}

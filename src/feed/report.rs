@@ -1,0 +1,174 @@
+//! What was read in a document, as one JSON object for programs (`parse --json`, UX 5).
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use super::document::{FeedDocument, Flaw, History, Link, NewLocation};
+use super::entry::{Enclosure, Entry};
+use super::hints::{Hints, IntervalRule, Zone};
+
+/// The object of UX 5. What is absent is null; times are RFC 3339 in UTC.
+pub fn report(document: &FeedDocument) -> Value {
+    json!({
+        "kind": document.kind.word(),
+        "role": document.role.word(),
+        "feed": feed(document),
+        "entries": document.entries.iter().map(entry).collect::<Vec<_>>(),
+        "flaws": document.flaws.iter().map(flaw).collect::<Vec<_>>(),
+    })
+}
+
+fn feed(document: &FeedDocument) -> Value {
+    let head = &document.head;
+    let Hints { ttl_minutes, skip_hours, skip_days, sy, refresh_rate_ms, intervals, .. } =
+        &document.hints;
+    json!({
+        "id": head.id,
+        "title": head.title,
+        "link": head.link,
+        "updated": time(head.updated),
+        "published": time(head.published),
+        "subtitle": head.subtitle,
+        "language": head.language,
+        "rights": head.rights,
+        "author": head.author,
+        "generator": head.generator,
+        "ttl": ttl_minutes,
+        "skip_hours": skip_hours,
+        "skip_days": skip_days.iter().map(|day| day.name()).collect::<Vec<_>>(),
+        "update_period": sy.map(|sy| sy.period.word()),
+        "update_frequency": sy.map(|sy| sy.frequency),
+        "update_base": time(sy.and_then(|sy| sy.base)),
+        "refresh_rate_ms": refresh_rate_ms,
+        "intervals": intervals.iter().map(interval).collect::<Vec<_>>(),
+        "history": history(&document.history),
+        "links": document.links.iter().map(link).collect::<Vec<_>>(),
+        "new_location": document.new_location.as_ref().map(new_location),
+    })
+}
+
+/// Empty for a redirect to nowhere.
+fn new_location(location: &NewLocation) -> &str {
+    match location {
+        NewLocation::At(address) => address,
+        NewLocation::Gone => "",
+    }
+}
+
+fn history(history: &History) -> Value {
+    json!({
+        "complete": history.complete,
+        "archive": history.archive,
+        "self": history.this,
+        "current": history.current,
+        "prev_archive": history.prev_archive,
+        "next_archive": history.next_archive,
+        "first": history.first,
+        "last": history.last,
+        "next": history.next,
+        "previous": history.previous,
+    })
+}
+
+fn link(link: &Link) -> Value {
+    json!({ "rel": link.rel, "href": link.href, "type": link.media_type })
+}
+
+fn interval(rule: &IntervalRule) -> Value {
+    json!({
+        "minutes": rule.minutes,
+        "starthour": rule.start_hour,
+        "endhour": rule.end_hour,
+        "startday": rule.start_day,
+        "endday": rule.end_day,
+        "tz": zone(&rule.zone),
+    })
+}
+
+fn zone(zone: &Zone) -> String {
+    match zone {
+        Zone::Utc => "UTC".to_owned(),
+        Zone::Offset(minutes) => {
+            let sign = if *minutes < 0 { '-' } else { '+' };
+            let minutes = minutes.unsigned_abs();
+            format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        }
+        Zone::Named(name) => name.clone(),
+    }
+}
+
+fn entry(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id,
+        "title": entry.title,
+        "link": entry.link,
+        "published": time(entry.published),
+        "updated": time(entry.updated),
+        "author": entry.author,
+        "summary": entry.summary,
+        "content": entry.content,
+        "enclosures": entry.enclosures.iter().map(enclosure).collect::<Vec<_>>(),
+        "categories": entry.categories,
+    })
+}
+
+fn enclosure(enclosure: &Enclosure) -> Value {
+    json!({ "url": enclosure.url, "type": enclosure.media_type, "length": enclosure.length })
+}
+
+fn flaw(flaw: &Flaw) -> Value {
+    json!({ "element": flaw.element, "text": flaw.text, "reason": flaw.reason })
+}
+
+fn time(time: Option<DateTime<Utc>>) -> Option<String> {
+    time.map(|time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::hints::{Day, Period, SyHint};
+
+    #[test]
+    fn absent_values_are_null_and_lists_are_empty() {
+        let report = report(&FeedDocument::default());
+        assert_eq!(report["kind"], "none");
+        assert_eq!(report["role"], "plain");
+        assert!(report["feed"]["title"].is_null() && report["feed"]["update_period"].is_null());
+        assert_eq!(report["entries"], json!([]));
+    }
+
+    #[test]
+    fn hints_are_written_as_programs_expect_them() {
+        let rule = IntervalRule {
+            minutes: 30,
+            start_hour: Some(9),
+            end_hour: None,
+            start_day: None,
+            end_day: None,
+            zone: Zone::Offset(-570),
+        };
+        let document = FeedDocument {
+            hints: Hints {
+                skip_days: vec![Day::Sunday],
+                sy: Some(SyHint {
+                    period: Period::Hourly,
+                    frequency: 2,
+                    base: Some(DateTime::UNIX_EPOCH),
+                }),
+                intervals: vec![rule],
+                ..Hints::default()
+            },
+            new_location: Some(NewLocation::Gone),
+            ..FeedDocument::default()
+        };
+        let feed = &report(&document)["feed"];
+        assert_eq!(feed["skip_days"], json!(["Sunday"]));
+        assert_eq!(feed["update_base"], "1970-01-01T00:00:00Z");
+        assert_eq!(
+            feed["intervals"],
+            json!([{ "minutes": 30, "starthour": 9, "endhour": null, "startday": null, "endday": null, "tz": "-09:30" }])
+        );
+        assert_eq!(feed["new_location"], "");
+    }
+}

@@ -1,0 +1,358 @@
+//! Text that may reach a terminal: plain, without control characters, of bounded length (SPEC G.52).
+
+use std::borrow::Cow;
+
+/// Longest title kept, in characters.
+pub const TITLE_MAX: usize = 1_000;
+/// Longest name, category or other short text kept, in characters.
+pub const NAME_MAX: usize = 300;
+/// How many combining marks may follow one another on one letter.
+const MARKS_MAX: usize = 4;
+
+/// Plain text on one line: control and bidi characters out, runs of invisible ones out, white space
+/// collapsed and trimmed, at most `max` characters (the last one an ellipsis when cut).
+pub fn one_line(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
+    let mut filter = Filter::default();
+    let mut gap = false;
+    let mut count = 0_usize;
+    for c in text.chars() {
+        if c.is_whitespace() {
+            gap = count > 0;
+            continue;
+        }
+        if !filter.admits(c) {
+            continue;
+        }
+        if count + 1 + usize::from(gap) > max {
+            cut(&mut out, count >= max);
+            return out;
+        }
+        if gap {
+            out.push(' ');
+            count += 1;
+            gap = false;
+        }
+        out.push(c);
+        count += 1;
+    }
+    while out.ends_with(is_joiner) {
+        out.pop();
+    }
+    out
+}
+
+/// Marks that something was left out; makes room first where the text is full.
+fn cut(out: &mut String, full: bool) {
+    if full {
+        out.pop();
+    }
+    if out.ends_with(' ') {
+        out.pop();
+    }
+    out.push('…');
+}
+
+/// Plain text of a publisher's markup on one line: tags removed, character references resolved once.
+pub fn plain_line(markup: &str, max: usize) -> String {
+    if markup.contains(['<', '&']) {
+        one_line(&strip_markup(markup), max)
+    } else {
+        one_line(markup, max)
+    }
+}
+
+/// As [`plain_line`], `None` where nothing is left.
+pub fn some_line(markup: &str, max: usize) -> Option<String> {
+    Some(plain_line(markup, max)).filter(|line| !line.is_empty())
+}
+
+/// Text of several lines: control and bidi characters out, line ends and tabs kept.
+pub fn safe_text(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_harmless) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().filter(|&c| is_harmless(c)).collect())
+}
+
+fn is_harmless(c: char) -> bool {
+    match c {
+        ' '..='~' | '\n' | '\r' | '\t' => true,
+        _ => c > '\u{9f}' && !is_bidi_control(c),
+    }
+}
+
+/// Characters that change the direction of what follows them, and so can hide what a text says.
+pub const fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
+}
+
+/// Invisible characters that are part of a script's spelling or of an emoji when they stand alone.
+const fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Invisible characters that no visible text needs.
+const fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+const fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Decides character by character what a line may hold.
+#[derive(Default)]
+struct Filter {
+    /// Something visible stands before, and the last character was no joiner.
+    visible: bool,
+    marks: usize,
+}
+
+impl Filter {
+    fn admits(&mut self, c: char) -> bool {
+        if c.is_control() || is_bidi_control(c) || is_invisible(c) {
+            return false;
+        }
+        if is_joiner(c) {
+            return std::mem::replace(&mut self.visible, false);
+        }
+        if is_mark(c) {
+            self.marks += 1;
+            return self.marks <= MARKS_MAX;
+        }
+        self.visible = true;
+        self.marks = 0;
+        true
+    }
+}
+
+/// The text of markup: tags and comments removed, the insides of `script` and `style` dropped,
+/// character references resolved once. Linear in its input.
+pub fn strip_markup(markup: &str) -> String {
+    let mut out = String::with_capacity(markup.len());
+    let mut rest = markup;
+    while let Some((text, tail)) = split_at_tag(rest) {
+        push_resolved(&mut out, text);
+        let Some(end) = tag_end(tail) else {
+            push_resolved(&mut out, tail);
+            return out;
+        };
+        let (tag, after) = tail.split_at(end);
+        rest = after;
+        let name = tag_name(tag);
+        if is_block(name) {
+            out.push(' ');
+        }
+        if !tag.starts_with("</")
+            && let Some(hidden) = HIDDEN.iter().find(|known| name.eq_ignore_ascii_case(known))
+        {
+            rest = skip_hidden(rest, hidden);
+        }
+    }
+    push_resolved(&mut out, rest);
+    out
+}
+
+/// Elements whose inside is not text.
+const HIDDEN: [&str; 2] = ["script", "style"];
+
+/// Text before the next tag, and the rest that starts with it.
+fn split_at_tag(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'<', bytes)
+        .find(|&at| {
+            bytes
+                .get(at + 1)
+                .is_some_and(|&b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?'))
+        })
+        .and_then(|at| text.split_at_checked(at))
+}
+
+/// Length of the tag or comment at the start of `text`, which starts with `<`.
+fn tag_end(text: &str) -> Option<usize> {
+    if text.starts_with("<!--")
+        && let Some(end) = memchr::memmem::find(text.as_bytes(), b"-->")
+    {
+        return Some(end + 3);
+    }
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return Some(at + 1),
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    memchr::memchr(b'>', text.as_bytes()).map(|at| at + 1)
+}
+
+fn tag_name(tag: &str) -> &str {
+    let inner = tag.trim_start_matches(['<', '/']);
+    let end = inner.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inner.len());
+    inner.get(..end).unwrap_or("")
+}
+
+/// Elements that separate words.
+fn is_block(name: &str) -> bool {
+    const BLOCK: [&str; 27] = [
+        "article",
+        "aside",
+        "blockquote",
+        "br",
+        "caption",
+        "center",
+        "dd",
+        "div",
+        "dl",
+        "dt",
+        "figcaption",
+        "figure",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "header",
+        "hr",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "table",
+        "td",
+        "tr",
+        "ul",
+    ];
+    BLOCK.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// What follows the end tag of a hidden element; nothing where there is none.
+fn skip_hidden<'a>(text: &'a str, name: &str) -> &'a str {
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"</") {
+        let tail = text.get(at + 2..).unwrap_or("");
+        if tail.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
+            return tail.find('>').and_then(|end| tail.get(end + 1..)).unwrap_or("");
+        }
+    }
+    ""
+}
+
+/// Appends `text` with its character references resolved once; what is no reference stays as it is.
+fn push_resolved(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let taken = push_reference(out, tail);
+        rest = tail.get(taken..).unwrap_or("");
+    }
+    out.push_str(rest);
+}
+
+/// Resolves the reference at the start of `text`, which starts with `&`; tells how many bytes it took.
+fn push_reference(out: &mut String, text: &str) -> usize {
+    if let Some((value, taken)) = reference(text) {
+        match value {
+            Reference::Char(c) => out.push(c),
+            Reference::Text(resolved) => out.push_str(resolved),
+        }
+        return taken;
+    }
+    out.push('&');
+    1
+}
+
+/// What a character reference stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// One character, by number.
+    Char(char),
+    /// One or two characters, by name.
+    Text(&'static str),
+}
+
+/// Longest name of a reference.
+const NAME_BYTES_MAX: usize = 32;
+
+/// Reads the character reference at the start of `text` (which starts with `&`) and its length in
+/// bytes. Numbers follow HTML: those of windows-1252 are understood, those that name no character fail.
+pub fn reference(text: &str) -> Option<(Reference, usize)> {
+    let inner = text.get(1..)?;
+    let end = inner.bytes().take(NAME_BYTES_MAX).position(|b| b == b';')?;
+    let name = inner.get(..end)?;
+    let value = if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        Reference::Char(from_number(code)?)
+    } else {
+        Reference::Text(quick_xml::escape::resolve_html5_entity(name)?)
+    };
+    Some((value, end + 2))
+}
+
+/// The character of a numeric reference; 0x80 to 0x9F mean windows-1252, as in HTML.
+fn from_number(code: u32) -> Option<char> {
+    const HIGH: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+    match code {
+        0 => None,
+        0x80..=0x9f => usize::try_from(code - 0x80).ok().and_then(|at| HIGH.chars().nth(at)),
+        _ => char::from_u32(code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(markup: &str, expected: &str) {
+        assert_eq!(plain_line(markup, TITLE_MAX), expected, "{markup:?}");
+    }
+
+    #[test]
+    fn markup_becomes_one_plain_line() {
+        check("a <b>bold</b> move", "a bold move");
+        check("one<br/>two<p>three</p>", "one two three");
+        check("AT&amp;T &lt;b&gt; &#8217; &#x41;", "AT&T <b> ’ A");
+        check("&#150; is a dash", "– is a dash");
+        check("fish & chips &nosuch; &", "fish & chips &nosuch; &");
+        check("1 < 2 <3", "1 < 2 <3");
+        check("x<script>alert('<p>')</script>y<style>p{}</style>z", "xyz");
+        check("<!-- hidden > -->shown", "shown");
+        check("<a title=\"a > b\">x</a>", "x");
+        check("open <a href='x", "open <a href='x");
+    }
+
+    #[test]
+    fn what_could_steer_a_terminal_or_hide_text_is_removed() {
+        check("a\u{1b}[31mred\u{7}\u{9b}", "a[31mred");
+        check("&#27;[2J", "[2J");
+        check("abc\u{202e}fed\u{2066}", "abcfed");
+        check("z\u{200b}\u{feff}w\u{ad}", "zw");
+        check("\u{200d}a\u{200d}\u{200d}\u{200d}b\u{200d}", "a\u{200d}b");
+        check("a\u{0301}\u{0301}\u{0301}\u{0301}\u{0301}\u{0301}", "a\u{301}\u{301}\u{301}\u{301}");
+        check(" a \t\n\u{2028} b\u{a0}", "a b");
+    }
+
+    #[test]
+    fn long_lines_are_cut_with_an_ellipsis() {
+        assert_eq!(one_line("abcdef", 6), "abcdef");
+        assert_eq!(one_line("abcdefg", 6), "abcde…");
+        assert_eq!(one_line("abc def", 4), "abc…");
+        assert_eq!(one_line(&"x".repeat(10_000), TITLE_MAX).chars().count(), TITLE_MAX);
+        assert_eq!(one_line("x", 0), "…");
+    }
+
+    #[test]
+    fn bodies_keep_lines_and_lose_controls() {
+        assert_eq!(safe_text("a\nb\tc"), "a\nb\tc");
+        assert_eq!(safe_text("a\u{1b}\u{202e}\u{85}b"), "ab");
+    }
+}

@@ -1,0 +1,89 @@
+//! An entry as it is kept: what lists show of it, apart from its body, which is read only to be shown.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::rank::Rank;
+use crate::feed::{Enclosure, Entry};
+
+/// The winning copy of an entry, without its body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptEntry {
+    /// Identity within the feed (SPEC C.5).
+    pub id: String,
+    /// Title as plain text.
+    pub title: Option<String>,
+    /// Page of the entry.
+    pub link: Option<String>,
+    /// Author's name.
+    pub author: Option<String>,
+    /// Stated publication time.
+    pub published: Option<DateTime<Utc>>,
+    /// Stated time of the last change.
+    pub updated: Option<DateTime<Utc>>,
+    /// When we saw it first. Never changed by a later copy.
+    pub first_seen: DateTime<Utc>,
+    /// Rank of the copy that won.
+    pub rank: Rank,
+    /// Attached files.
+    pub enclosures: Vec<Enclosure>,
+    /// Categories.
+    pub categories: Vec<String>,
+}
+
+impl KeptEntry {
+    /// What is kept of a copy.
+    pub fn of(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
+        Self {
+            id: entry.id.clone(),
+            title: entry.title.clone(),
+            link: entry.link.clone(),
+            author: entry.author.clone(),
+            published: entry.published,
+            updated: entry.updated,
+            first_seen,
+            rank,
+            enclosures: entry.enclosures.clone(),
+            categories: entry.categories.clone(),
+        }
+    }
+
+    /// The date it is listed under: publication, else change, else first sight. A date later than first
+    /// sight is not believed (SPEC G.42), so that a wrong clock cannot pin an entry to the top.
+    pub fn listed(&self) -> DateTime<Utc> {
+        self.published
+            .or(self.updated)
+            .map_or(self.first_seen, |stated| stated.min(self.first_seen))
+    }
+}
+
+/// The text of an entry as the publisher marked it up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    /// Summary or description.
+    pub summary: Option<String>,
+    /// Full content.
+    pub content: Option<String>,
+}
+
+impl Body {
+    /// The text of a copy.
+    pub fn of(entry: &Entry) -> Self {
+        Self { summary: entry.summary.clone(), content: entry.content.clone() }
+    }
+
+    /// What a reader reads: content, else summary.
+    pub fn text(&self) -> Option<&str> {
+        self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
+    }
+
+    /// Bytes of both texts.
+    pub fn len(&self) -> usize {
+        self.summary.as_ref().map_or(0, String::len) + self.content.as_ref().map_or(0, String::len)
+    }
+
+    /// No text at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,66 @@
+//! How feeds and entries are named inside the program: short numbers, never addresses, which may change.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A subscription. Given once, never used again for another feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FeedKey(pub u32);
+
+/// An entry: its feed and its number within the feed, counted from 0 in order of first sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EntryKey {
+    /// The feed it belongs to.
+    pub feed: FeedKey,
+    /// Sequence number within the feed.
+    pub seq: u32,
+}
+
+impl fmt::Display for FeedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for EntryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.feed, self.seq)
+    }
+}
+
+impl FromStr for EntryKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.trim().split_once('.');
+        let numbers = parts.and_then(|(feed, seq)| Some((feed.parse().ok()?, seq.parse().ok()?)));
+        match numbers {
+            Some((feed, seq)) => Ok(Self { feed: FeedKey(feed), seq }),
+            None => Err(format!(
+                "'{text}' is not the number of an entry: numbers look like 12.305 and are listed by 'backissue entries'"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_key_reads_back_what_it_writes() {
+        let key = EntryKey { feed: FeedKey(12), seq: 305 };
+        assert_eq!(key.to_string(), "12.305");
+        assert_eq!("12.305".parse::<EntryKey>(), Ok(key));
+    }
+
+    #[test]
+    fn what_is_no_entry_key_is_refused_with_a_sentence() {
+        for text in ["", "12", "12.", ".3", "a.b", "1.2.3", "-1.2"] {
+            assert!(text.parse::<EntryKey>().unwrap_err().contains("backissue entries"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The configuration file and the folders the program uses.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+use serde::Deserialize;
+
+use crate::app::settings::Settings;
+use crate::schedule::Pace;
+
+/// Bytes of a configuration file at most.
+const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Where things are when the reader does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// The store.
+    pub data: PathBuf,
+    /// The configuration file.
+    pub config: PathBuf,
+}
+
+/// The platform's folders; an error is a sentence.
+pub fn folders() -> Result<Folders, String> {
+    let base = choose_base_strategy().map_err(|_| {
+        "no home folder was found; say where to keep things with --data-dir and --config".to_owned()
+    })?;
+    Ok(Folders {
+        data: base.data_dir().join("backissue"),
+        config: base.config_dir().join("backissue/config.toml"),
+    })
+}
+
+/// Reads the configuration. A file that is not there means the defaults, unless it was asked for by name
+/// (`must_exist`). An error is a sentence with line and column.
+pub fn read(path: &Path, must_exist: bool) -> Result<Settings, String> {
+    let cannot =
+        |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
+            return Ok(Settings::default());
+        }
+        Err(error) => return Err(cannot(error.to_string())),
+        Ok(found) if found.is_dir() => return Err(cannot("it is a folder".into())),
+        Ok(found) if found.len() > CONFIG_BYTES_MAX => {
+            return Err(cannot("it is larger than 1 MiB".into()));
+        }
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+    parse(&text).map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))
+}
+
+/// Reads the text of a configuration file.
+fn parse(text: &str) -> Result<Settings, String> {
+    let file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
+    file.into_settings()
+}
+
+/// A TOML error in one line: where, and what.
+fn located(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(span) = error.span() else { return message };
+    let before = text.get(..span.start).unwrap_or_default();
+    let line = before.matches('\n').count().saturating_add(1);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
+    format!("line {line}, column {column}: {message}")
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    network: Network,
+    poll: Poll,
+    history: History,
+    ui: Ui,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Network {
+    parallel: Option<usize>,
+    host_parallel: Option<usize>,
+    host_spacing: Option<Span>,
+    archive_spacing: Option<Span>,
+    space_loopback: Option<bool>,
+    proxy: Option<String>,
+    user_agent: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Poll {
+    min: Option<Span>,
+    max: Option<Span>,
+    default: Option<Span>,
+    pace: Option<Pace>,
+    learn: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct History {
+    mode: Option<HistoryMode>,
+}
+
+/// The words of `[history] mode` (SPEC C.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum HistoryMode {
+    Auto,
+    Ask,
+    Off,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Ui {
+    theme: Option<String>,
+    mouse: Option<bool>,
+    images: Option<bool>,
+    text_width: Option<u16>,
+}
+
+/// A duration as people write it: `500ms`, `1s`, `15m`, `24h`, `2d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Span {
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+impl TryFrom<String> for Span {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let wrong = || format!("'{text}' is not a duration; write it like 30s, 15m, 24h or 2d");
+        let trimmed = text.trim();
+        let digits = trimmed.find(|char: char| !char.is_ascii_digit()).unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(digits);
+        let factor: u64 = match unit.trim() {
+            "ms" => 1,
+            "s" => 1000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            _ => return Err(wrong()),
+        };
+        let ms = number
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(factor))
+            .ok_or_else(wrong)?;
+        Ok(Self { ms })
+    }
+}
+
+impl Span {
+    /// Whole minutes, at least one; `None` beyond the largest interval there is (366 days).
+    pub fn minutes(self) -> Option<u32> {
+        u32::try_from(self.ms.div_ceil(60_000).max(1)).ok().filter(|&minutes| minutes <= 527_040)
+    }
+}
+
+impl File {
+    fn into_settings(self) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        let network = &mut settings.network;
+        set(&mut network.parallel, self.network.parallel.map(|number| number.max(1)));
+        set(&mut network.host_parallel, self.network.host_parallel.map(|number| number.max(1)));
+        set(&mut network.host_spacing_ms, self.network.host_spacing.map(|span| span.ms));
+        set(&mut network.archive_spacing_ms, self.network.archive_spacing.map(|span| span.ms));
+        set(&mut network.space_loopback, self.network.space_loopback);
+        network.proxy = self.network.proxy;
+        network.user_agent = self.network.user_agent;
+        let poll = &mut settings.poll;
+        for (name, target, span) in [
+            ("min", &mut poll.min_minutes, self.poll.min),
+            ("max", &mut poll.max_minutes, self.poll.max),
+            ("default", &mut poll.default_minutes, self.poll.default),
+        ] {
+            if let Some(span) = span {
+                *target =
+                    span.minutes().ok_or_else(|| format!("[poll] {name} is longer than a year"))?;
+            }
+        }
+        set(&mut poll.pace, self.poll.pace);
+        set(&mut poll.learn, self.poll.learn);
+        if poll.min_minutes > poll.max_minutes {
+            return Err(format!(
+                "[poll] min ({} minutes) is longer than max ({} minutes)",
+                poll.min_minutes, poll.max_minutes
+            ));
+        }
+        settings.history.mode =
+            self.history.mode.map_or(settings.history.mode, |mode| match mode {
+                HistoryMode::Auto => crate::app::settings::HistoryMode::Auto,
+                HistoryMode::Ask => crate::app::settings::HistoryMode::Ask,
+                HistoryMode::Off => crate::app::settings::HistoryMode::Off,
+            });
+        settings.ui.theme = self.ui.theme;
+        set(&mut settings.ui.mouse, self.ui.mouse);
+        set(&mut settings.ui.images, self.ui.images);
+        set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        Ok(settings)
+    }
+}
+
+fn set<T>(target: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *target = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_means_the_defaults() {
+        assert_eq!(parse(""), Ok(Settings::default()));
+    }
+
+    #[test]
+    fn every_documented_key_is_read() {
+        let text = r#"
+            [network]
+            parallel = 8
+            host_parallel = 2
+            host_spacing = "500ms"
+            archive_spacing = "4s"
+            space_loopback = false
+            proxy = "http://proxy.example:3128"
+            user_agent = "x/1"
+            [poll]
+            min = "30m"
+            max = "2d"
+            default = "2h"
+            pace = "more"
+            learn = false
+            [history]
+            mode = "ask"
+            [ui]
+            theme = "dark"
+            mouse = true
+            images = false
+            text_width = 72
+        "#;
+        let settings = parse(text).unwrap();
+        assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
+        assert!(!settings.network.space_loopback);
+        assert_eq!(
+            (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
+            (30, 2880, 120)
+        );
+        assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_line_and_column() {
+        for (text, expected) in [
+            ("[poll]\nmin = 15", "line 2, column 7"),
+            ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
+            ("[network\n", "line 1"),
+            ("[poll]\nmni = \"1h\"", "line 2, column 1"),
+            (
+                "[poll]\nmin = \"2h\"\nmax = \"1h\"",
+                "min (120 minutes) is longer than max (60 minutes)",
+            ),
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+            assert!(!why.contains('\n'), "{why}");
+        }
+    }
+}

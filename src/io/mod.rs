@@ -1,0 +1,17 @@
+//! The world: network, disk, terminal, clock. The only floor that may name tokio, reqwest, sled or `std::fs`.
+//!
+//! Nothing here decides. An effect is performed, and what came of it is told in a message.
+
+pub mod body;
+pub mod browser;
+pub mod clock;
+mod codec;
+pub mod config;
+pub mod console;
+pub mod demo_server;
+pub mod http;
+pub mod performing;
+pub mod publisher;
+pub mod runtime;
+pub mod store;
+pub mod terminal;

@@ -1,0 +1,138 @@
+//! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::browser;
+use super::http::Http;
+use super::store::{Job, Keeper, Store};
+use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
+use crate::app::msg::Msg;
+use crate::app::subscribing::Wanted;
+use crate::app::subscription::Wishes;
+use crate::feed::opml;
+use crate::view::html;
+
+/// Bytes of an OPML file at most.
+const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Why the loop ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The reader quits.
+    Quit,
+    /// The reader wants to see the demo.
+    Demo,
+}
+
+/// Those who perform.
+#[derive(Debug)]
+pub struct Performer {
+    http: Arc<Http>,
+    keeper: Keeper,
+    answers: UnboundedSender<Msg>,
+}
+
+impl Performer {
+    /// Starts the keeper of the store.
+    pub fn start(
+        store: Store,
+        http: Arc<Http>,
+        answers: UnboundedSender<Msg>,
+    ) -> std::io::Result<Self> {
+        let keeper = Keeper::start(store, answers.clone())?;
+        Ok(Self { http, keeper, answers })
+    }
+
+    /// Hands an effect on. Nothing here waits.
+    pub fn perform(&self, effect: Effect) -> Option<Ending> {
+        match effect {
+            Effect::Fetch(request) => {
+                let (http, answers) = (Arc::clone(&self.http), self.answers.clone());
+                tokio::spawn(async move {
+                    let id = request.id;
+                    let fetched = http.fetch(request).await;
+                    answers.send(Msg::Fetched(id, Box::new(fetched))).ok();
+                });
+            }
+            Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
+            Effect::SaveState(feed, state) => self.keeper.hand(Job::SaveState(feed, state)),
+            Effect::SaveRecords(records) => self.keeper.hand(Job::SaveRecords(records)),
+            Effect::Mark { keys, flag, value, undoes } => {
+                self.keeper.hand(Job::Mark { keys, flag, value, undoes });
+            }
+            Effect::MarkList { query, flag, value } => {
+                self.keeper.hand(Job::MarkList { query, flag, value });
+            }
+            Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
+            Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
+            Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
+            Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
+            Effect::Open(address) => {
+                self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
+            }
+            Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
+            Effect::OpenDemo => return Some(Ending::Demo),
+            Effect::Quit => return Some(Ending::Quit),
+        }
+        None
+    }
+
+    /// Does slow work on the blocking pool.
+    fn off_the_loop(&self, work: impl FnOnce() -> Option<Msg> + Send + 'static) {
+        let answers = self.answers.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Some(answer) = work() {
+                answers.send(answer).ok();
+            }
+        });
+    }
+
+    /// Finishes what the store was handed and gives it back; `None` if its thread died.
+    pub fn stop(self) -> Option<Store> {
+        self.keeper.stop()
+    }
+}
+
+fn render(wanted: &RenderWanted) -> Msg {
+    let rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+fn import(path: &str) -> Msg {
+    match read_opml(path) {
+        Ok(read) => Msg::Import(wishes_of(&read)),
+        Err(why) => Msg::Trouble(why),
+    }
+}
+
+/// Reads an OPML file; an error is a sentence.
+pub fn read_opml(path: &str) -> Result<opml::Opml, String> {
+    let cannot = |why: String| format!("'{path}' cannot be imported: {why}");
+    let bytes = match path {
+        "-" => read_limited(std::io::stdin()),
+        path => std::fs::File::open(path).and_then(read_limited),
+    };
+    let bytes = bytes.map_err(|error| cannot(error.to_string()))?;
+    opml::read(&bytes).map_err(cannot)
+}
+
+fn read_limited(reader: impl std::io::Read) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    reader.take(OPML_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The subscriptions an OPML document asks for.
+pub fn wishes_of(read: &opml::Opml) -> Vec<Wanted> {
+    let wish = |outline: &opml::OpmlFeed| Wanted {
+        address: outline.xml_url.clone(),
+        title: outline.title.clone(),
+        tags: outline.tags.clone(),
+        wishes: Wishes::from_settings(&outline.settings),
+        ..Wanted::default()
+    };
+    read.outlines.iter().map(wish).collect()
+}

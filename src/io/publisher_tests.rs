@@ -1,0 +1,118 @@
+//! Checks of the loopback publisher over real sockets.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+use super::*;
+
+/// Sends raw bytes and reads until the server closes; the server runs on other threads.
+fn exchange(address: SocketAddr, sent: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(sent.as_bytes()).unwrap();
+    let mut received = Vec::new();
+    drop(stream.read_to_end(&mut received));
+    String::from_utf8_lossy(&received).into_owned()
+}
+
+fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: h\r\nX-Colour: red\r\nconnection: close\r\n\r\n")
+}
+
+fn answer(status: u16, name: &str, value: &str, body: &str) -> PublisherAnswer {
+    PublisherAnswer { status, headers: vec![(name.into(), value.into())], body: body.into() }
+}
+
+async fn asked(publisher: &Publisher, sent: String) -> String {
+    let address = publisher.address();
+    tokio::task::spawn_blocking(move || exchange(address, &sent)).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_answers_over_a_real_socket_and_remembers_what_was_asked() {
+    let publisher = Publisher::start(|request| {
+        let colour = request.header("x-colour").unwrap_or_default().to_owned();
+        let words = format!("{} {:?} {colour}", request.path(), request.query());
+        answer(203, "x-shape", "round", &words)
+    })
+    .await
+    .unwrap();
+    assert_eq!(publisher.base_url(), format!("http://{}", publisher.address()));
+
+    let received = asked(&publisher, get("/a?b=c")).await;
+    assert!(received.starts_with("HTTP/1.1 203 "), "{received}");
+    assert!(received.contains("x-shape: round\r\n"));
+    assert!(received.ends_with("\r\n\r\n/a Some(\"b=c\") red"));
+
+    let requests = publisher.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].method, "GET");
+    assert_eq!(requests[0].path_and_query, "/a?b=c");
+    assert_eq!(publisher.requests_for("/a?b=c"), 1);
+    assert_eq!(publisher.requests_for("/a"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unusable_answer_or_an_endless_head_stays_an_http_answer() {
+    let publisher = Publisher::start(|_| answer(200, "x", "a\r\nb", "")).await.unwrap();
+    let received = asked(&publisher, get("/")).await;
+    assert!(received.starts_with("HTTP/1.1 500 "), "{received}");
+    let endless = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(2 * HEAD_BYTES_MAX));
+    let received = asked(&publisher, endless).await;
+    assert!(received.is_empty() || received.starts_with("HTTP/1.1 431 "), "{received}");
+    assert_eq!(publisher.requests().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_forgets_the_oldest() {
+    let publisher = Publisher::start(|_| answer(204, "x", "y", "")).await.unwrap();
+    let one = "GET /N HTTP/1.1\r\nhost: h\r\n\r\n";
+    let mut many: String =
+        (0..REQUESTS_LOGGED_MAX).map(|n| one.replace('N', &n.to_string())).collect();
+    many.push_str(&get("/last"));
+    asked(&publisher, many).await;
+    let requests = publisher.requests();
+    assert_eq!(requests.len(), REQUESTS_LOGGED_MAX);
+    assert_eq!(requests[0].path_and_query, "/1");
+    assert_eq!(publisher.requests_for("/last"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_publisher_lets_go_of_its_connections() {
+    let publisher = Publisher::start(|_| answer(200, "x", "y", "here")).await.unwrap();
+    let mut stream = TcpStream::connect(publisher.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n").unwrap();
+    let mut some = [0; 64];
+    assert!(stream.read(&mut some).unwrap() > 0);
+    drop(publisher);
+    let rest = tokio::task::spawn_blocking(move || {
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).map(|_| ())
+    });
+    rest.await.unwrap().expect("closed, not left open");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_clients_than_places_are_served_one_after_another() {
+    let publisher = Publisher::start(|_| answer(200, "x", "y", "here")).await.unwrap();
+    let address = publisher.address();
+    let served = tokio::task::spawn_blocking(move || {
+        let idle: Vec<_> =
+            (0..CONNECTIONS_MAX).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let mut waiting = Vec::new();
+        for _ in 0..8 {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(get("/").as_bytes()).unwrap();
+            waiting.push(stream);
+        }
+        drop(idle);
+        let served = waiting.into_iter().map(|mut stream| {
+            let mut received = String::new();
+            stream.read_to_string(&mut received).unwrap();
+            received.ends_with("here")
+        });
+        served.filter(|served| *served).count()
+    });
+    assert_eq!(served.await.unwrap(), 8);
+}

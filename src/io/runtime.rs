@@ -1,0 +1,151 @@
+//! The one loop: a message comes, the model changes, effects are performed, the screen is drawn.
+//!
+//! Everything that happens comes through one channel, so that it has one order. The clock is read here and
+//! passed on; below this folder nobody knows the time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::clock;
+use super::http::{Http, Limits};
+use super::performing::{Ending, Performer};
+use super::store::{Store, StoreError};
+use super::terminal::{Frames, Terminal};
+use crate::app::model::Model;
+use crate::app::msg::Msg;
+use crate::app::settings::Settings;
+use crate::app::update::{begin, measured, update};
+
+/// Messages taken before the screen is drawn again.
+const MESSAGES_A_FRAME: usize = 256;
+
+/// The program at work.
+#[derive(Debug)]
+pub struct Runtime {
+    /// All the state.
+    pub model: Model,
+    performer: Performer,
+    sender: UnboundedSender<Msg>,
+    messages: UnboundedReceiver<Msg>,
+}
+
+/// Why the program cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The HTTP client, a thread or the terminal.
+    #[error("{0}")]
+    System(String),
+}
+
+impl Runtime {
+    /// Loads the model and starts the keeper of the store. Needs a tokio runtime around it.
+    pub fn start(store: Store, settings: Settings) -> Result<Self, StartError> {
+        let salt = store.salt(clock::chance())?;
+        let saved = store.subscriptions()?;
+        let http = Http::new(&settings.network, Limits::default()).map_err(StartError::System)?;
+        let (sender, messages) = unbounded_channel();
+        let performer = Performer::start(store, Arc::new(http), sender.clone())
+            .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
+        let model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
+        Ok(Self { model, performer, sender, messages })
+    }
+
+    /// Where messages go in.
+    pub fn sender(&self) -> UnboundedSender<Msg> {
+        self.sender.clone()
+    }
+
+    /// Works without a screen until `done`, or until the program is told to stop (`false`).
+    pub async fn until(&mut self, mut done: impl FnMut(&Model) -> bool) -> bool {
+        self.tell(Msg::Tick);
+        while !done(&self.model) {
+            let msg = self.next().await;
+            if self.tell(msg).is_some() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Works with a screen until the reader quits.
+    pub async fn on_screen(&mut self, terminal: &mut Terminal) -> Result<Ending, StartError> {
+        let broken = |error: std::io::Error| {
+            StartError::System(format!("the terminal cannot be used: {error}"))
+        };
+        let mut frames = Frames::default();
+        let (columns, rows) = terminal.size().map_err(broken)?;
+        self.tell(Msg::Resized(columns, rows));
+        self.draw(terminal).map_err(broken)?;
+        for effect in begin(&mut self.model, clock::precise_now()) {
+            self.performer.perform(effect);
+        }
+        self.tell(Msg::Tick);
+        loop {
+            let msg = tokio::select! {
+                biased;
+                key = terminal.next() => key,
+                msg = self.next() => Some(msg),
+            };
+            let began = clock::instant();
+            let mut ending = msg.and_then(|msg| self.tell(msg));
+            for _ in 0..MESSAGES_A_FRAME {
+                let Ok(msg) = self.messages.try_recv() else { break };
+                ending = ending.or(self.tell(msg));
+            }
+            if let Some(ending) = ending {
+                terminal.report(&frames);
+                return Ok(ending);
+            }
+            self.draw(terminal).map_err(broken)?;
+            frames.note(began.elapsed());
+        }
+    }
+
+    fn draw(&mut self, terminal: &mut Terminal) -> std::io::Result<()> {
+        // What was measured may move what is shown; the second drawing then measures the same.
+        for _ in 0..2 {
+            let viewport = terminal.draw(&self.model, clock::precise_now())?;
+            let before = self.model.screen.viewport;
+            for effect in measured(&mut self.model, viewport) {
+                self.performer.perform(effect);
+            }
+            if viewport == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message, or a tick when it is time for one.
+    async fn next(&mut self) -> Msg {
+        let now = clock::precise_now();
+        let pause = self.model.next_wake(now).signed_duration_since(now);
+        let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
+        tokio::select! {
+            biased;
+            msg = self.messages.recv() => msg.unwrap_or(Msg::Stop),
+            () = tokio::time::sleep(pause) => Msg::Tick,
+        }
+    }
+
+    /// Lets the model take a message and performs what it asks for.
+    pub fn tell(&mut self, msg: Msg) -> Option<Ending> {
+        let now: DateTime<Utc> = clock::precise_now();
+        let mut ending = None;
+        for effect in update(&mut self.model, now, msg) {
+            ending = self.performer.perform(effect).or(ending);
+        }
+        ending
+    }
+
+    /// Finishes all writing and gives the store back; `None` if its thread died.
+    pub fn stop(self) -> Option<Store> {
+        self.performer.stop()
+    }
+}

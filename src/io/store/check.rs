@@ -1,0 +1,92 @@
+//! Checking the store: every record is read, every sum is counted again.
+
+use sled::Batch;
+
+use super::super::codec;
+use super::open::{Store, StoreError, feed_bytes, feed_of};
+use crate::history::{Counters, EntryKey, FeedKey};
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Subscriptions.
+    pub feeds: usize,
+    /// Entries.
+    pub entries: usize,
+    /// Bytes on disk.
+    pub disk_bytes: u64,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong, as a sentence.
+    pub text: String,
+    /// It was put right.
+    pub repaired: bool,
+}
+
+impl Store {
+    /// Reads every record; with `repair`, sums are written anew from the rows they count.
+    pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
+        let mut health =
+            Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };
+        let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
+        for feed in keys.iter().filter_map(|key| feed_of(key)) {
+            health.feeds = health.feeds.saturating_add(1);
+            let found = self.check_feed(feed, repair, &mut health);
+            if let Err(error) = found {
+                health.findings.push(Finding { text: error.to_string(), repaired: false });
+            }
+        }
+        self.sync()?;
+        Ok(health)
+    }
+
+    fn check_feed(
+        &mut self,
+        feed: FeedKey,
+        repair: bool,
+        health: &mut Health,
+    ) -> Result<(), StoreError> {
+        let rows = self.read_rows(feed)?;
+        health.entries = health.entries.saturating_add(rows.len());
+        let mut recount = Counters {
+            next_seq: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+            ..Counters::default()
+        };
+        for row in &rows {
+            recount.shift(None, Some(row.flags));
+        }
+        let stored = self.counters_of(feed);
+        if !matches!(&stored, Ok(stored) if *stored == recount) {
+            let mut text = format!(
+                "feed {feed}: the sums do not equal a recount ({stored:?}, counted {recount:?})"
+            );
+            if repair {
+                let mut batch = Batch::default();
+                batch.insert(&feed_bytes(feed), codec::encode(&recount)?);
+                self.counters.apply_batch(batch)?;
+                text.push_str("; counted anew");
+            }
+            health.findings.push(Finding { text, repaired: repair });
+        }
+        let keys: Vec<EntryKey> =
+            (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
+        let kept = self.kept(&keys)?;
+        let lost = keys.iter().filter(|key| !kept.contains_key(key)).count();
+        if lost > 0 {
+            health.findings.push(Finding {
+                text: format!("feed {feed}: {lost} entries have a row but no record"),
+                repaired: false,
+            });
+        }
+        for key in keys {
+            self.body(key)?;
+        }
+        self.poll_log(feed)?;
+        Ok(())
+    }
+}

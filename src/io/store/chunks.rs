@@ -1,0 +1,199 @@
+//! Packed records: index rows, kept entries and bodies, read and written by sequence number.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use serde::{Deserialize, Serialize};
+use sled::Batch;
+
+use super::super::codec;
+use super::open::{Store, StoreError, feed_bytes};
+use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
+
+/// Index rows in a record.
+const ROWS: u32 = 64;
+/// Kept entries in a record.
+const ENTRIES: u32 = 32;
+/// Bodies in a record.
+const BODIES: u32 = 4;
+/// A body of more bytes stands alone, so that its neighbours stay quick to read.
+const BODY_ALONE_BYTES: usize = 512 * 1024;
+
+/// One place of a record of bodies.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+enum BodySlot {
+    /// The entry has no text.
+    #[default]
+    Empty,
+    /// The text.
+    Here(Body),
+    /// The text has a record of its own.
+    Alone,
+}
+
+type EntryChunk = Vec<Option<KeptEntry>>;
+type BodyChunk = Vec<BodySlot>;
+
+fn chunk_key(feed: FeedKey, chunk: u32) -> [u8; 8] {
+    let mut key = [0; 8];
+    let bytes = feed_bytes(feed).into_iter().chain(chunk.to_be_bytes());
+    key.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    key
+}
+
+fn alone_key(entry: EntryKey) -> Vec<u8> {
+    let mut key = chunk_key(entry.feed, entry.seq / BODIES).to_vec();
+    key.extend_from_slice(&entry.seq.to_be_bytes());
+    key
+}
+
+const fn slot(seq: u32, size: u32) -> usize {
+    (seq % size) as usize
+}
+
+/// Puts a value at a place, filling the places before it.
+fn put<T: Default + Clone>(chunk: &mut Vec<T>, place: usize, value: T) {
+    if chunk.len() <= place {
+        chunk.resize(place.saturating_add(1), T::default());
+    }
+    if let Some(target) = chunk.get_mut(place) {
+        *target = value;
+    }
+}
+
+impl Store {
+    /// The sums of a feed.
+    pub(super) fn counters_of(&self, feed: FeedKey) -> Result<Counters, StoreError> {
+        let bytes = self.counters.get(feed_bytes(feed))?;
+        let damaged =
+            |why| StoreError::Damaged { what: format!("the counters of feed {feed}"), why };
+        bytes.map_or(Ok(Counters::default()), |bytes| codec::decode(&bytes).map_err(damaged))
+    }
+
+    /// The index rows of a feed as the tree has them.
+    pub(super) fn read_rows(&self, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
+        let mut rows = Vec::new();
+        for pair in self.index.scan_prefix(feed_bytes(feed)) {
+            let (_, bytes) = pair?;
+            let damaged =
+                |why| StoreError::Damaged { what: format!("the index of feed {feed}"), why };
+            rows.extend(codec::decode_rows(&bytes).map_err(damaged)?);
+        }
+        Ok(rows)
+    }
+
+    /// The index rows of a feed, read once and kept.
+    pub(super) fn rows_of(&mut self, feed: FeedKey) -> Result<&mut Vec<IndexRow>, StoreError> {
+        if !self.rows.contains_key(&feed) {
+            let rows = self.read_rows(feed)?;
+            self.rows.insert(feed, rows);
+        }
+        Ok(self.rows.entry(feed).or_default())
+    }
+
+    fn entry_chunk(&self, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
+        let damaged =
+            |why| StoreError::Damaged { what: format!("a record of entries of feed {feed}"), why };
+        let bytes = self.meta.get(chunk_key(feed, chunk))?;
+        bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
+    }
+
+    fn body_chunk(&self, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
+        let damaged =
+            |why| StoreError::Damaged { what: format!("a record of texts of feed {feed}"), why };
+        let bytes = self.bodies.get(chunk_key(feed, chunk))?;
+        bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
+    }
+
+    /// The kept entries with these numbers, in the order asked for; a missing one is left out.
+    pub(super) fn kept(
+        &self,
+        keys: &[EntryKey],
+    ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
+        let mut chunks: BTreeMap<(FeedKey, u32), EntryChunk> = BTreeMap::new();
+        let mut found = BTreeMap::new();
+        for &key in keys {
+            let place = (key.feed, key.seq / ENTRIES);
+            let chunk = match chunks.entry(place) {
+                Entry::Occupied(chunk) => chunk.into_mut(),
+                Entry::Vacant(empty) => empty.insert(self.entry_chunk(place.0, place.1)?),
+            };
+            if let Some(kept) = chunk.get_mut(slot(key.seq, ENTRIES)).and_then(Option::take) {
+                found.insert(key, kept);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The body of an entry; `None` if it has none.
+    pub fn body(&self, key: EntryKey) -> Result<Option<Body>, StoreError> {
+        let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
+        let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
+        match slot {
+            BodySlot::Empty => Ok(None),
+            BodySlot::Here(body) => Ok(Some(body)),
+            BodySlot::Alone => {
+                let damaged =
+                    |why| StoreError::Damaged { what: format!("the text of entry {key}"), why };
+                let bytes = self.bodies.get(alone_key(key))?;
+                bytes.map(|bytes| codec::decode_compressed(&bytes).map_err(damaged)).transpose()
+            }
+        }
+    }
+
+    /// The batch that brings the tree's index in line with the kept rows, for the chunks of these numbers.
+    pub(super) fn index_batch(
+        &mut self,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Result<Batch, StoreError> {
+        let mut batch = Batch::default();
+        let chunks: std::collections::BTreeSet<u32> = seqs.map(|seq| seq / ROWS).collect();
+        let rows = self.rows_of(feed)?;
+        for chunk in chunks {
+            let part = rows.chunks(ROWS as usize).nth(chunk as usize).unwrap_or_default();
+            batch.insert(&chunk_key(feed, chunk), codec::encode_rows(part));
+        }
+        Ok(batch)
+    }
+
+    /// The batches that write kept entries and bodies.
+    pub(super) fn entry_batches(
+        &self,
+        feed: FeedKey,
+        entries: BTreeMap<u32, MergedEntry>,
+    ) -> Result<(Batch, Batch), StoreError> {
+        let mut meta: BTreeMap<u32, EntryChunk> = BTreeMap::new();
+        let mut bodies: BTreeMap<u32, BodyChunk> = BTreeMap::new();
+        let (mut meta_batch, mut body_batch) = (Batch::default(), Batch::default());
+        for (seq, entry) in entries {
+            let entries = match meta.entry(seq / ENTRIES) {
+                Entry::Occupied(chunk) => chunk.into_mut(),
+                Entry::Vacant(empty) => empty.insert(self.entry_chunk(feed, seq / ENTRIES)?),
+            };
+            put(entries, slot(seq, ENTRIES), Some(entry.kept));
+            let Some(body) = entry.body else { continue };
+            let texts = match bodies.entry(seq / BODIES) {
+                Entry::Occupied(chunk) => chunk.into_mut(),
+                Entry::Vacant(empty) => empty.insert(self.body_chunk(feed, seq / BODIES)?),
+            };
+            let value = if body.is_empty() {
+                BodySlot::Empty
+            } else if body.len() > BODY_ALONE_BYTES {
+                body_batch
+                    .insert(alone_key(EntryKey { feed, seq }), codec::encode_compressed(&body)?);
+                BodySlot::Alone
+            } else {
+                BodySlot::Here(body)
+            };
+            put(texts, slot(seq, BODIES), value);
+        }
+        for (chunk, entries) in meta {
+            meta_batch.insert(&chunk_key(feed, chunk), codec::encode_compressed(&entries)?);
+        }
+        for (chunk, texts) in bodies {
+            body_batch.insert(&chunk_key(feed, chunk), codec::encode_compressed(&texts)?);
+        }
+        Ok((meta_batch, body_batch))
+    }
+}

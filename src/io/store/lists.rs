@@ -1,0 +1,142 @@
+//! Lists of entries: their order, and the rows around a place.
+
+use chrono::{DateTime, Utc};
+
+use super::open::{Store, StoreError};
+use crate::app::listing::{ListQuery, Row, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS};
+use crate::history::{EntryKey, FeedKey, Flags, KeptEntry};
+
+impl Store {
+    /// The rows a list wants; builds its order first if asked to.
+    pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
+        if let Some(query) = &wanted.rebuild {
+            self.order = self.ordered(query)?;
+        }
+        let found = match wanted.seek {
+            Some(seek) => self.unread_from(seek)?,
+            None => wanted.around.and_then(|key| self.order.iter().position(|&other| other == key)),
+        };
+        let wish = found.map_or(wanted.offset, |place| place.saturating_sub(WINDOW_ROWS / 2));
+        let offset = wish.min(self.order.len().saturating_sub(WINDOW_ROWS));
+        let keys: Vec<EntryKey> =
+            self.order.iter().skip(offset).take(WINDOW_ROWS).copied().collect();
+        let rows = self.rows(&keys)?;
+        Ok(RowsLoaded { list: wanted.list, total: self.order.len(), offset, rows, found })
+    }
+
+    /// The place of the next unread entry in the list's order.
+    fn unread_from(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
+        let mut place = seek.from;
+        while let Some(&key) = self.order.get(place) {
+            if self.flags(key)?.is_unread() {
+                return Ok(Some(place));
+            }
+            let next = if seek.down { place.checked_add(1) } else { place.checked_sub(1) };
+            let Some(next) = next else { break };
+            place = next;
+        }
+        Ok(None)
+    }
+
+    /// The entries a query holds, newest first.
+    pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<EntryKey>, StoreError> {
+        let since = query.since.map(|instant| instant.timestamp());
+        let mut order: Vec<(i64, EntryKey)> = Vec::new();
+        for feed in self.feeds_in(&query.scope, query.show, query.keep.is_empty())? {
+            let rows = self.rows_of(feed)?;
+            for (seq, row) in (0_u32..).zip(rows.iter()) {
+                let key = EntryKey { feed, seq };
+                let young = since.is_none_or(|since| row.listed >= since);
+                if (query.show.takes(row.flags) && young) || query.keep.contains(&key) {
+                    order.push((row.listed, key));
+                }
+            }
+        }
+        // Of one date the entry seen first stands first: feeds list their newest first.
+        order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        Ok(order.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// The feeds of a scope that can have a row in the list; the sums spare reading the others.
+    fn feeds_in(
+        &self,
+        scope: &Scope,
+        show: Show,
+        skip_empty: bool,
+    ) -> Result<Vec<FeedKey>, StoreError> {
+        let feeds = match scope {
+            Scope::Feeds(feeds) => feeds.clone(),
+            Scope::Everything => {
+                let keys = self.feeds.iter().keys();
+                keys.map(|key| Ok(super::open::feed_of(&key?)))
+                    .collect::<Result<Vec<_>, StoreError>>()?
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            }
+        };
+        let mut with_rows = Vec::with_capacity(feeds.len());
+        for feed in feeds {
+            let counters = self.counters_of(feed)?;
+            let rows = match show {
+                Show::All => counters.next_seq,
+                Show::Unread => counters.unread,
+                Show::Starred => counters.starred,
+            };
+            if rows > 0 || !skip_empty {
+                with_rows.push(feed);
+            }
+        }
+        Ok(with_rows)
+    }
+
+    fn rows(&mut self, keys: &[EntryKey]) -> Result<Vec<Row>, StoreError> {
+        let mut kept = self.kept(keys)?;
+        let mut rows = Vec::with_capacity(keys.len());
+        for &key in keys {
+            let flags = self.flags(key)?;
+            // An entry whose record is lost still has its row: nothing vanishes silently.
+            let row = kept.remove(&key).map_or_else(
+                || Row {
+                    key,
+                    flags,
+                    listed: DateTime::UNIX_EPOCH,
+                    title: "(damaged record)".into(),
+                    link: None,
+                },
+                |kept| Row {
+                    key,
+                    flags,
+                    listed: kept.listed(),
+                    title: kept.title.unwrap_or_default(),
+                    link: kept.link,
+                },
+            );
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {
+        Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
+    }
+
+    /// One entry with its marks; `None` if there is no such entry.
+    pub fn entry(&mut self, key: EntryKey) -> Result<Option<(KeptEntry, Flags)>, StoreError> {
+        let kept = self.kept(&[key])?.remove(&key);
+        let flags = self.flags(key)?;
+        Ok(kept.map(|kept| (kept, flags)))
+    }
+
+    /// Unread entries listed at or after an instant, over all feeds.
+    pub fn unread_since(&mut self, since: DateTime<Utc>) -> Result<u32, StoreError> {
+        let mut sum = 0_u32;
+        for feed in self.feeds_in(&Scope::Everything, Show::Unread, true)? {
+            let rows = self.rows_of(feed)?;
+            let young =
+                rows.iter().filter(|row| row.flags.is_unread() && row.listed >= since.timestamp());
+            sum = sum.saturating_add(u32::try_from(young.count()).unwrap_or(u32::MAX));
+        }
+        Ok(sum)
+    }
+}

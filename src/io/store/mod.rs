@@ -1,0 +1,18 @@
+//! The store: everything that lasts, in one sled database.
+//!
+//! Records are few and packed: 64 index rows, 32 entries or 4 bodies to a record, compressed. Trees touched
+//! together are committed in one transaction. What is reported as done has been flushed and synced before
+//! ([`Store::sync`]); sled alone does not survive a power cut.
+//!
+//! This folder does not decide anything: what to write is said by `history` and `app`.
+
+mod check;
+mod chunks;
+mod commit;
+mod keeper;
+mod lists;
+mod open;
+
+pub use check::{Finding, Health};
+pub use keeper::{Job, Keeper};
+pub use open::{Store, StoreError};

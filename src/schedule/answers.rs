@@ -1,0 +1,110 @@
+//! How an answer moves the facts on: success and failure of an attempt (SPEC section 0, D.2).
+
+use chrono::{DateTime, Utc};
+
+use super::cache::{AnswerHeaders, CacheState};
+use super::facts::{Facts, Failure, Standing};
+use super::retry_after::Wait;
+
+impl Facts {
+    /// A poll that ended in 200, 203, 226 or 304 and was processed. New hints are the caller's to
+    /// set: a 200 replaces them, a 226 replaces what it contains, a 304 keeps them.
+    pub fn record_success(
+        &mut self,
+        status: u16,
+        headers: &AnswerHeaders<'_>,
+        started: DateTime<Utc>,
+        received_at: DateTime<Utc>,
+    ) {
+        let kept = self.cache.filter(|_| status == 304);
+        let cache = match kept {
+            Some(cache) => cache.of_not_modified(headers, received_at),
+            None => CacheState::of_document(headers, received_at),
+        };
+        self.cache = Some(cache);
+        self.retry_after = Wait::of_answer(status, headers, received_at);
+        self.succeeded_at(started);
+    }
+
+    /// An attempt that failed. Attempts that do not count (no network at all, SPEC B.4.4) are not
+    /// recorded.
+    pub fn record_failure(
+        &mut self,
+        failure: Failure,
+        headers: &AnswerHeaders<'_>,
+        started: DateTime<Utc>,
+        received_at: DateTime<Utc>,
+    ) {
+        self.last_try = Some(started);
+        self.failures = self.failures.saturating_add(1);
+        self.failure = Some(failure);
+        match failure {
+            Failure::Status(410) => self.standing = Standing::Gone,
+            Failure::Status(status) => {
+                let wait = Wait::of_answer(status, headers, received_at);
+                self.retry_after = wait.or(self.retry_after);
+            }
+            Failure::Unanswered | Failure::Unreadable | Failure::TooLarge => {}
+        }
+    }
+
+    /// The same good answer again, at another time.
+    pub(super) fn repeat_success(&mut self, at: DateTime<Utc>) {
+        self.cache = self.cache.map(|cache| cache.repeated_at(at));
+        self.retry_after = None;
+        self.host_wait = None;
+        self.succeeded_at(at);
+    }
+
+    fn succeeded_at(&mut self, started: DateTime<Utc>) {
+        self.last_ok = Some(started);
+        self.last_try = Some(started);
+        self.failures = 0;
+        self.failure = None;
+        if self.standing == Standing::Dead {
+            self.standing = Standing::Active;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::instant::instant;
+    use super::*;
+
+    #[test]
+    fn failures_are_counted_until_a_success() {
+        let (early, late) = (instant(1000), instant(2000));
+        let mut facts = Facts::default();
+        let none = AnswerHeaders::default();
+        let retry = AnswerHeaders { retry_after: Some("60"), ..none };
+        facts.record_failure(Failure::Status(503), &retry, early, early);
+        facts.record_failure(Failure::Unanswered, &none, late, late);
+        assert_eq!((facts.failures, facts.last_ok, facts.last_try), (2, None, Some(late)));
+        assert_eq!(facts.retry_after.map(|wait| wait.seconds), Some(60));
+        facts.standing = Standing::Dead;
+        facts.record_success(200, &none, late, late);
+        assert_eq!((facts.failures, facts.failure, facts.retry_after), (0, None, None));
+        assert_eq!((facts.standing, facts.last_ok), (Standing::Active, Some(late)));
+    }
+
+    #[test]
+    fn a_410_ends_the_feed() {
+        let mut facts = Facts::default();
+        let at = instant(0);
+        facts.record_failure(Failure::Status(410), &AnswerHeaders::default(), at, at);
+        assert_eq!(facts.standing, Standing::Gone);
+    }
+
+    #[test]
+    fn a_304_keeps_the_lifetime_and_a_200_without_one_clears_it() {
+        let (none, at) = (AnswerHeaders::default(), instant(5000));
+        let mut facts = Facts::default();
+        let fresh = AnswerHeaders { cache_control: Some("max-age=600"), ..none };
+        facts.record_success(200, &fresh, instant(0), instant(0));
+        facts.record_success(304, &none, at, at);
+        assert_eq!(facts.cache.and_then(|cache| cache.floor_seconds()), Some(600));
+        facts.record_success(200, &none, at, at);
+        assert_eq!(facts.cache.and_then(|cache| cache.floor_seconds()), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! The reader's pace and bounds on an interval (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
+
+use super::facts::{Facts, Pace};
+use super::limits::{HARD_MIN_SECONDS, INTERVAL_MAX_SECONDS};
+use super::plan::SettledBy;
+
+/// One of the reader's two bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    Minimum,
+    Maximum,
+}
+
+impl Bound {
+    pub(super) const fn settled_by(self) -> SettledBy {
+        match self {
+            Self::Minimum => SettledBy::Minimum,
+            Self::Maximum => SettledBy::Maximum,
+        }
+    }
+}
+
+/// Pace and bounds in force for one feed, seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) pace: Pace,
+    /// At least 1.
+    pub(super) min: i64,
+    /// At least `min`.
+    pub(super) max: i64,
+    /// `HARD_MIN`, or 0 on loopback hosts.
+    pub(super) hard_min: i64,
+    /// The reader has fixed the interval: neither pace nor the reader's bounds apply.
+    pub(super) fixed: bool,
+}
+
+impl Bounds {
+    /// The bounds these facts impose.
+    pub(super) fn of(facts: &Facts) -> Self {
+        let settings = &facts.settings;
+        let hard_min = if facts.loopback { 0 } else { HARD_MIN_SECONDS };
+        let fixed = settings.fixed_seconds.is_some();
+        let lowest = hard_min.max(1);
+        if fixed {
+            let (pace, max) = (Pace::Normal, INTERVAL_MAX_SECONDS);
+            return Self { pace, min: lowest, max, hard_min, fixed };
+        }
+        let min = i64::from(settings.min_seconds).clamp(lowest, INTERVAL_MAX_SECONDS);
+        let max = i64::from(settings.max_seconds).clamp(min, INTERVAL_MAX_SECONDS);
+        Self { pace: settings.pace, min, max, hard_min, fixed }
+    }
+
+    /// An interval after the pace, before the bounds.
+    pub(super) fn scaled(&self, raw: i64) -> i64 {
+        let (times, by) = self.pace.ratio();
+        raw * times / by
+    }
+
+    /// An interval after pace and bounds.
+    pub(super) fn interval(&self, raw: i64) -> i64 {
+        self.scaled(raw).clamp(self.min, self.max)
+    }
+
+    /// Which bound, if any, holds this interval.
+    pub(super) fn holder(&self, raw: i64) -> Option<Bound> {
+        let scaled = self.scaled(raw);
+        let low = (scaled < self.min).then_some(Bound::Minimum);
+        low.or_else(|| (scaled > self.max).then_some(Bound::Maximum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts::Settings;
+    use super::*;
+
+    fn bounds(settings: Settings) -> Bounds {
+        Bounds::of(&Facts { settings, ..Facts::default() })
+    }
+
+    #[test]
+    fn pace_comes_before_the_bounds() {
+        let with = |pace| bounds(Settings { pace, ..Settings::default() });
+        assert_eq!(with(Pace::More).interval(900), 900);
+        assert_eq!(with(Pace::More).holder(900), Some(Bound::Minimum));
+        assert_eq!(with(Pace::More).interval(3600), 1800);
+        assert_eq!(with(Pace::Less).interval(86_400), 86_400);
+        assert_eq!(with(Pace::Less).holder(86_400), Some(Bound::Maximum));
+        assert_eq!(with(Pace::Normal).holder(900), None);
+    }
+
+    #[test]
+    fn impossible_bounds_are_made_possible() {
+        let tiny = bounds(Settings { min_seconds: 0, max_seconds: 0, ..Settings::default() });
+        assert_eq!((tiny.min, tiny.max), (300, 300));
+        let crossed =
+            bounds(Settings { min_seconds: 7200, max_seconds: 60, ..Settings::default() });
+        assert_eq!((crossed.min, crossed.max), (7200, 7200));
+        let settings =
+            Settings { min_seconds: u32::MAX, max_seconds: u32::MAX, ..Settings::default() };
+        assert_eq!(bounds(settings).max, INTERVAL_MAX_SECONDS);
+    }
+
+    #[test]
+    fn a_loopback_host_has_no_hard_minimum_but_never_an_interval_of_nothing() {
+        let settings = Settings { min_seconds: 0, ..Settings::default() };
+        let facts = Facts { settings, loopback: true, ..Facts::default() };
+        assert_eq!(Bounds::of(&facts).interval(0), 1);
+    }
+
+    #[test]
+    fn a_fixed_interval_knows_only_the_hard_minimum() {
+        let settings =
+            Settings { fixed_seconds: Some(60), pace: Pace::Less, ..Settings::default() };
+        assert_eq!(bounds(settings.clone()).interval(60), 300);
+        assert_eq!(bounds(settings).interval(600), 600);
+    }
+}

@@ -1,0 +1,172 @@
+//! When to poll a feed next: the one order of precedence (SPEC B.1).
+//!
+//! First what is wished: the recommendation, the reader's pace and bounds, the instant that follows,
+//! jitter. Then what the server imposes, the floors. Then what the publisher forbids by the clock,
+//! the skip windows. A later stage can only move the time later, so none breaks an earlier
+//! restriction.
+
+use chrono::{DateTime, Utc};
+
+use super::bans::{Exit, SkipWindows, Skips};
+use super::bounds::{Bound, Bounds};
+use super::explain::{Trace, explain_due, explain_jitter, explain_wish, floor_step, skip_step};
+use super::explain::{first_poll_step, rest_step};
+use super::facts::Facts;
+use super::flaws::planning_flaws;
+use super::floors::{Ground, floors};
+use super::instant::{instant, seconds};
+use super::jitter::{jittered, share, usable, width};
+use super::plan::{Decision, Plan, PlanKind, SettledBy};
+use super::recommend::recommend;
+use super::rest::{at_rest, never};
+use super::wish::{Wish, wish};
+
+/// The plan for one feed, with its explanation.
+///
+/// `u`, in [-1, 1), is the feed's share of the jitter, see [`super::spread_unit`].
+pub fn decide(facts: &Facts, now: DateTime<Utc>, u: f64) -> Plan {
+    let mut trace = Trace::on();
+    let decision = settle(facts, now, u, &mut trace);
+    Plan::new(decision, trace.into_steps(), planning_flaws(facts))
+}
+
+/// The same without the explanation: a microsecond or two.
+pub fn decide_time(facts: &Facts, now: DateTime<Utc>, u: f64) -> Decision {
+    settle(facts, now, u, &mut Trace::off())
+}
+
+/// Where a plan stands between two stages.
+#[derive(Debug, Clone, Copy)]
+struct Draft {
+    at: i64,
+    kind: PlanKind,
+    binding: Option<i64>,
+    settled_by: SettledBy,
+    /// How far a move out of a skip window may be spread, half seconds.
+    spread: i64,
+}
+
+fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Trace) -> Decision {
+    if let Some(rest) = at_rest(facts) {
+        trace.note(|| rest_step(rest));
+        return never(rest);
+    }
+    let clock = seconds(now);
+    let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(clock));
+    let last_ok = not_later(facts.last_ok);
+    let last_try = not_later(facts.last_try).max(last_ok);
+    let recommendation = recommend(facts);
+    let bounds = Bounds::of(facts);
+    let u = usable(u);
+    let ground = Ground { facts, recommendation: &recommendation, bounds, now, last_try, u };
+    let draft = match last_ok {
+        Some(last) => wished(&ground, last, trace),
+        None => first_poll(&ground, trace),
+    };
+    let draft = above_floors(draft, &ground, trace);
+    let draft = match Skips::of(facts).kept().filter(|_| last_ok.is_some()) {
+        Some(windows) => out_of_windows(draft, &windows, clock, u, trace),
+        None => draft,
+    };
+    trace.note_some(|| explain_due(draft.at, clock));
+    decision(draft, clock)
+}
+
+/// Step 1: a feed that was never read is due at once, without jitter; after failed attempts the
+/// floors alone say when.
+fn first_poll(ground: &Ground<'_>, trace: &mut Trace) -> Draft {
+    let at = ground.last_try.unwrap_or(seconds(ground.now));
+    trace.note(|| first_poll_step(at, ground.last_try.is_some()));
+    let flat = ground.bounds.interval(ground.recommendation.flat.seconds);
+    let binding = ground.last_try.map(|_| flat);
+    let settled_by = SettledBy::FirstPoll;
+    Draft { at, kind: PlanKind::Interval, binding, settled_by, spread: 0 }
+}
+
+/// Steps 2 to 5: recommendation, pace and bounds, instant, jitter.
+fn wished(ground: &Ground<'_>, last: i64, trace: &mut Trace) -> Draft {
+    let bounds = ground.bounds;
+    let wish = wish(ground.recommendation, bounds, last);
+    explain_wish(ground, &wish, last, trace);
+    let jittered = jittered(&wish, bounds, last, ground.u);
+    trace.note(|| explain_jitter(&wish, &jittered, bounds, last));
+    Draft {
+        at: jittered.at,
+        kind: wish.kind,
+        binding: Some(wish.binding),
+        settled_by: settled_by(&wish),
+        spread: width(&wish, bounds),
+    }
+}
+
+/// A bound that changed the interval settles the time, except at a boundary: there the start of the
+/// stretch does, whatever the interval became.
+fn settled_by(wish: &Wish) -> SettledBy {
+    let held = wish.held.filter(|_| wish.kind != PlanKind::Boundary);
+    held.map_or(wish.source.settled_by(), Bound::settled_by)
+}
+
+/// Step 6.
+fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut Trace) -> Draft {
+    for floor in floors(ground) {
+        trace.note_some(|| floor_step(&floor, draft.at));
+        if floor.at > draft.at {
+            draft.at = floor.at;
+            draft.settled_by = floor.settled_by;
+        }
+    }
+    draft
+}
+
+/// Step 7, and the rule for readers who were away (SPEC A.9): a feed whose time came while an
+/// instant was open has only waited for the reader, so it is polled now, even inside a window.
+///
+/// 1. now is inside a window, but since the feed fell due an instant was open: now
+/// 2. the time is open: it stays
+/// 3. else it moves to the opening and a little into the open hours; if that opening has passed,
+///    the feed is due
+fn out_of_windows(
+    mut draft: Draft,
+    windows: &SkipWindows,
+    now: i64,
+    u: f64,
+    trace: &mut Trace,
+) -> Draft {
+    let before = draft.at;
+    let opening = windows.opening(before);
+    let missed = opening <= now && windows.skips(now);
+    if opening == before && !missed {
+        return draft;
+    }
+    let exit = if missed { Exit::Missed } else { windows.exit(opening) };
+    draft.settled_by = exit.settled_by();
+    if !missed {
+        let open = windows.closing(opening) - opening;
+        let spread = share(u.abs(), draft.spread.min(open));
+        draft.at = if opening <= now { opening } else { opening + spread };
+    }
+    trace.note(|| skip_step(before, draft.at, exit));
+    draft
+}
+
+/// Step 8.
+fn decision(draft: Draft, now: i64) -> Decision {
+    let due = draft.at <= now;
+    Decision {
+        next_poll: Some(instant(draft.at.max(now))),
+        due: Some(instant(draft.at)),
+        kind: if due { PlanKind::Now } else { draft.kind },
+        binding_seconds: draft.binding.and_then(|binding| u32::try_from(binding).ok()),
+        settled_by: draft.settled_by,
+    }
+}
+
+#[cfg(test)]
+#[path = "order_tests.rs"]
+mod order_tests;
+#[cfg(test)]
+#[path = "part_time_tests.rs"]
+mod part_time_tests;
+#[cfg(test)]
+#[path = "property_tests.rs"]
+mod property_tests;

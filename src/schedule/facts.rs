@@ -1,0 +1,164 @@
+//! All that a plan may look at.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::cache::CacheState;
+use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS};
+use super::retry_after::Wait;
+use crate::feed::{Hints, IntervalRule};
+
+/// Everything the schedule of one feed depends on, besides `now` and `u` (SPEC section 0).
+///
+/// Kept as a whole in the store, so that a restart forgets neither the last poll nor a floor
+/// (SPEC G.20). [`Facts::record_success`] and [`Facts::record_failure`] move it on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// What the subscription document asks.
+    pub hints: Hints,
+    /// What the reader asks: the settings of the feed, global ones filled in. Never stored: made anew for each plan.
+    #[serde(skip)]
+    pub settings: Settings,
+    /// Whether automatic polls happen at all.
+    pub standing: Standing,
+    /// Start of the last poll that ended in 200, 226 or 304 and was processed.
+    pub last_ok: Option<DateTime<Utc>>,
+    /// Start of the last attempt, whatever its end. Without one, `last_ok` counts.
+    pub last_try: Option<DateTime<Utc>>,
+    /// Failures in a row since `last_ok`.
+    pub failures: u32,
+    /// How the last attempt failed; only looked at while `failures` is not 0.
+    pub failure: Option<Failure>,
+    /// The lifetime that the last good answer was given (SPEC B.4.2).
+    pub cache: Option<CacheState>,
+    /// What a refusing answer asked for (SPEC B.4.3).
+    pub retry_after: Option<Wait>,
+    /// What a 429 to another feed of the same host asked for (SPEC B.4.3).
+    pub host_wait: Option<Wait>,
+    /// The host is this machine: `HARD_MIN` does not apply.
+    pub loopback: bool,
+    /// What past updates suggest, if the reader allows learning and enough is known (SPEC B.2).
+    pub learned: Option<Learned>,
+}
+
+/// The reader's wishes for one feed (SPEC A.8).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// More often, normal, less often.
+    pub pace: Pace,
+    /// Never more often than this, seconds. Values below `HARD_MIN` count as `HARD_MIN`.
+    pub min_seconds: u32,
+    /// Never less often than this, seconds. A value below the minimum counts as the minimum.
+    pub max_seconds: u32,
+    /// The interval where nobody says anything, seconds.
+    pub default_seconds: u32,
+    /// An interval that replaces every recommendation, seconds.
+    pub fixed_seconds: Option<u32>,
+    /// Interval rules of the reader, above the publisher's (SPEC B.2 rank 0.5). The publisher's
+    /// skip windows still hold beside them.
+    pub own_rules: Vec<IntervalRule>,
+    /// The cache lifetimes of this server are not to be believed.
+    pub ignore_cache_lifetime: bool,
+    /// The skip windows of this feed are not to be kept.
+    pub ignore_skips: bool,
+    /// Polls go on although the publisher said the feed has ended (SPEC G.40).
+    pub ignore_expired: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            pace: Pace::Normal,
+            min_seconds: DEFAULT_MIN_SECONDS,
+            max_seconds: DEFAULT_MAX_SECONDS,
+            default_seconds: DEFAULT_INTERVAL_SECONDS,
+            fixed_seconds: None,
+            own_rules: Vec::new(),
+            ignore_cache_lifetime: false,
+            ignore_skips: false,
+            ignore_expired: false,
+        }
+    }
+}
+
+/// The three positions of the reader's preference (SPEC A.8).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Half of every interval.
+    More,
+    /// As recommended.
+    #[default]
+    Normal,
+    /// Twice every interval.
+    Less,
+}
+
+impl Pace {
+    /// All positions, most frequent first.
+    pub const ALL: [Self; 3] = [Self::More, Self::Normal, Self::Less];
+
+    /// Intervals are multiplied by the first and divided by the second number.
+    pub(super) const fn ratio(self) -> (i64, i64) {
+        match self {
+            Self::More => (1, 2),
+            Self::Normal => (1, 1),
+            Self::Less => (2, 1),
+        }
+    }
+
+    /// The word of `--pace` (UX 4).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::More => "more",
+            Self::Normal => "normal",
+            Self::Less => "less",
+        }
+    }
+}
+
+/// Whether a feed is polled automatically (SPEC B.1 step 0).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Polled by plan.
+    #[default]
+    Active,
+    /// Nothing but 404 for 30 days: polled weekly (SPEC D.2).
+    Dead,
+    /// An archive document was subscribed to and names no current one: it will not change, so it is
+    /// polled at the maximum (SPEC C.2).
+    Archive,
+    /// The reader paused it.
+    Paused,
+    /// The publisher ended it with 410 or an empty `newLocation`.
+    Gone,
+    /// It redirects to nothing (SPEC D.5).
+    Stopped,
+}
+
+/// How an attempt failed, as far as the schedule cares (SPEC D.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Failure {
+    /// An answer with a status that is not a success.
+    Status(u16),
+    /// No answer: time-out, DNS, TLS, connection reset.
+    Unanswered,
+    /// A good status, but no feed in the body.
+    Unreadable,
+    /// The body went over a limit.
+    TooLarge,
+}
+
+/// What past updates suggest (SPEC B.2 rank 6).
+///
+/// For now a flat interval. A weekly plan of placed polls joins it here later: it then brings its
+/// own next instant for any last poll, is jittered one-sidedly like a slot, and keeps
+/// `interval_seconds` as its mean for the back-off rule and for the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learned {
+    /// Mean interval, seconds, at least 1.
+    pub interval_seconds: u32,
+}

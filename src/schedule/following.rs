@@ -1,0 +1,107 @@
+//! Plans under an assumption: the polls that follow if nothing changes, and another pace.
+
+use chrono::{DateTime, Utc};
+
+use super::decide::decide;
+use super::facts::{Facts, Pace};
+use super::limits::FOLLOWING_MAX;
+use super::plan::Plan;
+
+/// The next `count` plans (at most 1000), if each poll happens when planned and is answered as the
+/// last one was: same hints, same cache lifetime. Ends early at a plan that says never.
+///
+/// `unit` gives the share of jitter for a last poll, see [`super::spread_unit`].
+pub fn following(
+    facts: &Facts,
+    now: DateTime<Utc>,
+    count: usize,
+    unit: impl Fn(Option<DateTime<Utc>>) -> f64,
+) -> Vec<Plan> {
+    let (mut facts, mut now) = (facts.clone(), now);
+    let mut plans = Vec::new();
+    while plans.len() < count.min(FOLLOWING_MAX) {
+        let plan = decide(&facts, now, unit(facts.last_ok));
+        let next_poll = plan.next_poll;
+        plans.push(plan);
+        let Some(at) = next_poll else { break };
+        facts.repeat_success(at);
+        now = at;
+    }
+    plans
+}
+
+/// The plan at another pace: what `+` or `-` would bring, before it is pressed.
+pub fn with_pace(facts: &Facts, pace: Pace, now: DateTime<Utc>, u: f64) -> Plan {
+    let mut facts = facts.clone();
+    facts.settings.pace = pace;
+    decide(&facts, now, u)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cache::{AnswerHeaders, CacheState};
+    use super::super::facts::{Settings, Standing};
+    use super::super::instant::instant;
+    use super::super::plan::SettledBy;
+    use super::*;
+
+    /// 2026-03-02T10:00:00Z, a Monday.
+    const TEN: i64 = 1_772_445_600;
+
+    fn with_ttl(minutes: u32) -> Facts {
+        let mut facts = Facts::default();
+        facts.hints.ttl_minutes = Some(minutes);
+        facts.last_ok = Some(instant(TEN));
+        facts
+    }
+
+    fn minutes_after_ten(plans: &[Plan]) -> Vec<i64> {
+        let times = plans.iter().filter_map(|plan| plan.next_poll);
+        times.map(|at| (at.timestamp() - TEN) / 60).collect()
+    }
+
+    #[test]
+    fn polls_follow_one_another_and_meet_the_windows() {
+        let mut facts = with_ttl(60);
+        facts.hints.skip_hours = vec![12, 13];
+        let plans = following(&facts, instant(TEN), 4, |_| 0.0);
+        assert_eq!(minutes_after_ten(&plans), [60, 240, 300, 360]);
+        assert_eq!(plans[1].settled_by, SettledBy::SkipHours);
+    }
+
+    #[test]
+    fn the_same_cache_lifetime_is_assumed_of_each_answer() {
+        let mut facts = with_ttl(30);
+        let headers = AnswerHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
+        facts.cache = Some(CacheState::of_document(&headers, instant(TEN)));
+        let plans = following(&facts, instant(TEN), 3, |_| 0.0);
+        assert_eq!(minutes_after_ten(&plans), [120, 240, 360]);
+    }
+
+    #[test]
+    fn a_feed_at_rest_has_one_plan_and_it_says_never() {
+        let facts = Facts { standing: Standing::Gone, ..with_ttl(30) };
+        let plans = following(&facts, instant(TEN), 5, |_| 0.0);
+        assert_eq!(plans.len(), 1);
+        assert_eq!(plans[0].next_poll, None);
+        assert!(following(&with_ttl(30), instant(TEN), 0, |_| 0.0).is_empty());
+        assert_eq!(following(&with_ttl(30), instant(TEN), usize::MAX, |_| 0.0).len(), 1000);
+    }
+
+    #[test]
+    fn another_pace_shows_its_effect_and_the_lack_of_one() {
+        let facts = with_ttl(60);
+        let more = with_pace(&facts, Pace::More, instant(TEN), 0.0);
+        assert_eq!(minutes_after_ten(&[more]), [30]);
+        let held = with_pace(&with_ttl(15), Pace::More, instant(TEN), 0.0);
+        assert_eq!(minutes_after_ten(std::slice::from_ref(&held)), [15]);
+        let reason =
+            "halved to 7 min 30 s, held at your minimum of 15 min: the setting has no effect";
+        assert!(held.steps.iter().any(|step| step.reason == reason), "{:#?}", held.steps);
+        let settings = Settings { max_seconds: 240 * 60, ..Settings::default() };
+        let slow = Facts { settings, ..with_ttl(240) };
+        let held = with_pace(&slow, Pace::Less, instant(TEN), 0.0);
+        let reason = "doubled to 8 h, held at your maximum of 4 h: the setting has no effect";
+        assert!(held.steps.iter().any(|step| step.reason == reason), "{:#?}", held.steps);
+    }
+}

@@ -1,0 +1,116 @@
+//! The spread that keeps readers from arriving together (SPEC A.7).
+
+use std::hash::Hasher;
+
+use chrono::{DateTime, Utc};
+use siphasher::sip::SipHasher13;
+
+use super::bounds::Bounds;
+use super::instant::seconds;
+use super::limits::JITTER_CAP_SECONDS;
+use super::plan::PlanKind;
+use super::wish::Wish;
+
+/// The `u` of a plan, in [-1, 1): the same for the same installation, feed and last poll, so that a
+/// restart does not draw again.
+pub fn spread_unit(salt: u128, feed_key: &[u8], last_ok: Option<DateTime<Utc>>) -> f64 {
+    let mut hasher = SipHasher13::new_with_key(&salt.to_le_bytes());
+    hasher.write(feed_key);
+    hasher.write(&[u8::from(last_ok.is_some())]);
+    hasher.write(&last_ok.map_or(0, seconds).to_le_bytes());
+    let top = u32::try_from(hasher.finish() >> 32).unwrap_or(0);
+    f64::from(top) / f64::from(1_u32 << 31) - 1.0
+}
+
+/// A usable `u`: anything but a number is 0, anything outside -1 to 1 the nearest of them.
+pub(super) fn usable(u: f64) -> f64 {
+    if u.is_nan() { 0.0 } else { u.clamp(-1.0, 1.0) }
+}
+
+/// A share of a number of half seconds, rounded to whole seconds. (Half seconds, because half of an
+/// odd interval is not whole.)
+#[expect(clippy::cast_possible_truncation, reason = "|u| <= 1, so it is at most the width")]
+#[expect(clippy::cast_precision_loss, reason = "widths stay far below 2^52")]
+pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
+    (u * half_seconds as f64 / 2.0).round() as i64
+}
+
+/// The largest shift, half seconds: half of the binding interval, a tenth of a fixed one, capped.
+pub(super) fn width(wish: &Wish, bounds: Bounds) -> i64 {
+    let width = if bounds.fixed { wish.binding / 5 } else { wish.binding };
+    width.min(2 * JITTER_CAP_SECONDS)
+}
+
+/// What jitter made of a wish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Jittered {
+    pub(super) at: i64,
+    /// The largest shift that was possible, half seconds.
+    pub(super) limit: i64,
+    /// A shift past the reader's maximum was turned around.
+    pub(super) mirrored: bool,
+}
+
+/// Shifts a wish by its share of `u`.
+///
+/// 1. After an interval the shift goes both ways; one that passes the maximum is mirrored.
+/// 2. At the start of a stretch, or at a slot, it goes forward only, since being early would miss
+///    what justified the instant, at most half way into the stretch and not past the maximum.
+/// 3. Never below the minimum after the last poll.
+pub(super) fn jittered(wish: &Wish, bounds: Bounds, last: i64, u: f64) -> Jittered {
+    let width = width(wish, bounds);
+    let latest = last + bounds.max;
+    let forward = 2 * (latest - wish.at).max(0);
+    let (shift, limit, mirrored) = match wish.kind {
+        PlanKind::Boundary | PlanKind::Slot => {
+            let shift = share(u.abs(), width.min(wish.room));
+            (shift.min(forward / 2), width.min(wish.room).min(forward), false)
+        }
+        PlanKind::Interval | PlanKind::Now | PlanKind::Never => {
+            let shift = share(u, width);
+            let mirrored = !bounds.fixed && wish.at + shift > latest;
+            (if mirrored { -shift } else { shift }, width, mirrored)
+        }
+    };
+    Jittered { at: (wish.at + shift).max(last + bounds.min), limit, mirrored }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::instant::instant;
+    use super::*;
+
+    #[test]
+    fn the_same_state_gives_the_same_unit_and_another_state_another() {
+        let last = Some(instant(1_772_445_600));
+        let unit = spread_unit(7, b"feed", last);
+        assert!((-1.0..1.0).contains(&unit));
+        let bits = unit.to_bits();
+        assert_eq!(spread_unit(7, b"feed", last).to_bits(), bits);
+        assert_ne!(spread_unit(8, b"feed", last).to_bits(), bits);
+        assert_ne!(spread_unit(7, b"food", last).to_bits(), bits);
+        assert_ne!(spread_unit(7, b"feed", Some(instant(1_772_445_601))).to_bits(), bits);
+        assert_ne!(spread_unit(7, b"feed", None).to_bits(), bits);
+    }
+
+    #[test]
+    fn units_are_spread_over_the_whole_range() {
+        let units: Vec<f64> =
+            (0..4000_u32).map(|feed| spread_unit(1, &feed.to_le_bytes(), None)).collect();
+        let mean = units.iter().sum::<f64>() / 4000.0;
+        assert!(mean.abs() < 0.05, "mean {mean}");
+        for quarter in [-1.0, -0.5, 0.0, 0.5] {
+            let inside = units.iter().filter(|&&u| u >= quarter && u < quarter + 0.5).count();
+            assert!((850..1150).contains(&inside), "{inside} from {quarter}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_rounded_to_seconds() {
+        assert_eq!(share(0.5, 1800), 450);
+        assert_eq!(share(-1.0, 901), -451);
+        assert_eq!(share(usable(f64::NAN), 1800), 0);
+        assert_eq!(share(usable(f64::INFINITY), 1800), 900);
+        assert_eq!(share(usable(-7.0), 1800), -900);
+    }
+}

@@ -1,0 +1,163 @@
+//! Which source speaks about the interval: the first of an ordered list (SPEC B.2).
+
+use super::facts::{Facts, Standing};
+use super::limits::{BOILERPLATE_SECONDS, INTERVAL_MAX_SECONDS};
+use super::plan::SettledBy;
+use super::rules::RuleTable;
+use super::slots::sy_seconds;
+use crate::feed::{Period, SyHint};
+
+/// Who may recommend an interval, strongest first (SPEC B.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Fixed,
+    ArchiveDocument,
+    OwnRules,
+    Rules,
+    Sy,
+    Ttl,
+    RefreshRate,
+    BoilerplateSy,
+    Learned,
+    Default,
+}
+
+impl Source {
+    pub(super) const fn settled_by(self) -> SettledBy {
+        match self {
+            Self::Fixed => SettledBy::Fixed,
+            Self::ArchiveDocument => SettledBy::Maximum,
+            Self::OwnRules => SettledBy::OwnRules,
+            Self::Rules => SettledBy::Rules,
+            Self::Sy => SettledBy::Sy,
+            Self::Ttl => SettledBy::Ttl,
+            Self::RefreshRate => SettledBy::RefreshRate,
+            Self::BoilerplateSy => SettledBy::BoilerplateSy,
+            Self::Learned => SettledBy::Learned,
+            Self::Default => SettledBy::Default,
+        }
+    }
+}
+
+/// A source and the flat interval it states, seconds, at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stated {
+    pub(super) source: Source,
+    pub(super) seconds: i64,
+}
+
+/// What the first source that speaks recommends.
+#[derive(Debug, Clone)]
+pub(super) struct Recommendation {
+    pub(super) source: Source,
+    pub(super) course: Course,
+    /// The flat interval; under rules that of the hours no rule covers, with slots their step.
+    pub(super) flat: Stated,
+}
+
+/// How a recommendation becomes an instant.
+#[derive(Debug, Clone)]
+pub(super) enum Course {
+    /// One interval at all times.
+    Flat,
+    /// An interval that depends on the hour.
+    Rules(RuleTable),
+    /// Instants counted from the base.
+    Slots(SyHint, chrono::DateTime<chrono::Utc>),
+}
+
+/// A source that states one interval for all times.
+type FlatSource = fn(&Facts) -> Option<Stated>;
+
+/// Ranks 2 to 7, in order.
+///
+/// `sy` stands before `ttl` because it is richer; what was learned stands below every statement of
+/// the publisher.
+const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, boilerplate_sy, learned, default];
+
+/// The recommendation for these facts.
+pub(super) fn recommend(facts: &Facts) -> Recommendation {
+    if let Some(fixed) = facts.settings.fixed_seconds {
+        let flat = Stated { source: Source::Fixed, seconds: i64::from(fixed).max(1) };
+        return Recommendation { source: flat.source, course: Course::Flat, flat };
+    }
+    if facts.standing == Standing::Archive {
+        let flat = Stated { source: Source::ArchiveDocument, seconds: INTERVAL_MAX_SECONDS };
+        return Recommendation { source: flat.source, course: Course::Flat, flat };
+    }
+    let flat = first_flat(facts);
+    if let Some((source, table)) = rules(facts) {
+        return Recommendation { source, course: Course::Rules(table), flat };
+    }
+    let slots = facts.hints.sy.filter(|_| flat.source == Source::Sy);
+    let course = match slots.and_then(|sy| Some((sy, sy.base?))) {
+        Some((sy, base)) => Course::Slots(sy, base),
+        None => Course::Flat,
+    };
+    Recommendation { source: flat.source, course, flat }
+}
+
+/// The flat sources that speak, strongest first; the default always does.
+pub(super) fn flat_sources(facts: &Facts) -> impl Iterator<Item = Stated> {
+    FLAT_SOURCES.iter().filter_map(move |source| source(facts))
+}
+
+fn first_flat(facts: &Facts) -> Stated {
+    let default = Stated { source: Source::Default, seconds: 1 };
+    flat_sources(facts).next().unwrap_or(default)
+}
+
+/// Rank 0.5, the reader's own rules, else rank 1, the publisher's.
+fn rules(facts: &Facts) -> Option<(Source, RuleTable)> {
+    let own = || RuleTable::new(&facts.settings.own_rules).map(|table| (Source::OwnRules, table));
+    let stated = || RuleTable::new(&facts.hints.intervals).map(|table| (Source::Rules, table));
+    own().or_else(stated)
+}
+
+fn stated(source: Source, seconds: i64) -> Option<Stated> {
+    (seconds > 0).then_some(Stated { source, seconds })
+}
+
+fn sy(facts: &Facts) -> Option<Stated> {
+    let sy = facts.hints.sy.filter(|_| !is_boilerplate(facts))?;
+    stated(Source::Sy, sy_seconds(sy))
+}
+
+fn ttl(facts: &Facts) -> Option<Stated> {
+    stated(Source::Ttl, i64::from(facts.hints.ttl_minutes?) * 60)
+}
+
+fn refresh_rate(facts: &Facts) -> Option<Stated> {
+    stated(Source::RefreshRate, i64::try_from(facts.hints.refresh_rate_ms? / 1000).ok()?)
+}
+
+fn boilerplate_sy(facts: &Facts) -> Option<Stated> {
+    is_boilerplate(facts).then_some(())?;
+    stated(Source::BoilerplateSy, BOILERPLATE_SECONDS)
+}
+
+fn learned(facts: &Facts) -> Option<Stated> {
+    stated(Source::Learned, i64::from(facts.learned?.interval_seconds))
+}
+
+fn default(facts: &Facts) -> Option<Stated> {
+    stated(Source::Default, i64::from(facts.settings.default_seconds).max(1))
+}
+
+/// Whether the `sy` hint is the one `WordPress` writes into every feed, however rarely it changes.
+///
+/// It is if all of these hold (SPEC B.2, G.6):
+///
+/// 1. it is once an hour
+/// 2. it has no base
+/// 3. the document was written by `WordPress`
+pub(super) fn is_boilerplate(facts: &Facts) -> bool {
+    let once_an_hour = SyHint { period: Period::Hourly, frequency: 1, base: None };
+    facts.hints.sy == Some(once_an_hour)
+        && facts.hints.generator.as_deref().is_some_and(names_wordpress)
+}
+
+fn names_wordpress(generator: &str) -> bool {
+    let name = b"wordpress";
+    generator.as_bytes().windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
+}

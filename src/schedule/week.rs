@@ -1,0 +1,82 @@
+//! A week as 168 hours, Monday 00:00 first: the shape of rules and of skip windows.
+
+use super::limits::HOUR;
+
+/// Hours in a week.
+pub(super) const HOURS: u8 = 168;
+
+/// A set of hours of the week.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct WeekMask([u64; 3]);
+
+impl WeekMask {
+    /// Adds an hour, 0 to 167 (larger ones count modulo a week).
+    pub(super) fn insert(&mut self, hour: u8) {
+        let hour = hour % HOURS;
+        if let Some(word) = self.0.get_mut(usize::from(hour / 64)) {
+            *word |= 1 << (hour % 64);
+        }
+    }
+
+    /// Whether an hour, 0 to 167, is in the set.
+    pub(super) fn contains(&self, hour: u8) -> bool {
+        self.0.get(usize::from(hour / 64)).is_some_and(|word| word >> (hour % 64) & 1 == 1)
+    }
+
+    /// How many hours are in the set, 0 to 168: the weight of SPEC A.5.2.
+    pub(super) fn weight(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether the set has no hour at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.weight() == 0
+    }
+}
+
+/// The hour of the week, 0 to 167, of a local time in seconds since 1970 (a Thursday).
+pub(super) fn hour_of_week(local: i64) -> u8 {
+    const THURSDAY: i64 = 3 * 24;
+    let hour = (local.div_euclid(HOUR) + THURSDAY).rem_euclid(i64::from(HOURS));
+    u8::try_from(hour).unwrap_or(0)
+}
+
+/// The start of the next hour after a local time.
+pub(super) fn next_hour(local: i64) -> i64 {
+    local + HOUR - local.rem_euclid(HOUR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_of_the_week_start_on_monday() {
+        // 2026-03-02T00:00:00Z is a Monday.
+        const MONDAY: i64 = 1_772_409_600;
+        assert_eq!(hour_of_week(MONDAY), 0);
+        assert_eq!(hour_of_week(MONDAY - 1), 167);
+        assert_eq!(hour_of_week(MONDAY + 25 * HOUR), 25);
+        assert_eq!(hour_of_week(0), 72);
+        assert_eq!(hour_of_week(-1), 71);
+    }
+
+    #[test]
+    fn the_next_hour_is_strictly_later() {
+        assert_eq!(next_hour(0), HOUR);
+        assert_eq!(next_hour(HOUR - 1), HOUR);
+        assert_eq!(next_hour(-1), 0);
+    }
+
+    #[test]
+    fn a_mask_counts_its_hours() {
+        let mut mask = WeekMask::default();
+        assert!(mask.is_empty());
+        for hour in 0..HOURS {
+            assert!(!mask.contains(hour));
+            mask.insert(hour);
+            assert!(mask.contains(hour));
+        }
+        assert_eq!(mask.weight(), 168);
+    }
+}

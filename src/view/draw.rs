@@ -1,0 +1,107 @@
+//! The whole screen.
+//!
+//! ```text
+//! ┌ Feeds ─────────┬ Orchard Notes ────────────┬──────────────────────┐
+//! │ ● All unread   │ Today, 1 March            │ Frost report         │
+//! │ ▾ garden       │  Pruning, second pass     │ Orchard Notes · …    │
+//! │   Orchard   2h │  Frost report             │                      │
+//! ├────────────────┴───────────────────────────┴──────────────────────┤
+//! │ polling 3 of 12 · next Bell Tower in 25m                   ? help │
+//! └───────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! Wide: three panes. Medium: the reader takes the place of the entries. Narrow: one pane at a time.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::widgets::Paragraph;
+
+use super::{entries, feeds, help, reader, status, welcome};
+use crate::app::model::Model;
+use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
+
+/// Smallest screen that is drawn.
+const SMALLEST: (u16, u16) = (40, 12);
+/// Columns of the subscriptions pane beside others.
+const FEEDS_COLUMNS: u16 = 30;
+
+/// Draws the model and says what was measured.
+pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
+    let area = frame.area();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        let text = format!(
+            "backissue needs {} x {} cells; this terminal has {} x {}",
+            SMALLEST.0, SMALLEST.1, area.width, area.height
+        );
+        frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), area);
+        return model.screen.viewport;
+    }
+    let [panes, bottom] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(area);
+    let viewport = if model.feeds.is_empty() {
+        welcome::draw(frame, panes);
+        model.screen.viewport
+    } else {
+        draw_panes(frame, panes, model, now)
+    };
+    status::draw(frame, bottom, model, now);
+    match &model.screen.overlay {
+        Some(Overlay::Help(top)) => {
+            let help_lines = help::draw(frame, panes, model.screen.focus, *top);
+            Viewport { help_lines, ..viewport }
+        }
+        Some(Overlay::Prompt(_)) | None => viewport,
+    }
+}
+
+/// Where the three panes stand; a pane that is not shown has no place.
+struct Places {
+    feeds: Option<Rect>,
+    entries: Option<Rect>,
+    reader: Option<Rect>,
+}
+
+fn places(area: Rect, model: &Model) -> Places {
+    let only = |pane| (model.screen.focus == pane).then_some(area);
+    match model.screen.arrangement() {
+        Arrangement::Narrow => Places {
+            feeds: only(Pane::Feeds),
+            entries: only(Pane::Entries),
+            reader: only(Pane::Reader),
+        },
+        Arrangement::Medium => {
+            let [feeds, rest] =
+                Layout::horizontal([Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)])
+                    .areas(area);
+            let reading = model.screen.focus == Pane::Reader;
+            Places {
+                feeds: Some(feeds),
+                entries: (!reading).then_some(rest),
+                reader: reading.then_some(rest),
+            }
+        }
+        Arrangement::Wide => {
+            let columns =
+                [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(4), Constraint::Fill(5)];
+            let [feeds, entries, reader] = Layout::horizontal(columns).areas(area);
+            Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
+        }
+    }
+}
+
+fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Viewport {
+    let places = places(area, model);
+    // A pane that is not shown keeps the sizes it had, so that its text need not be laid out again.
+    let mut viewport = model.screen.viewport;
+    if let Some(area) = places.feeds {
+        viewport.feeds_rows = feeds::draw(frame, area, model, now);
+    }
+    if let Some(area) = places.entries {
+        viewport.entries_rows = entries::draw(frame, area, model, now);
+    }
+    if let Some(area) = places.reader {
+        (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model);
+    }
+    viewport
+}

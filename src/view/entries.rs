@@ -1,0 +1,107 @@
+//! The entries pane: rows under day headings, unread bold, starred marked.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{cells, pane, theme, when};
+use crate::app::feeds_pane::FeedsRow;
+use crate::app::listing::{Row, Show, day_of};
+use crate::app::model::Model;
+use crate::app::screen::Pane;
+
+/// Cells of a feed's name beside its entries in a list of several feeds.
+const NAME_CELLS: usize = 14;
+
+/// Draws the pane; answers with its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+    let focused = model.screen.focus == Pane::Entries;
+    let inside = pane::bordered(frame, area, &title(model), focused);
+    let list = &model.screen.list;
+    if list.total == 0 {
+        let text = if list.fresh { "" } else { nothing(model) };
+        frame.render_widget(
+            Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
+            inside,
+        );
+        return inside.height;
+    }
+    let mut lines = Vec::new();
+    let mut day = None;
+    let mut place = list.top;
+    while lines.len() < usize::from(inside.height) && place < list.total {
+        let Some(row) = list.row(place) else { break };
+        let this = day_of(row.listed, model.zone);
+        if day != Some(this) {
+            lines.push(Line::styled(when::day(row.listed, now, model.zone), theme::HEADING));
+            day = Some(this);
+        }
+        let line = row_line(model, row, usize::from(inside.width));
+        lines.push(match (place == list.selected, focused) {
+            (true, true) => line.patch_style(theme::SELECTED),
+            (true, false) => line.patch_style(theme::SELECTED_ELSEWHERE),
+            (false, _) => line,
+        });
+        place = place.saturating_add(1);
+    }
+    frame.render_widget(Paragraph::new(lines), inside);
+    inside.height
+}
+
+fn title(model: &Model) -> String {
+    let name = match model.screen.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
+        Some(FeedsRow::Today) => "Today".to_owned(),
+        Some(FeedsRow::Starred) => "Starred".to_owned(),
+        Some(FeedsRow::Tag(tag, _)) => tag.clone(),
+        Some(FeedsRow::Feed(key, _)) => {
+            let feed = model.feeds.get(key);
+            let trouble =
+                feed.and_then(|feed| feed.state.trouble.as_deref()).map(|why| format!(" ─ {why}"));
+            let title = feed.map_or("", |feed| feed.record.shown_title());
+            format!("{title}{}", trouble.unwrap_or_default())
+        }
+    };
+    match model.screen.show {
+        Show::All => name,
+        Show::Unread => format!("{name} ─ unread only"),
+        Show::Starred => format!("{name} ─ starred only"),
+    }
+}
+
+/// What an empty list says instead of entries.
+fn nothing(model: &Model) -> &'static str {
+    match (model.screen.feeds.selected_row(), model.screen.show) {
+        (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
+        (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
+        (Some(FeedsRow::Today), _) => "Nothing came today.",
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
+            "Everything is read: f shows all entries."
+        }
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Starred) => {
+            "Nothing is starred here: f shows all entries."
+        }
+    }
+}
+
+fn row_line(model: &Model, row: &Row, width: usize) -> Line<'static> {
+    let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
+    let mark = if row.flags.is_unread() { "●" } else { " " };
+    let star = if row.flags.is_starred() { "★" } else { " " };
+    let title = if row.title.is_empty() { "(no title)" } else { &row.title };
+    let one_feed = matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)));
+    let feed = model.feeds.get(&row.key.feed).filter(|_| !one_feed);
+    let name =
+        feed.map(|feed| cells::fit(feed.record.shown_title(), NAME_CELLS)).unwrap_or_default();
+    let gap = if name.is_empty() { "" } else { " " };
+    let fixed = cells::width(&name).saturating_add(gap.len()).saturating_add(4);
+    Line::from(vec![
+        Span::styled(format!("{mark} "), style),
+        Span::styled(cells::fit(title, width.saturating_sub(fixed)), style),
+        Span::styled(format!(" {star}"), theme::STAR),
+        Span::styled(format!("{gap}{name}"), theme::DIM),
+    ])
+}

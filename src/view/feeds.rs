@@ -1,0 +1,89 @@
+//! The subscriptions pane: smart lists, tags, feeds with their unread entries and the time to the next poll.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use super::{cells, pane, theme, when};
+use crate::app::feeds_pane::{self, FeedsRow};
+use crate::app::model::Model;
+use crate::app::screen::Pane;
+use crate::app::subscription::Subscription;
+use crate::schedule::Pace;
+
+/// Cells of the time to the next poll, with the mark of the reader's pace.
+const WHEN_CELLS: usize = 4;
+
+/// Draws the pane; answers with its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+    let focused = model.screen.focus == Pane::Feeds;
+    let inside = pane::bordered(frame, area, "Feeds", focused);
+    let list = &model.screen.feeds;
+    let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
+    let lines: Vec<Line<'_>> = rows
+        .map(|(place, row)| {
+            let (text, style) = row_text(model, row, usize::from(inside.width), now);
+            let marked = match (place == list.selected, focused) {
+                (true, true) => style.patch(theme::SELECTED),
+                (true, false) => style.patch(theme::SELECTED_ELSEWHERE),
+                (false, _) => style,
+            };
+            Line::styled(text, marked)
+        })
+        .collect();
+    frame.render_widget(Paragraph::new(lines), inside);
+    inside.height
+}
+
+fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
+    let unread = feeds_pane::unread(model, row);
+    let count = if unread == 0 { String::new() } else { unread.to_string() };
+    let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
+    let smart =
+        |name: &str| (cells::ends(&format!(" {name}"), &format!("{count} "), width), weight);
+    match row {
+        FeedsRow::AllUnread => smart("● All unread"),
+        FeedsRow::Today => smart("  Today"),
+        FeedsRow::Starred => smart("★ Starred"),
+        FeedsRow::Tag(tag, _) => {
+            (cells::ends(&format!(" ▾ {tag}"), &format!("{count} "), width), theme::HEADING)
+        }
+        FeedsRow::Feed(key, nested) => {
+            let Some(feed) = model.feeds.get(key) else { return (String::new(), theme::TEXT) };
+            let indent = if *nested { "   " } else { " " };
+            let left = format!("{indent}{}", feed.record.shown_title());
+            let style = if feed.is_gone() { theme::DIM } else { weight };
+            (cells::ends(&left, &format!("{count} {}", right_end(model, feed, now)), width), style)
+        }
+    }
+}
+
+/// Trouble, time to the next poll, the reader's pace: always of one width, so that columns align.
+fn right_end(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
+    let pace = match feed.record.wishes.pace {
+        Some(Pace::More) => "▲",
+        Some(Pace::Less) => "▼",
+        Some(Pace::Normal) | None => " ",
+    };
+    let trouble = if feed.is_gone() {
+        "†"
+    } else if feed.is_failing() {
+        "!"
+    } else {
+        " "
+    };
+    let next = if model.busy.contains_key(&feed.key) {
+        "⟳".to_owned()
+    } else {
+        let due = feed.plan.next_poll;
+        due.map_or_else(
+            || "–".into(),
+            |at| when::span_words(at.signed_duration_since(now).num_seconds()),
+        )
+    };
+    let pad = " ".repeat(WHEN_CELLS.saturating_sub(cells::width(&next)));
+    format!("{trouble}{pad}{next}{pace}")
+}

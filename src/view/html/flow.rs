@@ -1,0 +1,272 @@
+//! Running text as it is read: white space collapsed, looks kept, links numbered.
+
+use crate::feed::safe_text::is_hidden;
+
+use super::elements::Format;
+use super::links::{Links, bare_urls};
+use super::model::{Look, Role, Run, Style};
+
+/// What the open elements say of the text to come.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct State {
+    formats: [u16; Format::COUNT],
+    pub heading: Option<u8>,
+    pub caption: bool,
+    pub preformatted: bool,
+    link: Option<OpenLink>,
+}
+
+impl State {
+    fn is_on(&self, format: Format) -> bool {
+        self.formats.get(format as usize).is_some_and(|count| *count > 0)
+    }
+
+    fn change(&mut self, format: Format, change: impl FnOnce(u16) -> u16) {
+        if let Some(count) = self.formats.get_mut(format as usize) {
+            *count = change(*count);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct OpenLink {
+    number: u16,
+    /// It has text that its number must follow.
+    to_number: bool,
+}
+
+/// The text of the block being read.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub state: State,
+    runs: Vec<Run>,
+    /// Text ended in an empty line: the next block stands apart.
+    pub apart: bool,
+    /// A line feed right after the start of preformatted text is not part of it.
+    at_start_tag: bool,
+}
+
+impl Flow {
+    /// Adds text as a publisher wrote it.
+    pub(super) fn text(&mut self, text: &str) {
+        if self.state.preformatted {
+            let at_start_tag = std::mem::take(&mut self.at_start_tag);
+            let text = text.strip_prefix('\n').filter(|_| at_start_tag).unwrap_or(text);
+            let kept = |c: &char| matches!(c, '\n' | '\t') || !is_hidden(*c);
+            let kept: String = text.chars().filter(kept).collect();
+            return self.push(&kept, self.look());
+        }
+        let mut kept = String::with_capacity(text.len());
+        let mut blank = self.last().is_none_or(|c| matches!(c, ' ' | '\n'));
+        for c in text.chars() {
+            match c {
+                ' ' | '\t' | '\n' | '\r' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                    if !blank {
+                        kept.push(' ');
+                    }
+                    blank = true;
+                }
+                // A place where a line may break; it is dropped when the line is drawn.
+                '\u{200B}' => kept.push(c),
+                c if is_hidden(c) => {}
+                c => {
+                    kept.push(c);
+                    blank = false;
+                }
+            }
+        }
+        if self.state.is_on(Format::Raised) {
+            kept = raised(&kept, self.last());
+        }
+        self.push(&kept, self.look());
+    }
+
+    /// Adds text of ours in a look of its own, within the open link if there is one.
+    pub(super) fn sign(&mut self, text: &str, role: Role, image: Option<u16>, link: Option<u16>) {
+        let link = self.state.link.map_or(link, |open| Some(open.number));
+        let look = Look { role, image, link, style: self.look().style };
+        self.push(text, look);
+    }
+
+    /// A line break; more than one empty line in a row is not kept.
+    pub(super) fn line_break(&mut self) {
+        if self.state.preformatted {
+            return self.push("\n", self.look());
+        }
+        self.trim_end(&[' ']);
+        match self.runs.last_mut() {
+            None => self.apart = true,
+            Some(last) if last.text.ends_with("\n\n") => {}
+            Some(last) => last.text.push('\n'),
+        }
+    }
+
+    /// A line break unless the text stands at the start of a line (blocks within `pre`).
+    pub(super) fn fresh_line(&mut self) {
+        if self.last().is_some_and(|c| c != '\n') {
+            self.line_break();
+        }
+    }
+
+    pub(super) const fn begin_preformatted(&mut self) {
+        self.state.preformatted = true;
+        self.at_start_tag = true;
+    }
+
+    pub(super) fn begin(&mut self, format: Format) {
+        self.state.change(format, |count| count.saturating_add(1));
+    }
+
+    pub(super) fn end(&mut self, format: Format) {
+        self.state.change(format, |count| count.saturating_sub(1));
+    }
+
+    /// Starts a link; an open one ends.
+    pub(super) fn begin_link(&mut self, number: Option<u16>) {
+        self.end_link();
+        self.state.link = number.map(|number| OpenLink { number, to_number: false });
+    }
+
+    pub(super) fn end_link(&mut self) {
+        self.number_link();
+        self.state.link = None;
+    }
+
+    pub(super) const fn is_in_link(&self) -> bool {
+        self.state.link.is_some()
+    }
+
+    /// Adds a link's number after its text, before the blank that ends it.
+    pub(super) fn number(&mut self, number: u16) {
+        let blank = self.last() == Some(' ');
+        self.trim_end(&[' ']);
+        let look = Look { link: Some(number), ..Look::of(Role::LinkNumber) };
+        // The word joiner keeps the number on the line of the text; it is dropped when drawn.
+        self.push(&format!("\u{2060}[{number}]"), look);
+        if blank {
+            self.push(" ", Look::default());
+        }
+    }
+
+    fn number_link(&mut self) {
+        if let Some(open) = self.state.link
+            && open.to_number
+        {
+            self.number(open.number);
+            self.state.link = Some(OpenLink { to_number: false, ..open });
+        }
+    }
+
+    /// Ends the block and yields its text; `None`: nothing to see.
+    pub(super) fn take(&mut self, links: &mut Links) -> Option<Vec<Run>> {
+        self.number_link();
+        if self.state.preformatted {
+            self.trim_end(&['\n', ' ', '\t']);
+        } else {
+            let apart = self.runs.last().is_some_and(|run| run.text.ends_with("\n\n"));
+            self.trim_end(&['\n', ' ', '\u{200B}']);
+            self.apart |= apart;
+        }
+        let runs = std::mem::take(&mut self.runs);
+        let visible = |c: char| !c.is_whitespace() && !is_hidden(c);
+        if !runs.iter().any(|run| run.text.contains(visible)) {
+            return None;
+        }
+        Some(runs.into_iter().flat_map(|run| link_bare_urls(run, links)).collect())
+    }
+
+    fn push(&mut self, text: &str, look: Look) {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(open) = &mut self.state.link {
+            open.to_number |= look.role != Role::LinkNumber && !text.trim().is_empty();
+        }
+        match self.runs.last_mut() {
+            Some(last) if last.look == look => last.text.push_str(text),
+            Some(_) | None => self.runs.push(Run { text: text.to_owned(), look }),
+        }
+    }
+
+    fn last(&self) -> Option<char> {
+        self.runs.last().and_then(|run| run.text.chars().next_back())
+    }
+
+    fn trim_end(&mut self, of: &[char]) {
+        while let Some(last) = self.runs.last_mut() {
+            let length = last.text.trim_end_matches(of).len();
+            last.text.truncate(length);
+            if length > 0 {
+                break;
+            }
+            self.runs.pop();
+        }
+    }
+
+    fn look(&self) -> Look {
+        let on = |format| self.state.is_on(format);
+        let role = if self.state.preformatted {
+            Role::Preformatted
+        } else if on(Format::Code) {
+            Role::Code
+        } else if self.state.link.is_some() {
+            Role::Link
+        } else if let Some(level) = self.state.heading {
+            Role::Heading(level)
+        } else if self.state.caption {
+            Role::Caption
+        } else {
+            Role::Text
+        };
+        let style = Style {
+            bold: on(Format::Bold) || self.state.heading.is_some(),
+            italic: on(Format::Italic) || self.state.caption,
+            underlined: on(Format::Underlined),
+            struck: on(Format::Struck),
+            quoted: false,
+        };
+        Look { role, style, link: self.state.link.map(|open| open.number), image: None }
+    }
+}
+
+/// Splits a run at the addresses that stand in it and numbers them.
+fn link_bare_urls(run: Run, links: &mut Links) -> Vec<Run> {
+    let plain = matches!(run.look.role, Role::Text | Role::Heading(_) | Role::Caption);
+    if !plain || run.look.link.is_some() || !run.text.contains("://") {
+        return vec![run];
+    }
+    let mut parts = Vec::new();
+    let mut done = 0;
+    for range in bare_urls(&run.text) {
+        let url = run.text.get(range.clone()).unwrap_or_default();
+        let Some(number) = links.number(url) else { continue };
+        let before = run.text.get(done..range.start).unwrap_or_default();
+        parts.push(Run { text: before.to_owned(), look: run.look });
+        let link = Some(number);
+        let look = Look { role: Role::Link, link, ..run.look };
+        parts.push(Run { text: url.to_owned(), look });
+        let text = format!("\u{2060}[{number}]");
+        parts.push(Run { text, look: Look { link, ..Look::of(Role::LinkNumber) } });
+        done = range.end;
+    }
+    let rest = run.text.get(done..).unwrap_or_default();
+    parts.push(Run { text: rest.to_owned(), look: run.look });
+    parts.retain(|part| !part.text.is_empty());
+    parts
+}
+
+/// Raised text: digits as raised digits, letters as they are (`4th`), anything else after `^`.
+fn raised(text: &str, before: Option<char>) -> String {
+    const PLAIN: &str = "0123456789+-=()ni";
+    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ";
+    let raise = |c: char| PLAIN.chars().zip(RAISED.chars()).find(|(p, _)| *p == c).map(|(_, r)| r);
+    let power = before.is_some_and(char::is_alphanumeric);
+    if text.chars().all(|c| c.is_ascii_digit())
+        || (power && text.chars().all(|c| raise(c).is_some()))
+    {
+        return text.chars().filter_map(raise).collect();
+    }
+    let word =
+        text.chars().all(|c| c.is_alphabetic() || c.is_whitespace() || "[](),*†‡®™".contains(c));
+    if word || !power { text.to_owned() } else { format!("^{text}") }
+}

@@ -1,0 +1,315 @@
+//! The open containers while markup is read: lists, items, quotations, tables.
+
+use super::elements::ListKind;
+use super::flow::State;
+use super::model::{Align, Block, Cell, Item, Table};
+
+/// Containers open at once; deeper ones are read on without being containers of their own.
+const FRAMES_MAX: usize = 64;
+
+/// Which container, without what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Container {
+    Body,
+    Quote,
+    Definitions,
+    Definition,
+    List,
+    Item,
+    Table,
+    TableCaption,
+    Row,
+    Cell,
+}
+
+impl Container {
+    /// Whether an end tag of `inner` may not reach past this container.
+    const fn holds(self, inner: Self) -> bool {
+        match inner {
+            Self::Item => matches!(self, Self::List | Self::Cell | Self::TableCaption),
+            Self::Definition => matches!(self, Self::Definitions | Self::Cell | Self::List),
+            Self::Row | Self::Cell | Self::TableCaption => matches!(self, Self::Table),
+            Self::Quote | Self::Definitions | Self::List => {
+                matches!(self, Self::Cell | Self::TableCaption)
+            }
+            Self::Table | Self::Body => false,
+        }
+    }
+}
+
+/// An open container and what it holds so far.
+#[derive(Debug)]
+pub(super) struct Frame {
+    holds: Held,
+    blocks: Vec<Block>,
+    /// The state of the running text outside, restored when the container ends.
+    outside: State,
+}
+
+#[derive(Debug)]
+pub(super) enum Held {
+    Body,
+    Quote,
+    Definitions,
+    Definition,
+    List { numbering: Numbering, items: Vec<Item> },
+    Item { marker: String },
+    Table(Table),
+    TableCaption,
+    Row(Vec<Cell>),
+    Cell { header: bool, columns: usize, rows: usize, align: Align },
+}
+
+impl Held {
+    const fn container(&self) -> Container {
+        match self {
+            Self::Body => Container::Body,
+            Self::Quote => Container::Quote,
+            Self::Definitions => Container::Definitions,
+            Self::Definition => Container::Definition,
+            Self::List { .. } => Container::List,
+            Self::Item { .. } => Container::Item,
+            Self::Table(_) => Container::Table,
+            Self::TableCaption => Container::TableCaption,
+            Self::Row(_) => Container::Row,
+            Self::Cell { .. } => Container::Cell,
+        }
+    }
+}
+
+/// The open containers, the body first.
+#[derive(Debug)]
+pub(super) struct Frames {
+    open: Vec<Frame>,
+    /// Containers met beyond [`FRAMES_MAX`] and not closed yet.
+    beyond: usize,
+}
+
+impl Frames {
+    pub(super) fn new() -> Self {
+        let body = Frame { holds: Held::Body, blocks: Vec::new(), outside: State::default() };
+        Self { open: vec![body], beyond: 0 }
+    }
+
+    /// Opens a container.
+    pub(super) fn push(&mut self, holds: Held, outside: State) {
+        if self.open.len() >= FRAMES_MAX {
+            self.beyond += 1;
+        } else {
+            self.open.push(Frame { holds, blocks: Vec::new(), outside });
+        }
+    }
+
+    /// Whether a container of this kind is open within reach of its end tag.
+    pub(super) fn is_open(&self, container: Container) -> bool {
+        self.find(container).is_some()
+    }
+
+    /// The innermost container.
+    pub(super) fn top(&self) -> Container {
+        self.open.last().map_or(Container::Body, |frame| frame.holds.container())
+    }
+
+    /// How many lists are open.
+    pub(super) fn lists(&self) -> usize {
+        self.open.iter().filter(|frame| frame.holds.container() == Container::List).count()
+    }
+
+    /// The marker of the next item of the innermost list; `value` is what the item asks for.
+    pub(super) fn next_marker(&mut self, value: Option<i64>) -> String {
+        self.open
+            .iter_mut()
+            .rev()
+            .find_map(|frame| match &mut frame.holds {
+                Held::List { numbering, .. } => Some(numbering.next(value)),
+                Held::Body
+                | Held::Quote
+                | Held::Definitions
+                | Held::Definition
+                | Held::Item { .. }
+                | Held::Table(_)
+                | Held::TableCaption
+                | Held::Row(_)
+                | Held::Cell { .. } => None,
+            })
+            .unwrap_or_default()
+    }
+
+    /// Adds a block to the innermost container.
+    pub(super) fn add(&mut self, block: Block) {
+        if let Some(frame) = self.open.last_mut() {
+            frame.blocks.push(block);
+        }
+    }
+
+    /// Ends the innermost container of this kind and all within it; yields the state outside it.
+    pub(super) fn close(&mut self, container: Container) -> Option<State> {
+        if self.beyond > 0 {
+            self.beyond -= 1;
+            return None;
+        }
+        let at = self.find(container)?;
+        let mut outside = None;
+        while self.open.len() > at.max(1) {
+            outside = self.pop();
+        }
+        outside
+    }
+
+    /// Ends all and yields the blocks of the body.
+    pub(super) fn finish(mut self) -> Vec<Block> {
+        while self.open.len() > 1 {
+            self.pop();
+        }
+        self.open.pop().map(|body| body.blocks).unwrap_or_default()
+    }
+
+    fn find(&self, container: Container) -> Option<usize> {
+        for (at, frame) in self.open.iter().enumerate().rev() {
+            let met = frame.holds.container();
+            if met == container {
+                return Some(at);
+            }
+            if met.holds(container) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Ends the innermost container and hands what it holds to the one around it.
+    fn pop(&mut self) -> Option<State> {
+        let Frame { holds, blocks, outside } = self.open.pop()?;
+        let parent = self.open.last_mut()?;
+        match holds {
+            Held::Body | Held::Definitions | Held::TableCaption => parent.blocks.extend(blocks),
+            Held::Quote if blocks.is_empty() => {}
+            Held::Quote => parent.blocks.push(Block::Quote(blocks)),
+            Held::Definition => parent.blocks.push(Block::Indented(blocks)),
+            Held::List { items, .. } => {
+                parent.blocks.extend(blocks);
+                if !items.is_empty() {
+                    parent.blocks.push(Block::List(items));
+                }
+            }
+            Held::Table(table) => {
+                parent.blocks.extend(blocks);
+                if !table.rows.is_empty() {
+                    parent.blocks.push(Block::Table(table));
+                }
+            }
+            Held::Item { marker } => {
+                if let Held::List { items, .. } = &mut parent.holds {
+                    items.push(Item { marker, blocks });
+                } else {
+                    parent.blocks.extend(blocks);
+                }
+            }
+            Held::Row(cells) => {
+                parent.blocks.extend(blocks);
+                if let Held::Table(table) = &mut parent.holds
+                    && !cells.is_empty()
+                {
+                    table.rows.push(cells);
+                }
+            }
+            Held::Cell { header, columns, rows, align } => {
+                if let Held::Row(cells) = &mut parent.holds {
+                    cells.push(Cell { header, columns, rows, align, blocks });
+                } else {
+                    parent.blocks.extend(blocks);
+                }
+            }
+        }
+        Some(outside)
+    }
+}
+
+/// How the items of a list are marked.
+#[derive(Debug)]
+pub(super) enum Numbering {
+    Bullet(&'static str),
+    Number { next: i64, step: i64, form: char },
+}
+
+/// Numbers of items are kept within this, either side of zero.
+const NUMBER_MAX: i64 = 1_000_000_000;
+
+impl Numbering {
+    /// `form` is the attribute `type` of an `ol`; `depth` the lists around.
+    pub(super) fn new(
+        kind: ListKind,
+        start: Option<i64>,
+        reversed: bool,
+        form: char,
+        depth: usize,
+    ) -> Self {
+        match kind {
+            ListKind::Bullets => Self::Bullet(match depth % 3 {
+                0 => "•",
+                1 => "◦",
+                _ => "–",
+            }),
+            ListKind::Numbers => {
+                let next = start.unwrap_or(1).clamp(-NUMBER_MAX, NUMBER_MAX);
+                Self::Number { next, step: if reversed { -1 } else { 1 }, form }
+            }
+        }
+    }
+
+    fn next(&mut self, value: Option<i64>) -> String {
+        match self {
+            Self::Bullet(sign) => (*sign).to_owned(),
+            Self::Number { next, step, form } => {
+                let number = value.unwrap_or(*next).clamp(-NUMBER_MAX, NUMBER_MAX);
+                *next = number + *step;
+                let text = match form {
+                    'a' => letters(number, 'a'),
+                    'A' => letters(number, 'A'),
+                    'i' => roman(number).map(|text| text.to_lowercase()),
+                    'I' => roman(number),
+                    _ => None,
+                };
+                text.map_or_else(|| format!("{number}."), |text| format!("{text}."))
+            }
+        }
+    }
+}
+
+/// 1 is `a`, 26 `z`, 27 `aa`.
+fn letters(number: i64, first: char) -> Option<String> {
+    let mut rest = u32::try_from(number).ok().filter(|&n| n > 0 && n < 100_000)?;
+    let mut letters = Vec::new();
+    while rest > 0 {
+        letters.push(char::from_u32(u32::from(first) + (rest - 1) % 26)?);
+        rest = (rest - 1) / 26;
+    }
+    Some(letters.into_iter().rev().collect())
+}
+
+fn roman(number: i64) -> Option<String> {
+    const SIGNS: [(i64, &str); 13] = [
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ];
+    let mut rest = Some(number).filter(|n| (1..4000).contains(n))?;
+    let mut text = String::new();
+    for (value, sign) in SIGNS {
+        while rest >= value {
+            text.push_str(sign);
+            rest -= value;
+        }
+    }
+    Some(text)
+}

@@ -1,0 +1,94 @@
+//! What stands in the text for a picture or a player.
+
+use url::Url;
+
+use crate::feed::markup::Tag;
+use crate::feed::safe_text::one_line;
+
+use super::links::Links;
+
+/// Longer alternative texts are cut, characters.
+const ALT_CHARS_MAX: usize = 300;
+
+/// A picture as the text shows it.
+#[derive(Debug)]
+pub(super) struct Picture {
+    /// Absent if its address cannot be opened.
+    pub url: Option<Url>,
+    pub alt: String,
+    /// The alternative text is part of the sentence (a smiley), no picture to be named as one.
+    pub sign: bool,
+}
+
+/// The picture of an `img`; `None`: not worth a word (a counting pixel).
+pub(super) fn picture(tag: &Tag, links: &Links) -> Option<Picture> {
+    let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
+    if tiny("width") || tiny("height") {
+        return None;
+    }
+    let url = SOURCES
+        .iter()
+        .filter_map(|source| tag.attribute(source))
+        .chain(tag.attribute("srcset").and_then(first_of_srcset))
+        .find_map(|source| links.resolve(source, &["http", "https"]));
+    let alt = tag.attribute("alt").or_else(|| tag.attribute("title")).unwrap_or_default();
+    let alt = one_line(alt, ALT_CHARS_MAX);
+    let class = tag.attribute("class").unwrap_or_default();
+    let emoji = ["emoji", "smiley", "emoticon"].iter().any(|word| class.contains(word));
+    let sign = !alt.is_empty() && (emoji || !alt.contains(|c: char| c.is_alphanumeric()));
+    (url.is_some() || !alt.is_empty()).then_some(Picture { url, alt, sign })
+}
+
+impl Picture {
+    /// What the text shows: the alternative text, or else the file's name.
+    pub(super) fn label(&self) -> String {
+        match (&self.url, self.alt.as_str()) {
+            (_, alt) if self.sign => alt.to_owned(),
+            (Some(url), "") => format!("[image: {}]", file_name(url)),
+            (_, alt) => format!("[image: {alt}]"),
+        }
+    }
+}
+
+/// Where lazily loaded pictures keep their address; `src` is often a placeholder then.
+const SOURCES: [&str; 5] = ["data-src", "data-lazy-src", "data-original", "data-orig-file", "src"];
+
+fn first_of_srcset(set: &str) -> Option<&str> {
+    set.split_whitespace().next().map(|url| url.trim_end_matches(','))
+}
+
+fn is_tiny(side: &str) -> bool {
+    matches!(side.trim().trim_end_matches("px"), "0" | "1" | "2")
+}
+
+/// What stands for a frame, a film or a sound: its title, or else host and file.
+pub(super) fn embed_label(word: &str, title: Option<&str>, url: &Url) -> String {
+    let title = one_line(title.unwrap_or_default(), ALT_CHARS_MAX);
+    let host = url.host_str().unwrap_or_default();
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    let film =
+        FILM_HOSTS.iter().any(|known| host == *known || host.ends_with(&format!(".{known}")));
+    let word = if word == "embedded" && film { "video" } else { word };
+    match (title.as_str(), word) {
+        ("", "embedded") => format!("[{word}: {host}]"),
+        ("", _) if film => format!("[{word}: {host}]"),
+        ("", _) => format!("[{word}: {}]", file_name(url)),
+        (title, _) => format!("[{word}: {title}]"),
+    }
+}
+
+const FILM_HOSTS: [&str; 6] = [
+    "youtube.com",
+    "youtube-nocookie.com",
+    "vimeo.com",
+    "dailymotion.com",
+    "ted.com",
+    "videopress.com",
+];
+
+/// The last part of the path, or else the host.
+fn file_name(url: &Url) -> String {
+    let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
+    let host = || url.host_str().unwrap_or_default();
+    one_line(last.unwrap_or_else(host), 60)
+}

@@ -1,0 +1,200 @@
+//! Blocks to lines: indents, markers, bars and the blank lines between.
+
+use super::model::{Block, Item, Look, Role, Run, StyledLine};
+use super::table::table;
+use super::wrap::{cells, extent, keep, wrap};
+
+/// Lines of one body; what would come after is left out with a remark.
+const LINES_MAX: usize = 40_000;
+
+/// Text is not squeezed below this by indents, cells; a deeper block is not indented.
+const TEXT_CELLS_MIN: usize = 6;
+
+/// Lays blocks out, each line at most `width` cells wide.
+pub(super) fn lay_out(blocks: &[Block], width: usize) -> Vec<StyledLine> {
+    let mut lines = blocks_in(blocks, width, false);
+    if lines.len() >= LINES_MAX {
+        lines.truncate(LINES_MAX);
+        lines.push(remark("… too long to show here", width));
+    }
+    lines
+}
+
+/// `in_item`: a list right after the text of an item belongs to it.
+fn blocks_in(blocks: &[Block], width: usize, in_item: bool) -> Vec<StyledLine> {
+    let mut lines: Vec<StyledLine> = Vec::new();
+    let mut before: Option<&Block> = None;
+    for block in blocks {
+        if lines.len() >= LINES_MAX {
+            break;
+        }
+        let laid = one_block(block, width);
+        if laid.is_empty() {
+            continue;
+        }
+        if before.is_some_and(|before| is_apart(before, block, in_item)) {
+            lines.push(StyledLine::default());
+        }
+        lines.extend(laid);
+        before = Some(block);
+    }
+    lines
+}
+
+fn one_block(block: &Block, width: usize) -> Vec<StyledLine> {
+    match block {
+        Block::Text { runs, .. } => wrap(runs, width),
+        Block::Preformatted(runs) => keep(runs, width),
+        Block::Rule => vec![rule(width, Role::Rule)],
+        Block::Quote(blocks) => quote(blocks, width),
+        Block::Indented(blocks) => {
+            let indent = indent(2, width);
+            let mut lines = blocks_in(blocks, width - indent, false);
+            for line in &mut lines {
+                prefix(line, &" ".repeat(indent), Role::Text);
+            }
+            lines
+        }
+        Block::List(items) => list(items, width),
+        Block::Table(written) => table(written, width),
+    }
+}
+
+/// Whether a blank line stands between two blocks.
+fn is_apart(before: &Block, after: &Block, in_item: bool) -> bool {
+    match (before, after) {
+        // A caption belongs to what it stands at.
+        (Block::Text { .. }, after) if is_caption(after) => false,
+        (before, Block::Table(_)) if is_caption(before) => false,
+        (Block::Text { loose: a, .. }, Block::Text { loose: b, .. }) => *a || *b,
+        (Block::Text { .. }, Block::List(_)) => !in_item,
+        (Block::Text { loose, .. }, Block::Indented(_))
+        | (Block::Indented(_), Block::Text { loose, .. }) => *loose,
+        (Block::Indented(_), Block::Indented(_)) => false,
+        (
+            Block::Text { .. }
+            | Block::Preformatted(_)
+            | Block::Rule
+            | Block::Quote(_)
+            | Block::Indented(_)
+            | Block::List(_)
+            | Block::Table(_),
+            _,
+        ) => true,
+    }
+}
+
+fn is_caption(block: &Block) -> bool {
+    matches!(block, Block::Text { runs, .. } if runs.iter().any(|run| run.look.role == Role::Caption))
+}
+
+fn quote(blocks: &[Block], width: usize) -> Vec<StyledLine> {
+    let indent = indent(2, width);
+    let mut lines = blocks_in(blocks, width - indent, false);
+    for line in &mut lines {
+        for span in &mut line.spans {
+            span.style.quoted = true;
+        }
+        if indent > 0 {
+            let bar = if line.spans.is_empty() { "│" } else { "│ " };
+            prefix(line, bar, Role::QuoteBar);
+        }
+    }
+    lines
+}
+
+fn list(items: &[Item], width: usize) -> Vec<StyledLine> {
+    let widest = items.iter().map(|item| cells(&item.marker)).max().unwrap_or_default();
+    let indent = indent(widest + 1, width);
+    // Items of several paragraphs keep a blank line from each other.
+    let is_long = |item: &Item| {
+        item.blocks.iter().filter(|block| !matches!(block, Block::List(_))).count() > 1
+    };
+    let apart = items.iter().any(is_long);
+    let mut lines = Vec::new();
+    for item in items {
+        if lines.len() >= LINES_MAX {
+            break;
+        }
+        let mut laid = blocks_in(&item.blocks, width - indent, true);
+        if laid.is_empty() {
+            laid.push(StyledLine::default());
+        }
+        if indent == 0 {
+            // Too narrow to stand beside its marker.
+            laid.insert(0, StyledLine { spans: vec![marker(&item.marker, width)] });
+        }
+        if apart && !lines.is_empty() {
+            lines.push(StyledLine::default());
+        }
+        for (at, mut line) in laid.into_iter().enumerate() {
+            if at == 0 && indent > 0 {
+                let gap = indent.saturating_sub(cells(&item.marker) + 1);
+                let text = format!("{}{} ", " ".repeat(gap), item.marker);
+                prefix(&mut line, &text, Role::ListMarker);
+            } else if !line.spans.is_empty() {
+                prefix(&mut line, &" ".repeat(indent), Role::Text);
+            }
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// A marker on a line of its own, cut to the width.
+fn marker(text: &str, width: usize) -> super::model::StyledSpan {
+    let text = if cells(text) <= width { text } else { "•" };
+    Look::of(Role::ListMarker).span(text.to_owned())
+}
+
+/// The indent to use: as wished, or none if the text would become too narrow.
+const fn indent(wished: usize, width: usize) -> usize {
+    if width >= wished + TEXT_CELLS_MIN { wished } else { 0 }
+}
+
+fn prefix(line: &mut StyledLine, text: &str, role: Role) {
+    if !text.is_empty() {
+        line.spans.insert(0, Look::of(role).span(text.to_owned()));
+    }
+}
+
+/// A line across the column.
+pub(super) fn rule(width: usize, role: Role) -> StyledLine {
+    StyledLine { spans: vec![Look::of(role).span("─".repeat(width))] }
+}
+
+/// A remark of ours, cut to the width.
+pub(super) fn remark(text: &str, width: usize) -> StyledLine {
+    let text = text.chars().take(width).collect();
+    StyledLine { spans: vec![Look::of(Role::Note).span(text)] }
+}
+
+/// The narrowest and the widest a set of blocks wants to be, in cells.
+pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
+    let sizes = blocks.iter().map(|block| match block {
+        Block::Text { runs, .. } => extent(runs),
+        Block::Preformatted(runs) => (TEXT_CELLS_MIN, preformatted_cells(runs)),
+        Block::Rule => (1, 1),
+        Block::Quote(blocks) | Block::Indented(blocks) => moved(blocks_extent(blocks), 2),
+        Block::List(items) => {
+            let marker = items.iter().map(|item| cells(&item.marker)).max().unwrap_or_default();
+            let sizes = items.iter().map(|item| blocks_extent(&item.blocks));
+            moved(sizes.fold((0, 0), larger), marker + 1)
+        }
+        Block::Table(_) => (TEXT_CELLS_MIN, usize::MAX / 4),
+    });
+    sizes.fold((0, 0), larger)
+}
+
+fn preformatted_cells(runs: &[Run]) -> usize {
+    let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+    text.lines().map(|line| cells(&line.replace('\t', "    "))).max().unwrap_or_default()
+}
+
+const fn moved((least, most): (usize, usize), by: usize) -> (usize, usize) {
+    (least + by, most + by)
+}
+
+fn larger(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
+    (a.0.max(b.0), a.1.max(b.1))
+}

@@ -1,0 +1,174 @@
+//! The numbers of links: one number an address, only addresses that are safe to open.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use url::Url;
+
+use super::model::LinkTarget;
+
+/// Links beyond this many in one body get no number.
+const LINKS_MAX: u16 = 9_999;
+
+/// Longer addresses are no links, bytes.
+const URL_BYTES_MAX: usize = 8_192;
+
+/// The links of one body, in order of their first appearance.
+#[derive(Debug)]
+pub(super) struct Links {
+    base: Option<Url>,
+    targets: Vec<LinkTarget>,
+    numbers: BTreeMap<String, u16>,
+}
+
+impl Links {
+    /// Relative references are resolved against `base`; without one they are no links.
+    pub(super) fn new(base: Option<&str>) -> Self {
+        let base = base.and_then(|base| Url::parse(base).ok());
+        Self { base, targets: Vec::new(), numbers: BTreeMap::new() }
+    }
+
+    /// The number of a reference, the same for the same address; `None`: not to be opened.
+    pub(super) fn number(&mut self, reference: &str) -> Option<u16> {
+        let url: String = self.resolve(reference, &["http", "https", "mailto"])?.into();
+        if let Some(number) = self.numbers.get(&url) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.targets.len() + 1).ok().filter(|&n| n <= LINKS_MAX)?;
+        self.targets.push(LinkTarget { url: url.clone() });
+        self.numbers.insert(url, number);
+        Some(number)
+    }
+
+    /// The absolute address of a reference if its scheme is one of `schemes`.
+    pub(super) fn resolve(&self, reference: &str, schemes: &[&str]) -> Option<Url> {
+        if reference.len() > URL_BYTES_MAX {
+            return None;
+        }
+        let reference = reference.trim();
+        let url = match &self.base {
+            Some(base) if !reference.is_empty() => base.join(reference).ok()?,
+            Some(_) => return None,
+            None if reference.starts_with("//") => {
+                Url::parse(&format!("https:{reference}")).ok()?
+            }
+            None => Url::parse(reference).ok()?,
+        };
+        (schemes.contains(&url.scheme()) && url.as_str().len() <= URL_BYTES_MAX).then_some(url)
+    }
+
+    pub(super) fn into_targets(self) -> Vec<LinkTarget> {
+        self.targets
+    }
+}
+
+/// Where `http://` and `https://` addresses stand in running text, without the punctuation of the
+/// sentence around them.
+pub(super) fn bare_urls(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, _) in text.match_indices("://") {
+        let before = text.get(..at).unwrap_or_default();
+        let Some(scheme) = ["https", "http"].into_iter().find(|scheme| ends_with(before, scheme))
+        else {
+            continue;
+        };
+        let start = at - scheme.len();
+        if found.last().is_some_and(|last| last.end > start) {
+            continue;
+        }
+        let rest = text.get(at + 3..).unwrap_or_default();
+        if !rest.starts_with(|c: char| c.is_alphanumeric() || c == '[') {
+            continue;
+        }
+        let length = rest.find(ends_url).unwrap_or(rest.len());
+        let rest = trim_sentence(rest.get(..length).unwrap_or_default());
+        found.push(start..at + 3 + rest.len());
+    }
+    found
+}
+
+/// Whether `text` ends with the scheme, as a word of its own.
+fn ends_with(text: &str, scheme: &str) -> bool {
+    let Some(start) = text.len().checked_sub(scheme.len()) else { return false };
+    let word = text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(scheme));
+    let before = text.get(..start).and_then(|before| before.chars().next_back());
+    word && !before.is_some_and(|c| c.is_ascii_alphanumeric())
+}
+
+fn ends_url(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '<' | '>' | '"' | '`' | '“' | '”' | '«' | '»' | '\u{3000}'..='\u{303F}')
+        || matches!(c, '\u{FF00}'..='\u{FF0F}' | '\u{200B}' | '\u{2060}')
+}
+
+/// Takes off the punctuation that belongs to the sentence; a closing bracket stays if the address
+/// opened it.
+fn trim_sentence(url: &str) -> &str {
+    let count = |sign: char| url.matches(sign).count();
+    let mut surplus = [(')', '('), (']', '['), ('}', '{')]
+        .map(|(close, open)| (close, count(close).saturating_sub(count(open))));
+    let mut length = url.len();
+    for last in url.chars().rev() {
+        if let Some((_, left)) = surplus.iter_mut().find(|(close, _)| *close == last) {
+            if *left == 0 {
+                break;
+            }
+            *left -= 1;
+        } else if !".,;:!?'*…’".contains(last) {
+            break;
+        }
+        length -= last.len_utf8();
+    }
+    url.get(..length).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        bare_urls(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn bare_addresses_end_before_the_punctuation_of_the_sentence() {
+        let cases: [(&str, &[&str]); 9] = [
+            ("see https://a.example/x.", &["https://a.example/x"]),
+            ("(http://a.example/b)", &["http://a.example/b"]),
+            ("http://a.example/b_(c) d", &["http://a.example/b_(c)"]),
+            ("“https://a.example/?q=1&r=2”, and", &["https://a.example/?q=1&r=2"]),
+            ("HTTPS://A.example http://b.example", &["HTTPS://A.example", "http://b.example"]),
+            ("xhttp://a.example ftp://b.example https://", &[]),
+            ("https://web.example/http://a.example/", &["https://web.example/http://a.example/"]),
+            ("http://a.example/、次", &["http://a.example/"]),
+            ("https://...", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_same_address_has_the_same_number() {
+        let mut links = Links::new(Some("https://a.example/b/c"));
+        assert_eq!(links.number("d"), Some(1));
+        assert_eq!(links.number("//x.example"), Some(2));
+        assert_eq!(links.number("https://a.example/b/d"), Some(1));
+        assert_eq!(links.number(" mailto:a@b.exam\u{1b}ple "), Some(3));
+        assert_eq!(links.targets[2].url, "mailto:a@b.exam%1Bple");
+    }
+
+    #[test]
+    fn only_safe_schemes_are_links() {
+        let mut links = Links::new(None);
+        let refused =
+            ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "d", "", "#a"];
+        for reference in refused {
+            assert_eq!(links.number(reference), None, "{reference}");
+        }
+        assert_eq!(links.number(&format!("http://a.example/{}", "x".repeat(9000))), None);
+        assert_eq!(links.number("java\nscript:alert(1)"), None);
+        assert_eq!(links.number("//a.example"), Some(1));
+    }
+}

@@ -1,0 +1,96 @@
+//! The blocks that rendering goes through, from tags to lines.
+
+pub(super) use crate::app::lines::{
+    ImageTarget, LinkTarget, Rendered, Role, Style, StyledLine, StyledSpan,
+};
+
+/// The properties of a span apart from its text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    pub role: Role,
+    pub style: Style,
+    pub link: Option<u16>,
+    pub image: Option<u16>,
+}
+
+impl Look {
+    pub(super) const fn of(role: Role) -> Self {
+        Self {
+            role,
+            style: Style {
+                bold: false,
+                italic: false,
+                underlined: false,
+                struck: false,
+                quoted: false,
+            },
+            link: None,
+            image: None,
+        }
+    }
+
+    pub(super) const fn span(self, text: String) -> StyledSpan {
+        StyledSpan { text, role: self.role, style: self.style, link: self.link, image: self.image }
+    }
+}
+
+/// A stretch of text in one look; a line feed is a forced line break.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Run {
+    pub text: String,
+    pub look: Look,
+}
+
+/// A block of the body.
+#[derive(Debug)]
+pub(super) enum Block {
+    /// A paragraph; a `loose` one keeps a blank line from its neighbours.
+    Text { runs: Vec<Run>, loose: bool },
+    /// Lines kept as typed.
+    Preformatted(Vec<Run>),
+    /// A rule across the column.
+    Rule,
+    /// Blocks beside a bar.
+    Quote(Vec<Self>),
+    /// Blocks moved to the right (a definition).
+    Indented(Vec<Self>),
+    /// A list.
+    List(Vec<Item>),
+    /// A table.
+    Table(Table),
+}
+
+/// An item of a list.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// Bullet or number, without the blank after it.
+    pub marker: String,
+    pub blocks: Vec<Block>,
+}
+
+/// A table as written: cells in rows, spans not yet laid out.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub rows: Vec<Vec<Cell>>,
+    /// A table that only arranges things (`role=presentation`).
+    pub layout_only: bool,
+}
+
+/// A cell of a table.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub header: bool,
+    pub columns: usize,
+    pub rows: usize,
+    pub align: Align,
+    pub blocks: Vec<Block>,
+}
+
+/// Where a cell's text stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Align {
+    #[default]
+    Left,
+    Centre,
+    Right,
+}

@@ -1,0 +1,87 @@
+//! An entry's body, markup or plain text, to lines.
+
+use super::elements::{Element, element};
+use super::lines::{lay_out, remark};
+use super::model::Rendered;
+use super::reader::read;
+use crate::feed::markup::{Piece, walk};
+
+/// Markup beyond this is left out, bytes.
+const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Lines of plain text at least this long in characters are taken for wrapped ones, whose line ends
+/// mean nothing.
+const WRAPPED_CHARS_MIN: usize = 50;
+
+/// Lays out `html` for a column `width` cells wide.
+///
+/// Relative references are resolved against `base`, an absolute address. No line is wider than
+/// `width`; below two cells nothing can be shown. The links are not listed after the text: that is
+/// for the caller to do with [`Rendered::links`].
+pub fn render(html: &str, base: Option<&str>, width: u16) -> Rendered {
+    let width = usize::from(width);
+    if width < 2 {
+        return Rendered::default();
+    }
+    let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
+    let body = match as_paragraphs(shown) {
+        Some(paragraphs) => read(&paragraphs, base),
+        None => read(shown, base),
+    };
+    let mut lines = lay_out(&body.blocks, width);
+    if shown.len() < html.len() {
+        lines.push(remark("… the rest was left out (more than 2 MB)", width));
+    }
+    Rendered { lines, links: body.links.into_targets(), images: body.images }
+}
+
+/// Text whose paragraphs are only empty lines, as markup; `None`: the markup says itself where its
+/// paragraphs are.
+fn as_paragraphs(text: &str) -> Option<String> {
+    if !has_tags(text) {
+        return Some(paragraphs(&text.replace('<', "&lt;")));
+    }
+    let mut has_blocks = false;
+    if text.contains('\n') {
+        walk(text, |piece| {
+            if let Piece::Open(tag) = piece {
+                let unknown = matches!(tag.name(), "span" | "font" | "small" | "abbr");
+                let known = element(tag.name());
+                has_blocks |= known.is_some_and(|e| e.is_block() || e == Element::Hidden)
+                    || (known.is_none() && !unknown);
+            }
+        });
+        return (!has_blocks).then(|| paragraphs(text));
+    }
+    None
+}
+
+/// Whether there is anything that a parser would take for a tag, comment or declaration.
+fn has_tags(text: &str) -> bool {
+    text.match_indices('<').any(|(at, _)| {
+        let next = text.as_bytes().get(at + 1).copied().unwrap_or_default();
+        next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?')
+    })
+}
+
+/// Wraps what stands between empty lines in `p`. Within a paragraph line ends are kept, unless its
+/// lines look wrapped to a fixed width.
+fn paragraphs(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut markup = String::with_capacity(text.len() + 64);
+    let mut paragraph: Vec<&str> = Vec::new();
+    for line in text.split('\n').chain([""]) {
+        if !line.trim().is_empty() {
+            paragraph.push(line);
+            continue;
+        }
+        if let Some((_, all_but_last)) = paragraph.split_last() {
+            let is_long = |line: &&str| line.chars().count() >= WRAPPED_CHARS_MIN;
+            let is_wrapped = !all_but_last.is_empty() && all_but_last.iter().all(is_long);
+            markup.push_str("<p>");
+            markup.push_str(&paragraph.join(if is_wrapped { "\n" } else { "<br>" }));
+            paragraph.clear();
+        }
+    }
+    markup
+}

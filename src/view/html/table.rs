@@ -1,0 +1,180 @@
+//! Tables: in a grid of borders if the width allows, else row by row, else (layout only) as text.
+
+use super::lines::{blocks_extent, lay_out, rule};
+use super::model::{Align, Block, Cell, Item, Look, Role, Style, StyledLine, Table};
+use super::table_grid::Grid;
+use super::wrap::cells;
+
+/// A column with text is at least this wide, cells; more columns than fit so are shown row by row.
+const COLUMN_CELLS_MIN: usize = 4;
+
+/// A word longer than this may be cut for the sake of the other columns, cells.
+const WORD_CELLS_MAX: usize = 16;
+
+/// Lays out a table, each line at most `width` cells wide.
+pub(super) fn table(written: &Table, width: usize) -> Vec<StyledLine> {
+    let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
+    let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
+    if written.layout_only || columns <= 1 || filled <= 1 || holds_table(written) {
+        return as_text(written, width);
+    }
+    let headers = written.rows.iter().take_while(|row| row.iter().all(|cell| cell.header)).count();
+    let Some(grid) = Grid::place(&written.rows) else {
+        return row_by_row(written, headers, width);
+    };
+    match column_widths(&grid, width) {
+        Some((widths, padding)) => grid.draw(&widths, padding, headers),
+        None => row_by_row(written, headers, width),
+    }
+}
+
+/// Whether any cell holds a table: then it is there to arrange things.
+fn holds_table(table: &Table) -> bool {
+    fn in_blocks(blocks: &[Block]) -> bool {
+        blocks.iter().any(|block| match block {
+            Block::Table(_) => true,
+            Block::Quote(blocks) | Block::Indented(blocks) => in_blocks(blocks),
+            Block::List(items) => items.iter().any(|item: &Item| in_blocks(&item.blocks)),
+            Block::Text { .. } | Block::Preformatted(_) | Block::Rule => false,
+        })
+    }
+    table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
+}
+
+/// The cells one after the other.
+fn as_text(table: &Table, width: usize) -> Vec<StyledLine> {
+    let mut lines: Vec<StyledLine> = Vec::new();
+    let mut long_before = false;
+    for cell in table.rows.iter().flatten() {
+        let laid = lay_out(&cell.blocks, width);
+        if laid.is_empty() {
+            continue;
+        }
+        let is_long = laid.len() > 1;
+        if !lines.is_empty() && (is_long || long_before) {
+            lines.push(StyledLine::default());
+        }
+        long_before = is_long;
+        lines.extend(laid);
+    }
+    lines
+}
+
+/// Each row as lines of `heading: cell`, rows between rules.
+fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
+    let headings: Vec<String> = match table.rows.first() {
+        Some(row) if headers > 0 => row.iter().map(heading).collect(),
+        Some(_) | None => Vec::new(),
+    };
+    let mut lines = vec![rule(width, Role::TableBorder)];
+    for row in table.rows.iter().skip(headers) {
+        for (at, cell) in row.iter().enumerate() {
+            let laid = lay_out(&cell.blocks, width);
+            if !laid.is_empty() {
+                let heading = headings.get(at).map(String::as_str).unwrap_or_default();
+                lines.extend(labelled(heading, laid, width));
+            }
+        }
+        if lines.last().is_some_and(|line| line.spans.iter().all(|s| s.role != Role::TableBorder)) {
+            lines.push(rule(width, Role::TableBorder));
+        }
+    }
+    lines
+}
+
+/// A heading's text on one line.
+fn heading(cell: &Cell) -> String {
+    let lines = lay_out(&cell.blocks, 200);
+    lines.iter().map(StyledLine::text).collect::<Vec<_>>().join(" ")
+}
+
+/// Puts `heading: ` before the first line, or above it if there is no room.
+fn labelled(heading: &str, mut laid: Vec<StyledLine>, width: usize) -> Vec<StyledLine> {
+    let label = format!("{heading}: ");
+    if heading.is_empty() || cells(&label) > width {
+        return laid;
+    }
+    let bold = Style { bold: true, ..Style::default() };
+    let span = Look { style: bold, ..Look::default() }.span(label);
+    let used = cells(&span.text);
+    match laid.first_mut() {
+        Some(first) if used + line_cells(first) <= width => first.spans.insert(0, span),
+        Some(_) | None => laid.insert(0, StyledLine { spans: vec![span] }),
+    }
+    laid
+}
+
+/// How many cells a line takes.
+pub(super) fn line_cells(line: &StyledLine) -> usize {
+    line.spans.iter().map(|span| cells(&span.text)).sum()
+}
+
+/// The width of each column and the blanks on either side of its text; `None`: there is no room.
+fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
+    let columns = grid.columns;
+    let room = |padding: usize| width.checked_sub(columns + 1 + 2 * padding * columns);
+    let least: usize = wants(grid, 1).iter().map(|(least, _)| *least).sum();
+    let padding = usize::from(room(1).is_some_and(|room| room >= least));
+    let room = room(padding).filter(|room| *room >= columns * COLUMN_CELLS_MIN)?;
+    let wants = wants(grid, padding);
+    let most: usize = wants.iter().map(|(_, most)| *most).sum();
+    if most <= room {
+        return Some((wants.into_iter().map(|(_, most)| most).collect(), padding));
+    }
+    let mut widths: Vec<usize> = wants.iter().map(|(least, _)| *least).collect();
+    if widths.iter().sum::<usize>() > room {
+        widths = wants.iter().map(|(least, _)| (*least).min(COLUMN_CELLS_MIN)).collect();
+    }
+    share(&mut widths, &wants, room);
+    Some((widths, padding))
+}
+
+/// Gives what room is left to the columns that want more, cell by cell to the one whose share of
+/// its wish is the least.
+fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
+    let mut left = room.saturating_sub(widths.iter().sum());
+    while left > 0 {
+        let hungry = widths.iter_mut().zip(wants).filter(|(width, (_, most))| **width < *most);
+        let Some((width, _)) =
+            hungry.min_by_key(|(width, (_, most))| **width * 1_000 / most.max(&1))
+        else {
+            break;
+        };
+        *width += 1;
+        left -= 1;
+    }
+}
+
+/// What each column wants: the least (its longest word, within reason) and the most.
+fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
+    let mut wants = vec![(1, 1); grid.columns];
+    let sized = grid.placed.iter().map(|placed| (placed, blocks_extent(&placed.cell.blocks)));
+    let (single, spanning): (Vec<_>, Vec<_>) = sized.partition(|(placed, _)| placed.columns == 1);
+    for (placed, (least, most)) in single {
+        if let Some(want) = wants.get_mut(placed.column) {
+            want.0 = want.0.max(least.min(WORD_CELLS_MAX));
+            want.1 = want.1.max(most);
+        }
+    }
+    for (placed, (_, most)) in spanning {
+        let within = placed.column..placed.column + placed.columns;
+        let Some(wants) = wants.get_mut(within) else { continue };
+        let between = (placed.columns - 1) * (1 + 2 * padding);
+        let have: usize = wants.iter().map(|(_, most)| *most).sum::<usize>() + between;
+        let more = most.saturating_sub(have).div_ceil(placed.columns.max(1));
+        for (_, most) in wants {
+            *most += more;
+        }
+    }
+    wants
+}
+
+/// The blanks before and after a text of `used` cells in a cell `width` cells wide.
+pub(super) const fn margins(align: Align, used: usize, width: usize) -> (usize, usize) {
+    let free = width.saturating_sub(used);
+    match align {
+        Align::Left => (0, free),
+        Align::Centre => (free / 2, free - free / 2),
+        Align::Right => (free, 0),
+    }
+}

@@ -1,0 +1,216 @@
+//! A table's cells on a grid, spans resolved, and the borders between them.
+
+use super::lines::lay_out;
+use super::model::{Cell, Look, Role, StyledLine};
+use super::table::{line_cells, margins};
+
+/// Larger tables are not drawn as a grid.
+const COLUMNS_MAX: usize = 32;
+const ROWS_MAX: usize = 2_000;
+
+/// A cell and where it stands.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    pub cell: &'a Cell,
+    pub row: usize,
+    pub column: usize,
+    /// How many columns it covers.
+    pub columns: usize,
+}
+
+/// The cells by place.
+#[derive(Debug)]
+pub(super) struct Grid<'a> {
+    pub columns: usize,
+    pub placed: Vec<Placed<'a>>,
+    /// For each row and column, which of `placed` covers it.
+    slots: Vec<Vec<Option<usize>>>,
+}
+
+impl<'a> Grid<'a> {
+    /// Places the cells of all rows; `None`: too many of them.
+    pub(super) fn place(rows: &'a [Vec<Cell>]) -> Option<Self> {
+        if rows.len() > ROWS_MAX {
+            return None;
+        }
+        let mut slots: Vec<Vec<Option<usize>>> = vec![Vec::new(); rows.len()];
+        let mut placed = Vec::new();
+        for (row, cells) in rows.iter().enumerate() {
+            let mut column = 0;
+            for cell in cells {
+                while is_taken(&slots, row, column) {
+                    column += 1;
+                }
+                if column + cell.columns > COLUMNS_MAX {
+                    return None;
+                }
+                for line in slots.iter_mut().skip(row).take(cell.rows) {
+                    cover(line, column, cell.columns, placed.len());
+                }
+                placed.push(Placed { cell, row, column, columns: cell.columns });
+                column += cell.columns;
+            }
+        }
+        let columns = slots.iter().map(Vec::len).max().unwrap_or_default();
+        Some(Self { columns, placed, slots })
+    }
+
+    /// Draws the grid with columns of these widths.
+    pub(super) fn draw(&self, widths: &[usize], padding: usize, headers: usize) -> Vec<StyledLine> {
+        let pen = Pen { grid: self, widths, padding };
+        let laid: Vec<Vec<StyledLine>> = self.placed.iter().map(|placed| pen.lay(placed)).collect();
+        let heights = self.heights(&laid);
+        let spans_rows = self.placed.iter().any(|placed| placed.cell.rows > 1);
+        let ruled = spans_rows || heights.iter().skip(headers).any(|&height| height > 1);
+        let mut lines = vec![pen.border(0)];
+        for (row, &height) in heights.iter().enumerate() {
+            if row > 0 && (ruled || row == headers) {
+                lines.push(pen.border(row));
+            }
+            lines.extend((0..height).map(|line| pen.text(row, line, &laid)));
+        }
+        lines.push(pen.border(self.slots.len()));
+        lines
+    }
+
+    fn heights(&self, laid: &[Vec<StyledLine>]) -> Vec<usize> {
+        let mut heights = vec![1; self.slots.len()];
+        for (placed, lines) in self.placed.iter().zip(laid) {
+            if let Some(height) = heights.get_mut(placed.row) {
+                *height = lines.len().max(*height);
+            }
+        }
+        heights
+    }
+
+    fn slot(&self, row: usize, column: usize) -> Option<usize> {
+        self.slots.get(row)?.get(column).copied().flatten()
+    }
+
+    /// Whether a border stands to the left of `column` in `row`.
+    fn is_split_left(&self, row: usize, column: usize) -> bool {
+        if row >= self.slots.len() {
+            return false;
+        }
+        let Some(left) = column.checked_sub(1) else { return true };
+        column == self.columns
+            || self.slot(row, left).is_none_or(|id| self.slot(row, column) != Some(id))
+    }
+
+    /// Whether a border stands above `row` in `column`.
+    fn is_split_above(&self, row: usize, column: usize) -> bool {
+        if column >= self.columns {
+            return false;
+        }
+        let Some(above) = row.checked_sub(1) else { return true };
+        row == self.slots.len()
+            || self.slot(above, column).is_none_or(|id| self.slot(row, column) != Some(id))
+    }
+}
+
+fn is_taken(slots: &[Vec<Option<usize>>], row: usize, column: usize) -> bool {
+    slots.get(row).and_then(|row| row.get(column)).is_some_and(Option::is_some)
+}
+
+/// Covers the free ones of these columns.
+fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize) {
+    if line.len() < column + columns {
+        line.resize(column + columns, None);
+    }
+    for slot in line.iter_mut().skip(column).take(columns) {
+        slot.get_or_insert(id);
+    }
+}
+
+/// What is needed to draw any line of a grid.
+struct Pen<'a> {
+    grid: &'a Grid<'a>,
+    widths: &'a [usize],
+    padding: usize,
+}
+
+impl Pen<'_> {
+    fn lay(&self, placed: &Placed<'_>) -> Vec<StyledLine> {
+        lay_out(&placed.cell.blocks, self.inner(placed.column, placed.columns))
+    }
+
+    /// The room for text in so many columns.
+    fn inner(&self, column: usize, columns: usize) -> usize {
+        let widths: usize = self.widths.iter().skip(column).take(columns).sum();
+        widths + columns.saturating_sub(1) * (1 + 2 * self.padding)
+    }
+
+    /// One line of the texts of a row.
+    fn text(&self, row: usize, line: usize, laid: &[Vec<StyledLine>]) -> StyledLine {
+        let mut drawn = StyledLine::default();
+        let mut column = 0;
+        while column < self.grid.columns {
+            let columns = (column + 1..self.grid.columns)
+                .take_while(|&next| !self.grid.is_split_left(row, next))
+                .count()
+                + 1;
+            push(&mut drawn, "│", Role::TableBorder);
+            let inner = self.inner(column, columns);
+            let id = self.grid.slot(row, column);
+            let placed = id.and_then(|id| self.grid.placed.get(id)).filter(|p| p.row == row);
+            let text = id.and_then(|id| laid.get(id)).and_then(|lines| lines.get(line));
+            match (placed, text) {
+                (Some(placed), Some(text)) => {
+                    let (before, after) = margins(placed.cell.align, line_cells(text), inner);
+                    push(&mut drawn, &" ".repeat(self.padding + before), Role::Text);
+                    drawn.spans.extend(text.spans.iter().cloned());
+                    push(&mut drawn, &" ".repeat(self.padding + after), Role::Text);
+                }
+                (_, _) => push(&mut drawn, &" ".repeat(inner + 2 * self.padding), Role::Text),
+            }
+            column += columns;
+        }
+        push(&mut drawn, "│", Role::TableBorder);
+        drawn
+    }
+
+    /// The border above a row, or below the last one.
+    fn border(&self, row: usize) -> StyledLine {
+        let mut text = String::new();
+        for column in 0..=self.grid.columns {
+            let above =
+                row.checked_sub(1).is_some_and(|above| self.grid.is_split_left(above, column));
+            let below = self.grid.is_split_left(row, column);
+            let left =
+                column.checked_sub(1).is_some_and(|left| self.grid.is_split_above(row, left));
+            let right = self.grid.is_split_above(row, column);
+            text.push(joint([above, below, left, right]));
+            if let Some(width) = self.widths.get(column) {
+                let sign = if right { "─" } else { " " };
+                text.push_str(&sign.repeat(width + 2 * self.padding));
+            }
+        }
+        let mut line = StyledLine::default();
+        push(&mut line, &text, Role::TableBorder);
+        line
+    }
+}
+
+/// The sign where lines from these sides meet.
+const fn joint(above_below_left_right: [bool; 4]) -> char {
+    match above_below_left_right {
+        [true, true, true, true] => '┼',
+        [true, true, true, false] => '┤',
+        [true, true, false, true] => '├',
+        [true, false, true, true] => '┴',
+        [false, true, true, true] => '┬',
+        [true, false, true, false] => '┘',
+        [true, false, false, true] => '└',
+        [false, true, true, false] => '┐',
+        [false, true, false, true] => '┌',
+        [true | false, true, false, false] | [true, false, false, false] => '│',
+        [false, false, true | false, true] | [false, false, true, false] => '─',
+        [false, false, false, false] => ' ',
+    }
+}
+
+fn push(line: &mut StyledLine, text: &str, role: Role) {
+    if !text.is_empty() {
+        line.spans.push(Look::of(role).span(text.to_owned()));
+    }
+}

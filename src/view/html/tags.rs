@@ -1,0 +1,70 @@
+//! What single tags say of themselves.
+
+use crate::feed::markup::Tag;
+
+use super::frames::Held;
+use super::model::Align;
+
+/// An element whose end is waited for, and how often it has been opened.
+pub(super) struct Nested {
+    name: String,
+    depth: usize,
+}
+
+impl Nested {
+    pub(super) fn new(tag: &Tag) -> Self {
+        Self { name: tag.name().to_owned(), depth: 1 }
+    }
+
+    pub(super) fn open(&mut self, tag: &Tag) {
+        self.depth += usize::from(self.name == tag.name() && !tag.is_self_closing());
+    }
+
+    /// Whether this end tag is the one waited for.
+    pub(super) fn close(&mut self, name: &str) -> bool {
+        self.depth -= usize::from(self.name == name);
+        self.depth == 0
+    }
+}
+
+/// Elements that have no inside.
+const VOID: [&str; 14] = [
+    "img", "br", "hr", "input", "source", "embed", "wbr", "link", "meta", "track", "col", "area",
+    "base", "param",
+];
+
+/// Whether an end tag is to be expected.
+pub(super) fn has_inside(tag: &Tag) -> bool {
+    !tag.is_self_closing() && !VOID.contains(&tag.name())
+}
+
+/// Whether an element asks not to be shown.
+pub(super) fn is_hidden(tag: &Tag) -> bool {
+    let by_style = |style: &str| {
+        let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
+        style.to_ascii_lowercase().contains("display:none")
+    };
+    tag.attribute("hidden").is_some() || tag.attribute("style").is_some_and(by_style)
+}
+
+/// An attribute that is a whole number.
+pub(super) fn number(tag: &Tag, attribute: &str) -> Option<i64> {
+    tag.attribute(attribute)?.trim().parse().ok()
+}
+
+/// A table's cell, its spans within bounds.
+pub(super) fn cell(tag: &Tag, header: bool) -> Held {
+    let span = |name: &str, max: usize| {
+        tag.attribute(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, max)
+    };
+    let style = tag.attribute("style").unwrap_or_default().to_ascii_lowercase();
+    let asked = tag.attribute("align").unwrap_or_default().to_ascii_lowercase();
+    let after = style.split("text-align:").nth(1).unwrap_or_default().trim_start();
+    let is = |word: &str| asked == word || after.starts_with(word);
+    let align = match () {
+        () if is("right") || is("end") => Align::Right,
+        () if is("center") => Align::Centre,
+        () => Align::Left,
+    };
+    Held::Cell { header, columns: span("colspan", 64), rows: span("rowspan", 1_000), align }
+}

@@ -1,0 +1,349 @@
+//! What a body looks like when it is laid out.
+
+use proptest::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::model::{Rendered, Role, StyledLine, StyledSpan};
+use super::render;
+use crate::feed::safe_text::is_hidden;
+
+const BASE: Option<&str> = Some("https://base.example/dir/page");
+
+fn lines(html: &str, width: u16) -> Vec<String> {
+    render(html, BASE, width).lines.iter().map(StyledLine::text).collect()
+}
+
+fn check(html: &str, width: u16, expected: &[&str]) {
+    assert_eq!(lines(html, width), expected, "{html}");
+}
+
+fn urls(rendered: &Rendered) -> Vec<&str> {
+    rendered.links.iter().map(|link| link.url.as_str()).collect()
+}
+
+fn spans(rendered: &Rendered, role: Role) -> Vec<StyledSpan> {
+    let all = rendered.lines.iter().flat_map(|line| &line.spans);
+    all.filter(|span| span.role == role).cloned().collect()
+}
+
+#[test]
+fn paragraphs_are_wrapped_and_kept_apart() {
+    check("<p>one  two\nthree<p>four", 10, &["one two", "three", "", "four"]);
+    check("<div>a</div><div>b</div>c", 10, &["a", "b", "c"]);
+    check("a<br>b<br><br><br>c<br>", 10, &["a", "b", "", "c"]);
+    check("<p></p><p> &nbsp;</p><div><br></div>", 10, &[]);
+    check("x <b>y</b> z<i>w</i>", 10, &["x y zw"]);
+    check("", 10, &[]);
+}
+
+#[test]
+fn headings_say_their_level_and_are_bold() {
+    let rendered = render("<h2>Head <em>line</em></h2>text", None, 40);
+    let heading = spans(&rendered, Role::Heading(2));
+    assert_eq!(heading.iter().map(|s| s.text.as_str()).collect::<String>(), "Head line");
+    assert!(heading.iter().all(|span| span.style.bold));
+    assert!(heading[1].style.italic);
+}
+
+#[test]
+fn links_are_numbered_once_an_address() {
+    let html = "<a href='/a'>x </a>y <a href=b><b>z</b></a>, <a href='../a'>w</a> <a name=n>v</a>";
+    let rendered = render(html, BASE, 40);
+    assert_eq!(rendered.lines[0].text(), "x[1] y z[2], w[1] v");
+    assert_eq!(urls(&rendered), ["https://base.example/a", "https://base.example/dir/b"]);
+    assert_eq!(spans(&rendered, Role::LinkNumber)[1].link, Some(2));
+    assert!(spans(&rendered, Role::Link).iter().all(|span| span.link.is_some()));
+}
+
+#[test]
+fn a_link_around_blocks_has_its_number_once_a_block() {
+    check(
+        "<a href=/a><h3>T</h3><p>text</p></a><a href=/b></a>end",
+        20,
+        &["T[1]", "", "text[1]", "", "end"],
+    );
+}
+
+#[test]
+fn links_that_are_not_safe_to_open_are_text() {
+    let html = "<a href='javascript:x()'>a</a> <a href='data:,x'>b</a> <a href='file:///x'>c</a> \
+                <a href='mailto:q@x.example'>d</a>";
+    let rendered = render(html, BASE, 40);
+    assert_eq!(rendered.lines[0].text(), "a b c d[1]");
+    assert_eq!(urls(&rendered), ["mailto:q@x.example"]);
+}
+
+#[test]
+fn bare_addresses_in_text_are_links_but_not_in_code() {
+    let html = "<p>See https://a.example/b. <code>http://c.example</code></p>";
+    let rendered = render(html, None, 80);
+    assert_eq!(rendered.lines[0].text(), "See https://a.example/b[1]. http://c.example");
+    assert_eq!(urls(&rendered), ["https://a.example/b"]);
+}
+
+#[test]
+fn lists_are_nested_and_numbered() {
+    check(
+        "<ul><li>a<ul><li>b c d e</li></ul></li><li><p>f</p></li></ul>",
+        11,
+        &["• a", "  ◦ b c d e", "• f"],
+    );
+    check("<ol start=9><li>a<li>b</ol>", 12, &[" 9. a", "10. b"]);
+    check("<ol type=a><li>x<li value=28>y</ol>", 12, &[" a. x", "ab. y"]);
+    check("<ol type=I reversed start=4><li>x<li>y</ol>", 14, &[" IV. x", "III. y"]);
+    check("<li>stray", 12, &["• stray"]);
+    check("<ul>text<li>item</ul>", 12, &["• text", "• item"]);
+    let big = "<ol start=9223372036854775807><li>a<li>b</ol>";
+    check(big, 20, &["1000000000. a", "1000000000. b"]);
+}
+
+#[test]
+fn quotes_stand_beside_a_bar() {
+    check("<blockquote><p>a</p><p>b</p></blockquote>", 20, &["│ a", "│", "│ b"]);
+    let rendered = render("<blockquote>a</blockquote>", None, 20);
+    assert_eq!(rendered.lines[0].spans[0].role, Role::QuoteBar);
+    assert!(rendered.lines[0].spans[1].style.quoted);
+}
+
+#[test]
+fn preformatted_text_is_kept_as_typed_and_never_lost() {
+    check("<pre>\n  a\tb\n\n    c  d\n</pre>", 20, &["  a b", "", "    c  d"]);
+    check("<pre>0123456789abcdefgh</pre>", 10, &["0123456789", "↳ abcdefgh"]);
+    check("<pre><div>a</div><div>b</div></pre>", 10, &["a", "b"]);
+}
+
+#[test]
+fn tables_have_borders_that_fit() {
+    check(
+        "<table><tr><th>A<th>B<tr><td>one<td align=right>2<tr><td colspan=2>all</table>",
+        20,
+        &["┌─────┬───┐", "│ A   │ B │", "├─────┼───┤", "│ one │ 2 │", "│ all     │", "└─────────┘"],
+    );
+    check(
+        "<table><tr><td rowspan=2>x<td>1<tr><td>2</table>",
+        20,
+        &["┌───┬───┐", "│ x │ 1 │", "│   ├───┤", "│   │ 2 │", "└───┴───┘"],
+    );
+}
+
+#[test]
+fn a_table_without_room_is_shown_row_by_row() {
+    check(
+        "<table><tr><th>A<th>B<th>C<tr><td>one<td>two<td>three</table>",
+        11,
+        &["───────────", "A: one", "B: two", "C: three", "───────────"],
+    );
+}
+
+#[test]
+fn a_table_that_only_arranges_things_is_text() {
+    check("<table><tr><td>a<tr><td>b</table>", 20, &["a", "b"]);
+    check("<table role=presentation><tr><td>a<td>b</table>", 20, &["a", "b"]);
+    check(
+        "<table><tr><td><table><tr><td>1<td>2</table><td>x</table>",
+        20,
+        &["┌───┬───┐", "│ 1 │ 2 │", "└───┴───┘", "", "x"],
+    );
+}
+
+#[test]
+fn pictures_show_their_alternative_text() {
+    let rendered =
+        render("<p><img src=a.png alt='A  tree'> <img src=/p.gif width=1></p>", BASE, 40);
+    assert_eq!(rendered.lines[0].text(), "[image: A tree][1]");
+    assert_eq!(rendered.images[0].url, "https://base.example/dir/a.png");
+    assert_eq!(spans(&rendered, Role::Image)[0].image, Some(1));
+    check("<a href=/x><img src=b.jpg></a>", 40, &["[image: b.jpg][1]"]);
+    check(
+        "<img data-src=c.jpg src='data:,x'><noscript><img src=c.jpg></noscript>",
+        40,
+        &["[image: c.jpg][1]"],
+    );
+    check("fine <img class=wp-smiley src=s.png alt=':)'>", 40, &["fine :)"]);
+}
+
+#[test]
+fn frames_films_and_sounds_leave_a_line() {
+    check(
+        "a<iframe src='https://www.youtube.com/embed/x'></iframe>b",
+        40,
+        &["a", "", "[video: youtube.com][1]", "", "b"],
+    );
+    check("<video><source src=f.mp4>No film.</video>", 40, &["[video: f.mp4][1]"]);
+    check("<audio src=/f.mp3 title='Part 1'/>after", 40, &["[audio: Part 1][1]", "", "after"]);
+    check("<video src=f.mp4>never closed", 40, &["[video: f.mp4][1]", "", "never closed"]);
+}
+
+#[test]
+fn figures_details_and_rules_keep_their_blocks() {
+    check(
+        "<figure><img src=a alt=b><figcaption>c</figcaption></figure>d",
+        40,
+        &["[image: b][1]", "c", "", "d"],
+    );
+    check("<details><summary>More</summary>text</details>", 40, &["▸ More", "", "text"]);
+    check("a<hr>b", 10, &["a", "", "──────────", "", "b"]);
+    check("<dl><dt>t<dd>d<dt>u<dd>e</dl>", 20, &["t", "  d", "u", "  e"]);
+}
+
+#[test]
+fn small_things_are_written_as_a_terminal_can() {
+    check("x<sup>2</sup> 4<sup>th</sup> e<sup>i+x</sup> <q>q</q>", 40, &["x² 4th e^i+x “q”"]);
+    check("<ul><li><input type=checkbox checked> a</ul>", 40, &["• [x] a"]);
+    check("super<wbr>long", 10, &["superlong"]);
+    check("super<wbr>longword", 10, &["super", "longword"]);
+}
+
+#[test]
+fn plain_text_keeps_its_paragraphs() {
+    check(
+        "one\ntwo\n\nthree <3 http://a.example",
+        40,
+        &["one", "two", "", "three <3 http://a.example[1]"],
+    );
+    let wrapped = "This line is as long as lines of wrapped mail usually are,\nand goes on here.";
+    assert_eq!(lines(wrapped, 200).len(), 1);
+    check("one\n\n<b>two</b> three", 40, &["one", "", "two three"]);
+    check("<p>one\n\ntwo</p>", 40, &["one two"]);
+}
+
+#[test]
+fn hidden_text_is_not_shown_unless_it_would_take_the_rest_along() {
+    check("a<p hidden>b</p><div style='display: none'>c<div>d</div></div>e", 20, &["a", "e"]);
+    check("a<div hidden>b", 20, &["a", "b"]);
+    check("a<script>b<p></script><style>c</style><!-- d -->e", 20, &["ae"]);
+}
+
+#[test]
+fn characters_that_deceive_are_dropped() {
+    check("a\u{1b}[31mb\u{202e}c\u{200b}d&#27;e&#x202e;f\u{ad}g", 40, &["a[31mbcdefg"]);
+    let rendered = render("<a href='http://a.example/\u{1b}]8;;x\u{7}y'>x</a>", None, 40);
+    assert_eq!(urls(&rendered), ["http://a.example/%1B]8;;x%07y"]);
+    let piled = format!("a{}b", "\u{301}".repeat(500));
+    assert!(lines(&piled, 20)[0].chars().count() < 20);
+}
+
+#[test]
+fn wide_signs_are_measured() {
+    check("漢字漢字漢字", 5, &["漢字", "漢字", "漢字"]);
+    check(
+        &"👩\u{200d}👩\u{200d}👧".repeat(4),
+        5,
+        &["👩\u{200d}👩\u{200d}👧👩\u{200d}👩\u{200d}👧"; 2],
+    );
+    check("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
+}
+
+#[test]
+fn too_much_markup_is_cut_with_a_remark() {
+    let rendered = render(&format!("text{}", " ".repeat(2_200_000)), None, 80);
+    assert_eq!(spans(&rendered, Role::Note).len(), 1);
+    assert!(render("text", None, 1).lines.is_empty());
+}
+
+/// Nothing may be wider than asked, and nothing hidden may come through.
+fn is_sound(html: &str, width: u16) {
+    let rendered = render(html, BASE, width);
+    for line in &rendered.lines {
+        let text = line.text();
+        let cells: usize = text.graphemes(true).map(UnicodeWidthStr::width).sum();
+        assert!(cells <= usize::from(width), "{cells} > {width}: {text:?} of {html:?}");
+        let by_span: usize = line.spans.iter().map(|span| span.text.width()).sum();
+        assert!(by_span <= usize::from(width), "{by_span} > {width}: {text:?} of {html:?}");
+        assert!(!text.contains(is_hidden), "{text:?}");
+        for span in &line.spans {
+            assert!(span.link.is_none_or(|n| usize::from(n) <= rendered.links.len()));
+            assert!(span.image.is_none_or(|n| usize::from(n) <= rendered.images.len()));
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_is_read_in_time() {
+    is_sound(&"<div>x".repeat(20_000), 80);
+    for name in ["ul><li", "blockquote", "table><tr><td", "b", "a href=x", "dl><dd", "pre"] {
+        is_sound(&format!("<{name}>x").repeat(1_500), 80);
+    }
+}
+
+/// Pieces that get in each other's way.
+fn piece() -> impl Strategy<Value = String> {
+    let names = "p|div|ul|ol|li|table|tr|td|th|caption|blockquote|pre|code|b|i|a|h1|h3|dl|dt|dd|hr|br\
+                 |img|figure|figcaption|details|summary|sup|q|iframe|video|source|span|thead|wbr|input";
+    let names: Vec<&'static str> = names.split('|').map(str::trim).collect();
+    let attributes = [
+        "",
+        "",
+        "",
+        " href=/x",
+        " href='http://a.example/y'",
+        " src=z.png alt='an alt text'",
+        " colspan=3",
+        " rowspan=2",
+        " start=-5",
+        " type=i",
+        " hidden",
+        " align=right",
+        " style='text-align:center'",
+        " colspan=999",
+        " value=77",
+        " type=checkbox",
+    ];
+    let texts = [
+        "word",
+        " ",
+        "two words",
+        "a_very_long_word_that_no_column_can_hold_at_all",
+        "漢字かな交じり文",
+        "👩\u{200d}🚀👨\u{200d}👩\u{200d}👧",
+        "🇩🇪🇫🇷",
+        "e\u{301}\u{302}\u{303}",
+        "❤\u{fe0f}❤\u{fe0f}",
+        "&amp;&lt;&nbsp;&#x202e;",
+        "\n\n",
+        "\t",
+        "http://x.example/path?q=1",
+        "لا إله",
+        "क्षत्रिय",
+        "ﷺ",
+        "\u{200b}\u{200d}\u{feff}",
+        "각\u{1100}\u{1161}",
+        "-",
+        "1.",
+        "<",
+        "<!--",
+        "-->",
+        "]]>",
+        "\u{3000}",
+        "한국어",
+        "ก็ำ",
+        "☺\u{fe0e}",
+        "🏴\u{e0067}\u{e0062}\u{e007f}",
+    ];
+    prop_oneof![
+        3 => (prop::sample::select(names.clone()), prop::sample::select(attributes.to_vec()))
+            .prop_map(|(name, attribute)| format!("<{name}{attribute}>")),
+        2 => prop::sample::select(names).prop_map(|name| format!("</{name}>")),
+        4 => prop::sample::select(texts.to_vec()).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_markup_panics_or_runs_over_the_width(
+        pieces in prop::collection::vec(piece(), 0..120),
+        width in 2_u16..200,
+    ) {
+        is_sound(&pieces.concat(), width);
+    }
+
+    #[test]
+    fn no_text_panics_or_runs_over_the_width(text in "(.|\n){0,300}", width in 0_u16..60) {
+        is_sound(&text, width.max(2));
+        render(&text, None, width);
+    }
+}

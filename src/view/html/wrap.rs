@@ -1,0 +1,222 @@
+//! Running text broken into lines of a given width (UAX #14), measured in terminal cells.
+
+use std::iter::Peekable;
+
+use unicode_linebreak::linebreaks;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::feed::safe_text::is_hidden;
+
+use super::model::{Look, Role, Run, StyledLine};
+
+/// Code points kept of one grapheme; the rest are marks piled up to cover other lines.
+const GRAPHEME_CHARS_MAX: usize = 12;
+
+/// Columns between the tab stops of preformatted text.
+const TAB_STOP: usize = 4;
+
+/// The sign before the continuation of a preformatted line.
+const WRAP_MARK: &str = "↳ ";
+
+/// How many cells a text takes, grapheme by grapheme as the terminal buffer counts.
+pub(super) fn cells(text: &str) -> usize {
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// One grapheme to be drawn.
+#[derive(Debug, Clone, Copy)]
+struct Atom<'a> {
+    text: &'a str,
+    cells: usize,
+    look: Look,
+    /// A line may end after it.
+    break_after: bool,
+}
+
+impl Atom<'_> {
+    fn is_space(&self) -> bool {
+        self.text == " "
+    }
+}
+
+/// Breaks running text into lines at most `width` cells wide (`width` at least 1).
+pub(super) fn wrap(runs: &[Run], width: usize) -> Vec<StyledLine> {
+    let mut lines = Vec::new();
+    for line in forced_lines(runs) {
+        let text: String = line.iter().map(|run| run.text.as_str()).collect();
+        fit(&atoms(&text, &line, width), width, &mut lines);
+    }
+    lines
+}
+
+/// The lines of preformatted text, tabs expanded; what does not fit goes on after a mark.
+pub(super) fn keep(runs: &[Run], width: usize) -> Vec<StyledLine> {
+    let mut lines = Vec::new();
+    for line in forced_lines(runs) {
+        let line = expand_tabs(&line);
+        let text: String = line.iter().map(|run| run.text.as_str()).collect();
+        let atoms = atoms(&text, &line, width);
+        let mark = if width > 2 * cells(WRAP_MARK) { WRAP_MARK } else { "" };
+        let mut drawn = StyledLine::default();
+        let mut used = 0;
+        for atom in &atoms {
+            if used + atom.cells > width {
+                lines.push(std::mem::take(&mut drawn));
+                if !mark.is_empty() {
+                    drawn.spans.push(Look::of(Role::WrapMark).span(mark.to_owned()));
+                }
+                used = cells(mark);
+            }
+            draw(&mut drawn, atom);
+            used += atom.cells;
+        }
+        lines.push(drawn);
+    }
+    lines
+}
+
+/// The widest word and the widest line of running text, in cells.
+pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
+    let (mut widest_word, mut widest_line) = (0, 0);
+    for line in forced_lines(runs) {
+        let text: String = line.iter().map(|run| run.text.as_str()).collect();
+        let (mut word, mut whole) = (0, 0);
+        for atom in atoms(&text, &line, usize::MAX) {
+            whole += atom.cells;
+            word += if atom.is_space() { 0 } else { atom.cells };
+            widest_word = widest_word.max(word);
+            if atom.break_after {
+                word = 0;
+            }
+        }
+        widest_line = widest_line.max(whole);
+    }
+    (widest_word, widest_line)
+}
+
+/// Splits runs at their line feeds.
+fn forced_lines(runs: &[Run]) -> Vec<Vec<Run>> {
+    let mut lines = vec![Vec::new()];
+    for run in runs {
+        for (at, part) in run.text.split('\n').enumerate() {
+            if at > 0 {
+                lines.push(Vec::new());
+            }
+            if let (Some(line), false) = (lines.last_mut(), part.is_empty()) {
+                line.push(Run { text: part.to_owned(), look: run.look });
+            }
+        }
+    }
+    lines
+}
+
+fn expand_tabs(line: &[Run]) -> Vec<Run> {
+    let mut column = 0;
+    let mut expanded = Vec::with_capacity(line.len());
+    for run in line {
+        let mut text = String::with_capacity(run.text.len());
+        for (at, part) in run.text.split('\t').enumerate() {
+            if at > 0 {
+                let gap = TAB_STOP - column % TAB_STOP;
+                text.extend(std::iter::repeat_n(' ', gap));
+                column += gap;
+            }
+            text.push_str(part);
+            column += cells(part);
+        }
+        expanded.push(Run { text, look: run.look });
+    }
+    expanded
+}
+
+/// The graphemes of a line; one wider than `width` becomes a sign for it.
+fn atoms<'a>(text: &'a str, line: &[Run], width: usize) -> Vec<Atom<'a>> {
+    let mut breaks = linebreaks(text).map(|(at, _)| at).peekable();
+    let mut looks = line.iter().map(|run| (run.text.len(), run.look));
+    let (mut end, mut look) = looks.next().unwrap_or_default();
+    let mut atoms = Vec::with_capacity(text.len());
+    for (at, grapheme) in text.grapheme_indices(true) {
+        while at >= end {
+            let Some((length, next)) = looks.next() else { break };
+            end += length;
+            look = next;
+        }
+        let break_after = breaks_at(&mut breaks, at + grapheme.len());
+        atoms.push(atom(grapheme, look, break_after, width));
+    }
+    atoms
+}
+
+fn breaks_at(breaks: &mut Peekable<impl Iterator<Item = usize>>, end: usize) -> bool {
+    let mut found = false;
+    while breaks.next_if(|&at| at <= end).map(|at| found = at == end).is_some() {}
+    found
+}
+
+fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_> {
+    if grapheme == "\u{A0}" {
+        // Kept apart from blanks, which may vanish at the end of a line.
+        return Atom { text: "\u{A0}", cells: 1, look, break_after };
+    }
+    if grapheme.chars().all(is_hidden) {
+        return Atom { text: "", cells: 0, look, break_after };
+    }
+    let end = grapheme.char_indices().nth(GRAPHEME_CHARS_MAX).map(|(at, _)| at);
+    let text = end.and_then(|end| grapheme.get(..end)).unwrap_or(grapheme);
+    let cells = text.width();
+    if cells > width {
+        return Atom { text: "…", cells: 1, look, break_after };
+    }
+    Atom { text, cells, look, break_after }
+}
+
+/// Fills lines with as many words as fit; a word too long for a line is cut.
+fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
+    let mut start = 0;
+    let mut used = 0;
+    // After this atom the line may end, and so many cells stand up to there.
+    let mut last_break: Option<(usize, usize)> = None;
+    for (at, atom) in atoms.iter().enumerate() {
+        while used + atom.cells > width && !atom.is_space() && at > start {
+            let (end, before) = last_break.take().unwrap_or((at, used));
+            lines.push(drawn(atoms.get(start..end).unwrap_or_default()));
+            start = end;
+            used -= before;
+        }
+        used += atom.cells;
+        if atom.break_after {
+            last_break = Some((at + 1, used));
+        }
+    }
+    lines.push(drawn(atoms.get(start..).unwrap_or_default()));
+}
+
+/// A line of these atoms without the blanks at its end.
+fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
+    let blanks = atoms.iter().rev().take_while(|atom| atom.is_space() || atom.text.is_empty());
+    let length = atoms.len() - blanks.count();
+    let mut line = StyledLine::default();
+    for atom in atoms.iter().take(length) {
+        draw(&mut line, atom);
+    }
+    line
+}
+
+/// Adds a grapheme to a line, in the span before it if the looks agree.
+fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
+    let text = if atom.text == "\u{A0}" { " " } else { atom.text };
+    if text.is_empty() {
+        return;
+    }
+    let shown = text.chars().filter(|&c| !is_hidden(c));
+    let same = |span: &&mut super::model::StyledSpan| {
+        let look = Look { role: span.role, style: span.style, link: span.link, image: span.image };
+        look == atom.look
+    };
+    if let Some(span) = line.spans.last_mut().filter(same) {
+        span.text.extend(shown);
+    } else {
+        line.spans.push(atom.look.span(shown.collect()));
+    }
+}

@@ -1,0 +1,23 @@
+//! The border of a pane.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Borders};
+
+use super::{cells, theme};
+
+/// A pane's border with its title; the inside is given back.
+pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: bool) -> Rect {
+    let title = cells::cut(title, usize::from(area.width).saturating_sub(4));
+    let style = if focused { theme::BORDER_FOCUSED } else { theme::DIM };
+    let block = Block::new().borders(Borders::ALL).border_style(style);
+    let block = if title.is_empty() {
+        block
+    } else {
+        block.title(Line::from(format!(" {title} ")).style(theme::TEXT))
+    };
+    let inside = block.inner(area);
+    frame.render_widget(block, area);
+    inside
+}

@@ -1,0 +1,117 @@
+//! The bottom line: a line being typed, else the last message, else what the poller is doing.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{cells, theme, when};
+use crate::app::model::Model;
+use crate::app::prompting::Prompt;
+use crate::app::screen::Overlay;
+use crate::schedule::SettledBy;
+
+/// A message stays this long, unless a key is pressed before.
+const NOTICE_SECONDS: i64 = 12;
+
+/// Draws the line.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
+    if let Some(Overlay::Prompt(prompt)) = &model.screen.overlay {
+        draw_prompt(frame, area, prompt);
+        return;
+    }
+    let hint = " ? help ";
+    let room = usize::from(area.width).saturating_sub(cells::width(hint));
+    let notice = model.screen.notice.as_ref().filter(|notice| {
+        notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
+    });
+    let (text, style) = match notice {
+        Some(notice) if notice.trouble => (notice.text.clone(), theme::TROUBLE),
+        Some(notice) => (notice.text.clone(), theme::TEXT),
+        None => (progress(model, now), theme::DIM),
+    };
+    let line = Line::from(vec![
+        Span::styled(cells::fit(&format!(" {text}"), room), style),
+        Span::styled(hint, theme::DIM),
+    ]);
+    frame.render_widget(Paragraph::new(line), area);
+}
+
+fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
+    let width = usize::from(area.width);
+    let label = cells::cut(prompt.label(), width.saturating_sub(12));
+    let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
+    let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
+    // The part before the cursor is shown from as far left as it fits.
+    let from = before.char_indices().map(|(at, _)| at).chain([before.len()]);
+    let from = from
+        .into_iter()
+        .find(|&at| cells::width(before.get(at..).unwrap_or_default()) <= room)
+        .unwrap_or(0);
+    let shown = prompt.text.get(from..).unwrap_or_default();
+    let line = Line::from(vec![
+        Span::styled(label.clone(), theme::KEY),
+        Span::raw(cells::cut(shown, room)),
+    ]);
+    frame.render_widget(Paragraph::new(line), area);
+    let cursor =
+        cells::width(&label).saturating_add(cells::width(before.get(from..).unwrap_or_default()));
+    let column = area.x.saturating_add(u16::try_from(cursor).unwrap_or(u16::MAX));
+    frame.set_cursor_position(Position::new(column.min(area.right().saturating_sub(1)), area.y));
+}
+
+/// What the poller is doing, what comes next, and how many feeds need attention.
+fn progress(model: &Model, now: DateTime<Utc>) -> String {
+    let mut parts = Vec::new();
+    if model.busy.is_empty() {
+        parts.extend(next_poll(model, now));
+    } else {
+        parts.push(format!("polling {} of {}", model.run.done, model.run.asked));
+        if model.run.new > 0 {
+            parts.push(format!("{} new", model.run.new));
+        }
+    }
+    let failing = model.feeds.values().filter(|feed| feed.is_failing() && !feed.is_gone()).count();
+    if failing > 0 {
+        parts.push(format!("{failing} failing"));
+    }
+    parts.join(" · ")
+}
+
+fn next_poll(model: &Model, now: DateTime<Utc>) -> Option<String> {
+    let at = model.timetable.next()?;
+    let (_, key) = model.timetable.iter().next()?;
+    let feed = model.feeds.get(key)?;
+    let why = settled_words(feed.plan.settled_by);
+    Some(format!("next {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
+}
+
+/// What settled a plan, in a few words.
+const fn settled_words(settled: SettledBy) -> &'static str {
+    match settled {
+        SettledBy::Fixed => "your fixed interval",
+        SettledBy::OwnRules => "your own rules",
+        SettledBy::Rules => "the publisher's rules",
+        SettledBy::Sy => "the publisher's sy schedule",
+        SettledBy::Ttl => "the publisher's ttl",
+        SettledBy::RefreshRate => "the publisher's refreshRate",
+        SettledBy::BoilerplateSy => "the generator's default",
+        SettledBy::Learned => "learned rhythm",
+        SettledBy::Default => "default interval",
+        SettledBy::Minimum => "your minimum",
+        SettledBy::Maximum => "your maximum",
+        SettledBy::CacheLifetime => "the server's cache lifetime",
+        SettledBy::RetryAfter => "the server's Retry-After",
+        SettledBy::BackOff => "waiting after failures",
+        SettledBy::Dead => "not found for a month",
+        SettledBy::SkipHours => "the publisher's skipHours",
+        SettledBy::SkipDays => "the publisher's skipDays",
+        SettledBy::Overdue => "overdue",
+        SettledBy::FirstPoll => "first poll",
+        SettledBy::Gone => "gone",
+        SettledBy::Stopped => "stopped",
+        SettledBy::Paused => "paused",
+        SettledBy::Expired => "finished by the publisher",
+    }
+}

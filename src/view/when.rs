@@ -1,0 +1,67 @@
+//! Times as people say them.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+/// A stretch of time in its largest unit: `45s`, `12m`, `3h`, `6d`, `9w`, `2y`.
+pub fn span_words(seconds: i64) -> String {
+    let seconds = seconds.max(0);
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "s"),
+        60..3600 => (seconds / 60, "m"),
+        3600..172_800 => (seconds / 3600, "h"),
+        172_800..1_209_600 => (seconds / 86_400, "d"),
+        1_209_600..63_072_000 => (seconds / 604_800, "w"),
+        _ => (seconds / 31_536_000, "y"),
+    };
+    format!("{count}{unit}")
+}
+
+/// An instant against now: `in 12m`, `now`, `3h ago`.
+pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let seconds = at.signed_duration_since(now).num_seconds();
+    match seconds {
+        ..0 => format!("{} ago", span_words(seconds.saturating_neg())),
+        0 => "now".into(),
+        _ => format!("in {}", span_words(seconds)),
+    }
+}
+
+/// An instant in the reader's zone, to the minute.
+pub(super) fn minute(at: DateTime<Utc>, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
+}
+
+/// A day heading: `Today`, `Yesterday`, else the date.
+pub(super) fn day(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
+    let (day, today) =
+        (at.with_timezone(&zone).date_naive(), now.with_timezone(&zone).date_naive());
+    match today.signed_duration_since(day).num_days() {
+        0 => format!("Today, {}", day.format("%-d %B")),
+        1 => format!("Yesterday, {}", day.format("%-d %B")),
+        2..=6 => day.format("%A, %-d %B").to_string(),
+        _ => day.format("%a %-d %B %Y").to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_told_in_their_largest_unit() {
+        for (seconds, expected) in [
+            (-5, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3599, "59m"),
+            (7200, "2h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (1_209_600, "2w"),
+            (63_072_000, "2y"),
+        ] {
+            assert_eq!(span_words(seconds), expected);
+        }
+    }
+}
