@@ -163,14 +163,18 @@ impl SubscriptionRecord {
 
     /// Takes the publisher's title and site from a document; says whether anything changed.
     pub fn take_head(&mut self, document: &FeedDocument) -> bool {
-        let before = (self.title.clone(), self.site.clone());
+        let before = (self.own_title.clone(), self.title.clone(), self.site.clone());
         if document.head.title.is_some() {
             self.title.clone_from(&document.head.title);
+        }
+        // A title that came with an import and says what the publisher says is nobody's own.
+        if self.own_title == self.title {
+            self.own_title = None;
         }
         if document.head.link.is_some() {
             self.site.clone_from(&document.head.link);
         }
-        before != (self.title.clone(), self.site.clone())
+        before != (self.own_title.clone(), self.title.clone(), self.site.clone())
     }
 }
 

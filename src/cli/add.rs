@@ -24,28 +24,27 @@ pub(super) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
             }));
         }
         runtime.until(at_rest).await;
-        let mut failed = 0_usize;
+        let mut failures = Vec::new();
         for addition in runtime.model.additions.values() {
             match &addition.ended {
                 Some(Ok(added)) => console::put(&told(&runtime.model, addition, added)),
-                Some(Err(why)) => {
-                    failed = failed.saturating_add(1);
-                    console::tell(&format!("backissue: {why}"));
-                }
-                None => {
-                    failed = failed.saturating_add(1);
-                    console::tell(&format!(
-                        "backissue: interrupted before {} was read",
-                        addition.wanted.address
-                    ));
-                }
+                Some(Err(why)) => failures.push(why.clone()),
+                None => failures.push(format!("interrupted before {} was read", addition.wanted.address)),
             }
         }
         runtime.stop();
-        match failed {
+        if let [only] = failures.as_slice()
+            && args.urls.len() == 1
+        {
+            return Err(Failure::new(only));
+        }
+        for why in &failures {
+            console::tell(&format!("backissue: {why}"));
+        }
+        match failures.len() {
             0 => Ok(Done::All),
-            _ if failed < args.urls.len() => Ok(Done::WithFailures),
-            _ => Err(Failure::new("nothing was subscribed to")),
+            some if some < args.urls.len() => Ok(Done::WithFailures),
+            _ => Err(Failure::new("none of the addresses could be subscribed to")),
         }
     })
 }

@@ -6,18 +6,14 @@ use super::Done;
 use super::args::{ExportArgs, Options};
 use super::session::{self, Failure};
 use crate::app::subscription::SavedSubscription;
-use crate::feed::opml::{self, Opml, OpmlFeed};
+use crate::feed::opml::{self, OpmlFeed};
 use crate::io::console;
 
 /// Runs the command. A file is written whole or not at all.
 pub(super) fn run(options: &Options, args: &ExportArgs) -> Result<Done, Failure> {
     let saved = session::store(options)?.subscriptions()?;
-    let outlines = saved.iter().map(outline).collect();
-    let text = opml::write(&Opml {
-        title: Some("Subscriptions of backissue".into()),
-        outlines,
-        ..Opml::default()
-    });
+    let outlines: Vec<OpmlFeed> = saved.iter().map(outline).collect();
+    let text = opml::write("Subscriptions of backissue", &outlines);
     match args.file.as_deref().filter(|path| path.as_os_str() != "-") {
         None => console::put(text.trim_end()),
         Some(path) => {

@@ -12,8 +12,8 @@ pub(super) fn run(options: &Options, args: &ImportArgs) -> Result<Done, Failure>
     for bad in &read.bad {
         console::tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     }
-    for flaw in &read.flaws {
-        console::tell(&format!("{}: {}", args.file, flaw.reason));
+    for flaw in read.flaws.iter().chain(&read.broken) {
+        console::tell(&format!("line {}: {}", flaw.line, flaw.reason));
     }
     block_on(async {
         let mut runtime = session::quiet(options)?;
@@ -31,10 +31,11 @@ pub(super) fn run(options: &Options, args: &ImportArgs) -> Result<Done, Failure>
             imported.known.len()
         ));
         let nothing = imported.added.is_empty() && imported.known.is_empty();
-        match (nothing, bad, read.flaws.len()) {
-            (true, 1.., _) => Err(Failure::new("nothing was imported")),
-            (_, 0, 0) => Ok(Done::All),
-            _ => Ok(Done::WithFailures),
+        let whole = bad == 0 && read.broken.is_none();
+        match (nothing, whole) {
+            (true, false) => Err(Failure::new("nothing was imported")),
+            (_, true) => Ok(Done::All),
+            (false, false) => Ok(Done::WithFailures),
         }
     })
 }

@@ -29,8 +29,15 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
         };
         runtime.tell(Msg::Poll(PollWish { feeds, wish }));
         let bar = bar(args, runtime.model.run.asked);
+        let mut told = 0_usize;
         let finished = runtime
             .until(|model| {
+                let news = model.run.results.iter().skip(told);
+                told = model.run.results.len();
+                if !args.json {
+                    news.filter_map(|result| told_of(model, result, options.verbose))
+                        .for_each(|line| bar.suspend(|| console::put(&line)));
+                }
                 bar.set_position(u64::from(model.run.done));
                 at_rest(model)
             })
@@ -64,7 +71,21 @@ fn bar(args: &PollArgs, polls: u32) -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Says what came of each poll.
+/// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
+fn told_of(model: &Model, result: &PollResult, verbose: bool) -> Option<String> {
+    let telling = result.new > 0 || result.edited > 0 || result.outcome == PollOutcome::Failed;
+    let title = model.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
+    let what = match (&result.reason, result.outcome) {
+        (Some(reason), _) => reason.clone(),
+        (None, PollOutcome::NotModified) => "not modified".into(),
+        (None, PollOutcome::Read | PollOutcome::Failed | PollOutcome::Skipped) => {
+            format!("{} new, {} edited", result.new, result.edited)
+        }
+    };
+    (telling || verbose).then(|| format!("{:>5}  {title}: {what}", result.feed.to_string()))
+}
+
+/// Says what came of all polls.
 fn report(model: &Model, args: &PollArgs) -> Done {
     let results = &model.run.results;
     let count =
@@ -86,16 +107,6 @@ fn report(model: &Model, args: &PollArgs) -> Done {
             "feeds": feeds,
         })));
     } else {
-        for result in
-            results.iter().filter(|result| result.new > 0 || result.outcome == PollOutcome::Failed)
-        {
-            let title = model.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
-            let what = result
-                .reason
-                .clone()
-                .unwrap_or_else(|| format!("{} new, {} edited", result.new, result.edited));
-            console::put(&format!("{:>5}  {title}: {what}", result.feed.to_string()));
-        }
         console::put(&format!(
             "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited",
             count(PollOutcome::Read),

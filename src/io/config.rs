@@ -123,17 +123,34 @@ struct Ui {
 }
 
 /// A duration as people write it: `500ms`, `1s`, `15m`, `24h`, `2d`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Span {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
     /// Milliseconds.
-    pub ms: u64,
+    ms: u64,
 }
 
-impl TryFrom<String> for Span {
-    type Error = String;
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Span;
 
-    fn try_from(text: String) -> Result<Self, Self::Error> {
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a duration in quotes, like \"30s\", \"15m\", \"24h\" or \"2d\"")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Span, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+impl std::str::FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || format!("'{text}' is not a duration; write it like 30s, 15m, 24h or 2d");
         let trimmed = text.trim();
         let digits = trimmed.find(|char: char| !char.is_ascii_digit()).unwrap_or(trimmed.len());
@@ -157,7 +174,7 @@ impl TryFrom<String> for Span {
 
 impl Span {
     /// Whole minutes, at least one; `None` beyond the largest interval there is (366 days).
-    pub fn minutes(self) -> Option<u32> {
+    fn minutes(self) -> Option<u32> {
         u32::try_from(self.ms.div_ceil(60_000).max(1)).ok().filter(|&minutes| minutes <= 527_040)
     }
 }

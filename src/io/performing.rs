@@ -115,7 +115,7 @@ pub fn read_opml(path: &str) -> Result<opml::Opml, String> {
         path => std::fs::File::open(path).and_then(read_limited),
     };
     let bytes = bytes.map_err(|error| cannot(error.to_string()))?;
-    opml::read(&bytes).map_err(cannot)
+    opml::read(&bytes).map_err(|error| cannot(error.to_string()))
 }
 
 fn read_limited(reader: impl std::io::Read) -> std::io::Result<Vec<u8>> {

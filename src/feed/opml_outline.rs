@@ -1,0 +1,95 @@
+//! What the tag of one outline says: its attributes, and whether it is a feed or a folder.
+
+use quick_xml::escape::resolve_html5_entity;
+use quick_xml::events::BytesStart;
+use url::Url;
+
+use super::discover::without_feed_scheme;
+use super::safe_text::one_line;
+
+/// What an outline stands for.
+pub(super) enum Asks {
+    Folder,
+    /// A folder if outlines stand in it, else a feed that lacks something.
+    FolderIfFilled(&'static str),
+    Feed(Url),
+    /// A feed that cannot be had, and why.
+    InVain(String),
+}
+
+/// What the attributes of an outline ask for.
+pub(super) fn feed_of(attributes: &[(String, String)]) -> Asks {
+    let kind = stated(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
+    let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
+    let written =
+        stated(attributes, "xmlurl").or_else(|| stated(attributes, "url").filter(|_| is_feed));
+    let Some(written) = written.map(str::trim).filter(|written| !written.is_empty()) else {
+        return match kind.as_str() {
+            "link" => Asks::FolderIfFilled("is a link, not a feed"),
+            "include" => Asks::FolderIfFilled("refers to another list"),
+            _ if is_feed || stated(attributes, "xmlurl").is_some() => {
+                Asks::FolderIfFilled("has no feed address")
+            }
+            _ => Asks::Folder,
+        };
+    };
+    let scheme = written.get(..5).unwrap_or_default();
+    let address = if scheme.eq_ignore_ascii_case("feed:") {
+        without_feed_scheme(written)
+    } else {
+        written.to_owned()
+    };
+    match Url::parse(&address) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Asks::Feed(url),
+        Ok(url) => Asks::InVain(format!("has an address of the scheme {}", url.scheme())),
+        Err(_) => Asks::InVain(format!("has no usable address: {}", one_line(written, 120))),
+    }
+}
+
+/// The attributes of a tag, names in lower case but for prefixed ones, references resolved; those
+/// that cannot be read are left out.
+pub(super) fn attributes(tag: &BytesStart<'_>) -> Vec<(String, String)> {
+    let mut read = tag.html_attributes();
+    let pairs = read.with_checks(false).flatten().map(|attribute| {
+        let key: &str = attribute.key.as_ref();
+        let key = if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
+        (key, resolved(&attribute.value))
+    });
+    pairs.collect()
+}
+
+/// The first attribute of this name.
+pub(super) fn stated<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Resolves character and HTML references; what is none stays as it is.
+pub(super) fn resolved(text: &str) -> String {
+    let mut resolved = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        resolved.push_str(before);
+        let end = after.bytes().take(40).position(|byte| byte == b';');
+        let name = end.and_then(|end| after.get(..end));
+        if let Some(text) = name.and_then(reference) {
+            resolved.push_str(&text);
+            rest = after.get(name.map_or(0, str::len) + 1..).unwrap_or_default();
+        } else {
+            resolved.push('&');
+            rest = after;
+        }
+    }
+    resolved.push_str(rest);
+    resolved
+}
+
+fn reference(name: &str) -> Option<String> {
+    let Some(number) = name.strip_prefix('#') else {
+        return resolve_html5_entity(name).map(str::to_owned);
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    char::from_u32(code).map(String::from)
+}
