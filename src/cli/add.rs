@@ -29,7 +29,8 @@ pub(super) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
             match &addition.ended {
                 Some(Ok(added)) => console::put(&told(&runtime.model, addition, added)),
                 Some(Err(why)) => failures.push(why.clone()),
-                None => failures.push(format!("interrupted before {} was read", addition.wanted.address)),
+                None => failures
+                    .push(format!("interrupted before {} was read", addition.wanted.address)),
             }
         }
         runtime.stop();

@@ -3,18 +3,17 @@
 //! ```text
 //! ┌ Feeds ─────────┬ Orchard Notes ────────────┬──────────────────────┐
 //! │ ● All unread   │ Today, 1 March            │ Frost report         │
-//! │ ▾ garden       │  Pruning, second pass     │ Orchard Notes · …    │
-//! │   Orchard   2h │  Frost report             │                      │
-//! ├────────────────┴───────────────────────────┴──────────────────────┤
-//! │ polling 3 of 12 · next Bell Tower in 25m                   ? help │
-//! └───────────────────────────────────────────────────────────────────┘
+//! │ ▾ garden       │ ● Pruning, second pass    │ Orchard Notes · …    │
+//! │   Orchard   2h │   Frost report            │                      │
+//! └────────────────┴───────────────────────────┴──────────────────────┘
+//!  polling 3 of 12 · next Bell Tower in 25m                     ? help
 //! ```
 //!
 //! Wide: three panes. Medium: the reader takes the place of the entries. Narrow: one pane at a time.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{entries, feeds, help, reader, status, welcome};
@@ -23,6 +22,8 @@ use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
 
 /// Smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (40, 12);
+/// Neighbours share the border between them.
+const SHARED_BORDER: Spacing = Spacing::Overlap(1);
 /// Columns of the subscriptions pane beside others.
 const FEEDS_COLUMNS: u16 = 30;
 
@@ -71,9 +72,8 @@ fn places(area: Rect, model: &Model) -> Places {
             reader: only(Pane::Reader),
         },
         Arrangement::Medium => {
-            let [feeds, rest] =
-                Layout::horizontal([Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)])
-                    .areas(area);
+            let columns = [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)];
+            let [feeds, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
             let reading = model.screen.focus == Pane::Reader;
             Places {
                 feeds: Some(feeds),
@@ -84,7 +84,8 @@ fn places(area: Rect, model: &Model) -> Places {
         Arrangement::Wide => {
             let columns =
                 [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(4), Constraint::Fill(5)];
-            let [feeds, entries, reader] = Layout::horizontal(columns).areas(area);
+            let [feeds, entries, reader] =
+                Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
         }
     }

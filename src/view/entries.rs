@@ -12,8 +12,8 @@ use crate::app::listing::{Row, Show, day_of};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 
-/// Cells of a feed's name beside its entries in a list of several feeds.
-const NAME_CELLS: usize = 14;
+/// The least and the most cells of a feed's name beside its entries in a list of several feeds.
+const NAME_CELLS: (usize, usize) = (8, 20);
 
 /// Draws the pane; answers with its rows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
@@ -21,7 +21,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let inside = pane::bordered(frame, area, &title(model), focused);
     let list = &model.screen.list;
     if list.total == 0 {
-        let text = if list.fresh { "" } else { nothing(model) };
+        let text = if list.fresh { String::new() } else { nothing(model, now) };
         frame.render_widget(
             Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
             inside,
@@ -72,7 +72,21 @@ fn title(model: &Model) -> String {
 }
 
 /// What an empty list says instead of entries.
-fn nothing(model: &Model) -> &'static str {
+fn nothing(model: &Model, now: DateTime<Utc>) -> String {
+    if let Some(FeedsRow::Feed(key, _)) = model.screen.feeds.selected_row()
+        && let Some(feed) = model.feeds.get(key)
+        && feed.counters.total == 0
+        && let Some(why) = &feed.state.trouble
+    {
+        let next = feed
+            .plan
+            .next_poll
+            .map(|at| format!(" It is tried again {}.", when::relative(at, now)));
+        return format!(
+            "Nothing could be read yet: {why}.{} r tries now.",
+            next.unwrap_or_default()
+        );
+    }
     match (model.screen.feeds.selected_row(), model.screen.show) {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
@@ -85,6 +99,7 @@ fn nothing(model: &Model) -> &'static str {
             "Nothing is starred here: f shows all entries."
         }
     }
+    .to_owned()
 }
 
 fn row_line(model: &Model, row: &Row, width: usize) -> Line<'static> {
@@ -94,8 +109,11 @@ fn row_line(model: &Model, row: &Row, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
     let one_feed = matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)));
     let feed = model.feeds.get(&row.key.feed).filter(|_| !one_feed);
-    let name =
-        feed.map(|feed| cells::fit(feed.record.shown_title(), NAME_CELLS)).unwrap_or_default();
+    let name = feed
+        .map(|feed| {
+            cells::fit(feed.record.shown_title(), (width / 4).clamp(NAME_CELLS.0, NAME_CELLS.1))
+        })
+        .unwrap_or_default();
     let gap = if name.is_empty() { "" } else { " " };
     let fixed = cells::width(&name).saturating_add(gap.len()).saturating_add(4);
     Line::from(vec![

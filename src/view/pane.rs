@@ -2,6 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::symbols::merge::MergeStrategy;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders};
 
@@ -11,7 +12,8 @@ use super::{cells, theme};
 pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: bool) -> Rect {
     let title = cells::cut(title, usize::from(area.width).saturating_sub(4));
     let style = if focused { theme::BORDER_FOCUSED } else { theme::DIM };
-    let block = Block::new().borders(Borders::ALL).border_style(style);
+    let block =
+        Block::new().borders(Borders::ALL).border_style(style).merge_borders(MergeStrategy::Exact);
     let block = if title.is_empty() {
         block
     } else {

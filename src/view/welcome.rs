@@ -20,11 +20,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect) {
     };
     let lines = vec![
         Line::default(),
-        Line::styled("  Welcome. There is nothing to read yet.", theme::UNREAD),
+        Line::styled("  Welcome. Nothing to read yet:", theme::UNREAD),
         Line::default(),
-        choice("a", "paste the address of any site or feed"),
-        choice("i", "import an OPML file from another reader"),
-        choice("d", "look around in a demo, without a network"),
+        choice("a", "paste the address of any site"),
+        choice("i", "import an OPML file"),
+        choice("d", "look around in a demo"),
         Line::default(),
         Line::styled("  q quits, ? shows the keys", theme::DIM),
     ];

@@ -1,0 +1,265 @@
+//! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
+
+use backissue::app::msg::Msg;
+use backissue::app::polling::{PollOutcome, PollWish, Wish};
+use backissue::app::screen::Pane;
+use backissue::history::FeedKey;
+use chrono::TimeDelta;
+
+use crate::world::{Scripted, World, rss};
+
+const NOTES: &str = "https://orchard.example/feed";
+const TOWER: &str = "https://tower.example/feed";
+
+fn two_feeds() -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[("n2", "Wax", 1, "<p>a <a href='/x'>x</a></p>"), ("n1", "Ladders", 2, "<p>b</p>")],
+    );
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>c</p>")]);
+    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
+}
+
+fn unread(world: &World) -> u32 {
+    world.model.unread()
+}
+
+#[test]
+fn opening_an_entry_marks_it_read_and_undo_takes_it_back() {
+    let mut world = two_feeds();
+    assert_eq!(unread(&world), 3);
+    world.press("<enter><enter>");
+    assert_eq!((unread(&world), world.model.screen.focus), (2, Pane::Reader));
+    assert!(world.draw().contains("Wax"));
+    world.press("u");
+    assert_eq!(unread(&world), 3);
+}
+
+#[test]
+fn marking_a_list_read_is_one_step_that_undo_takes_back() {
+    let mut world = two_feeds();
+    world.press("A");
+    assert_eq!(unread(&world), 0);
+    assert_eq!(world.notice(), "3 marked read · u undo");
+    assert_eq!(world.titles().len(), 3, "rows stay until the list is opened anew");
+    world.press("u");
+    assert_eq!(unread(&world), 3);
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
+}
+
+#[test]
+fn a_star_is_set_taken_away_and_undone() {
+    let mut world = two_feeds();
+    world.press("<enter>s");
+    assert_eq!(world.model.starred(), 1);
+    world.press("hjj");
+    assert_eq!(world.titles(), ["Wax"]);
+    world.press("ls");
+    assert_eq!(world.model.starred(), 0);
+    world.press("u");
+    assert_eq!(world.model.starred(), 1);
+}
+
+#[test]
+fn space_reads_everything_from_unread_to_unread_and_from_feed_to_feed() {
+    let mut world = two_feeds();
+    world.press("jjjj");
+    assert_eq!(world.titles(), ["Wax", "Ladders"]);
+    world.press("   ");
+    assert_eq!(unread(&world), 0, "two of this feed and one of the next");
+    assert_eq!(world.titles(), ["Vespers"]);
+    world.press(" ");
+    assert_eq!(world.notice(), "nothing unread");
+}
+
+#[test]
+fn the_previous_unread_entry_is_found_above() {
+    let mut world = two_feeds();
+    world.press("<enter>jjp");
+    assert_eq!(
+        world.model.screen.reader.as_ref().unwrap().entry.kept.title.as_deref(),
+        Some("Ladders")
+    );
+}
+
+#[test]
+fn a_link_is_followed_by_its_number_and_the_page_by_o() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>1o");
+    assert_eq!(world.opened, ["https://site.example/x", "https://site.example/n2"]);
+}
+
+#[test]
+fn q_goes_back_pane_by_pane_and_then_quits() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>qq");
+    assert!(!world.quit);
+    world.press("q");
+    assert!(world.quit);
+}
+
+#[test]
+fn a_feed_is_not_polled_again_by_hand_within_a_minute() {
+    let mut world = two_feeds();
+    let before = world.requests.len();
+    world.press("<end>r");
+    assert_eq!(world.requests.len(), before);
+    assert!(world.notice().contains("polled a moment ago"), "{}", world.notice());
+    world.pass(TimeDelta::seconds(61));
+    world.press("r");
+    assert_eq!(world.requests.len(), before + 1);
+}
+
+#[test]
+fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
+    let mut world = two_feeds();
+    let body = world.network[NOTES].body.clone();
+    world.network.insert(NOTES.into(), Scripted { status: 200, etag: Some("W/odd-\"tag"), body });
+    for _ in 0..2 {
+        world.pass(TimeDelta::minutes(2));
+        world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish: Wish::Allowed }));
+        world.pass(TimeDelta::seconds(2));
+    }
+    let last = world.requests.last().unwrap();
+    assert_eq!(
+        last.validators.as_ref().and_then(|v| v.etag.as_deref()),
+        Some(b"W/odd-\"tag".as_slice())
+    );
+    assert_eq!(world.model.run.results.back().unwrap().outcome, PollOutcome::NotModified);
+    assert_eq!(unread(&world), 3);
+}
+
+#[test]
+fn a_forced_poll_carries_no_validators() {
+    let mut world = two_feeds();
+    world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
+    for wish in [Wish::Allowed, Wish::Forced] {
+        world.pass(TimeDelta::minutes(2));
+        world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish }));
+        world.pass(TimeDelta::seconds(2));
+    }
+    let last = world.requests.last().unwrap();
+    assert!(last.validators.is_none() && last.no_cache);
+}
+
+#[test]
+fn feeds_are_polled_by_their_plans_without_being_asked() {
+    let mut world = two_feeds();
+    let polled = world.requests.len();
+    let planned = world.model.feeds[&FeedKey(1)].plan.next_poll.unwrap();
+    assert!(planned > world.now, "{planned}");
+    world.pass(planned - world.now - TimeDelta::seconds(1));
+    let early = world.requests.iter().skip(polled).filter(|request| request.url == NOTES).count();
+    world.pass(TimeDelta::seconds(1));
+    world.pass(TimeDelta::seconds(3));
+    let due = world.requests.iter().skip(polled).filter(|request| request.url == NOTES).count();
+    assert_eq!((early, due), (0, 1));
+}
+
+#[test]
+fn a_failing_feed_keeps_its_entries_and_its_validators_and_backs_off() {
+    let mut world = two_feeds();
+    world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
+    world.pass(TimeDelta::minutes(2));
+    world.press("<end>r");
+    world.pass(TimeDelta::seconds(2));
+    world.network.insert(NOTES.into(), Scripted { status: 500, ..Scripted::default() });
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    let feed = &world.model.feeds[&FeedKey(1)];
+    assert_eq!(feed.state.trouble.as_deref(), Some("answered 500 Internal Server Error"));
+    assert_eq!((feed.state.facts.failures, feed.counters.total), (1, 2));
+    assert_eq!(feed.state.validators.etag.as_deref(), Some(b"\"1\"".as_slice()));
+    assert!(feed.plan.next_poll.unwrap() >= world.now + TimeDelta::minutes(14));
+}
+
+#[test]
+fn a_feed_that_is_gone_is_left_alone() {
+    let mut world = two_feeds();
+    world.network.insert(NOTES.into(), Scripted { status: 410, ..Scripted::default() });
+    world.pass(TimeDelta::minutes(2));
+    world.press("<end>r");
+    world.pass(TimeDelta::seconds(2));
+    let asked = world.requests.len();
+    assert!(world.model.feeds[&FeedKey(1)].is_gone());
+    world.press("r");
+    for _ in 0..50 {
+        world.pass(TimeDelta::hours(12));
+    }
+    assert!(world.requests.iter().skip(asked).all(|request| request.url != NOTES));
+    assert_eq!(world.model.feeds[&FeedKey(1)].counters.total, 2);
+}
+
+#[test]
+fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
+    let mut world = World::new(120, 36);
+    world.serve("https://site.example/", "<html><head><title>Site</title><link rel=alternate type='application/rss+xml' href='/feed.xml'></head></html>");
+    world.serve(
+        "https://site.example/feed.xml",
+        &rss("Site Notes", &[("s1", "Hello", 1, "<p>World</p>")]),
+    );
+    world.tell(Msg::Pasted("https://site.example/".into()));
+    world.press("<enter>");
+    world.pass(TimeDelta::seconds(2));
+    world.pass(TimeDelta::seconds(2));
+    let screen = world.draw();
+    assert!(screen.contains("Site Notes") && screen.contains("Hello"), "{screen}");
+    assert_eq!(world.notice(), "subscribed to 'Site Notes'");
+}
+
+#[test]
+fn a_page_without_a_feed_is_told_in_one_sentence() {
+    let mut world = World::new(120, 36);
+    world.serve("https://site.example/", "<html><head><title>Nothing here</title></head></html>");
+    world.press("asite.example<enter>");
+    for _ in 0..20 {
+        world.pass(TimeDelta::seconds(2));
+    }
+    assert!(world.notice().contains("the page 'Nothing here' names no feed"), "{}", world.notice());
+    assert!(world.requests.len() <= 8, "{}", world.requests.len());
+    assert!(world.model.feeds.is_empty());
+}
+
+#[test]
+fn an_address_is_subscribed_to_once() {
+    let mut world = two_feeds();
+    world.press("ahttps://orchard.example/feed<enter>");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.model.feeds.len(), 2);
+    assert_eq!(world.notice(), "'Orchard Notes' is already subscribed");
+}
+
+#[test]
+fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
+    let mut world = two_feeds();
+    world.press("<end><enter>j");
+    assert_eq!(world.model.screen.list.selected_row().unwrap().title, "Ladders");
+    world.serve(
+        NOTES,
+        &rss(
+            "Orchard Notes",
+            &[("n3", "Frost", 0, ""), ("n2", "Wax", 1, ""), ("n1", "Ladders", 2, "")],
+        ),
+    );
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.titles(), ["Frost", "Wax", "Ladders"]);
+    assert_eq!(world.model.screen.list.selected_row().unwrap().title, "Ladders");
+}
+
+#[test]
+fn everything_survives_a_restart() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>s");
+    let saved = world.reload();
+    assert_eq!(saved.unread(), 2);
+    assert_eq!(saved.starred(), 1);
+    for (key, feed) in &world.model.feeds {
+        assert_eq!(saved.feeds[key].state, feed.state);
+        assert_eq!(saved.feeds[key].record, feed.record);
+        assert_eq!(saved.feeds[key].plan.due, feed.plan.due);
+    }
+}

@@ -1,0 +1,122 @@
+//! Every view at three sizes, as a person sees it: empty, full and broken.
+
+use crate::world::{World, rss};
+
+const SIZES: [(u16, u16); 3] = [(120, 36), (90, 24), (40, 12)];
+
+const ARTICLE: &str = "<h2>The frost</h2><p>The frost of the <em>tenth</em> came early. See \
+    <a href=\"https://site.example/ladders\">the ladders</a> and <a href=\"/wax\">the wax</a>.</p>\
+    <ul><li>apples<ul><li>Bramley</li></ul></li><li>pears</li></ul>\
+    <table><tr><th>night</th><th>degrees</th></tr><tr><td>ninth</td><td>-2</td></tr></table>\
+    <pre>let frost = true;\n    if frost { cover(); }</pre><blockquote><p>Cover the figs.</p></blockquote>";
+
+/// A world with three feeds, one of them failing.
+fn full(columns: u16, rows: u16) -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[
+            ("n3", "Frost report (corrected)", 1, ARTICLE),
+            ("n2", "Grafting wax", 30, "<p>Warm it slowly.</p>"),
+            (
+                "n1",
+                "漢字 and emoji 🍎 in a rather long title that has to be cut somewhere",
+                31,
+                "<p>Wide.</p>",
+            ),
+        ],
+    );
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>Six.</p>")]);
+    let mut world = World::subscribed(
+        columns,
+        rows,
+        &[
+            ("https://orchard.example/feed", &notes, &["garden"]),
+            ("https://tower.example/feed", &tower, &["garden", "sound"]),
+        ],
+    );
+    world.model.screen.notice = None;
+    let gone = backissue::app::subscribing::Wanted {
+        address: "https://quiet.example/feed".into(),
+        ..Default::default()
+    };
+    world.tell(backissue::app::msg::Msg::Import(vec![gone]));
+    world.pass(chrono::TimeDelta::seconds(5));
+    world.model.screen.notice = None;
+    world
+}
+
+/// Shows one view at every size.
+fn show(name: &str, prepare: impl Fn(u16, u16) -> World) {
+    for (columns, rows) in SIZES {
+        let screen = prepare(columns, rows).draw();
+        assert!(screen.lines().count() <= usize::from(rows));
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), screen);
+    }
+}
+
+/// A full world after some keys.
+fn after(keys: &'static str) -> impl Fn(u16, u16) -> World {
+    move |columns, rows| {
+        let mut world = full(columns, rows);
+        world.press(keys);
+        world
+    }
+}
+
+#[test]
+fn the_welcome_offers_three_things_to_do() {
+    show("welcome", World::new);
+}
+
+#[test]
+fn the_subscriptions_show_unread_next_poll_and_trouble() {
+    show("subscriptions", full);
+}
+
+#[test]
+fn the_entries_stand_under_their_days() {
+    show("entries", after("<enter>j"));
+}
+
+#[test]
+fn the_reader_shows_an_entry_as_a_person_wants_it() {
+    show("reader", after("<enter><enter>"));
+}
+
+#[test]
+fn a_failing_feed_says_why() {
+    show("failing", after("<end><enter>"));
+}
+
+#[test]
+fn the_help_is_drawn_from_the_keys() {
+    show("help", after("<enter>?"));
+}
+
+#[test]
+fn an_address_is_typed_on_the_bottom_line() {
+    show("add", after("ahttps://a-rather-long-address.example/with/a/path/feed.xml"));
+}
+
+#[test]
+fn a_list_without_entries_says_so() {
+    show("all_read", after("Ajk"));
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_told_so_in_words() {
+    let screen = full(39, 11).draw();
+    assert!(screen.contains("needs 40 x 12"), "{screen}");
+}
+
+#[test]
+fn every_size_draws_without_running_over_an_edge() {
+    let mut world = full(120, 36);
+    world.press("<enter><enter>");
+    for columns in (1..=200).step_by(7) {
+        for rows in [1, 3, 11, 12, 13, 24, 60] {
+            let screen = world.resize(columns, rows);
+            assert!(screen.lines().count() <= usize::from(rows));
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! A world for tests: the real model and the real store, a network made of a table, and a clock set by hand.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use backissue::app::effect::{Effect, RenderedEntry};
+use backissue::app::fetching::{Answer, AnswerHeaders, Failure, Fetched, Request};
+use backissue::app::keymap::{Code, Key};
+use backissue::app::model::Model;
+use backissue::app::msg::{LoadedEntry, Msg};
+use backissue::app::polling::{PollWish, Wish};
+use backissue::app::settings::Settings;
+use backissue::app::subscribing::Wanted;
+use backissue::app::update::{begin, measured, update};
+use backissue::io::http::read_body;
+use backissue::io::store::Store;
+use backissue::view;
+use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+/// One answer of the table: status, `ETag`, body.
+#[derive(Debug, Clone, Default)]
+pub struct Scripted {
+    pub status: u16,
+    pub etag: Option<&'static str>,
+    pub body: String,
+}
+
+/// The world.
+pub struct World {
+    pub model: Model,
+    pub now: DateTime<Utc>,
+    /// What each address answers; an address that is not here refuses the connection.
+    pub network: BTreeMap<String, Scripted>,
+    /// Requests made, in order.
+    pub requests: Vec<Request>,
+    /// Addresses opened in the browser.
+    pub opened: Vec<String>,
+    pub quit: bool,
+    store: Store,
+    size: (u16, u16),
+    _folder: tempfile::TempDir,
+}
+
+/// When every test begins: a Monday.
+pub fn start() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap()
+}
+
+impl World {
+    /// A world without subscriptions on a screen of this size.
+    pub fn new(columns: u16, rows: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let mut settings = Settings::default();
+        settings.poll.start_spread_seconds = 0;
+        let model = Model::new(settings, Tz::UTC, 1, Vec::new(), start());
+        let mut world = Self {
+            model,
+            now: start(),
+            network: BTreeMap::new(),
+            requests: Vec::new(),
+            opened: Vec::new(),
+            quit: false,
+            store,
+            size: (columns, rows),
+            _folder: folder,
+        };
+        world.tell(Msg::Resized(columns, rows));
+        let first = begin(&mut world.model, world.now);
+        world.perform(first);
+        world.draw();
+        world
+    }
+
+    /// Puts a document on the network.
+    pub fn serve(&mut self, url: &str, body: &str) {
+        self.network.insert(url.into(), Scripted { status: 200, etag: None, body: body.into() });
+    }
+
+    /// Puts documents on the network and subscribes to them, each with tags; they are polled at once.
+    pub fn subscribed(columns: u16, rows: u16, feeds: &[(&str, &str, &[&str])]) -> Self {
+        let mut world = Self::new(columns, rows);
+        let mut wishes = Vec::new();
+        for (url, body, tags) in feeds {
+            world.serve(url, body);
+            let tags = tags.iter().map(ToString::to_string).collect();
+            wishes.push(Wanted { address: (*url).into(), tags, ..Wanted::default() });
+        }
+        world.tell(Msg::Import(wishes));
+        world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+        world.pass(TimeDelta::seconds(2));
+        world
+    }
+
+    /// Time passes and the loop wakes.
+    pub fn pass(&mut self, time: TimeDelta) {
+        self.now += time;
+        self.tell(Msg::Tick);
+    }
+
+    /// Presses keys: characters, or names in angle brackets: `<enter>`, `<esc>`, `<tab>`, `<c-d>`.
+    pub fn press(&mut self, keys: &str) {
+        let mut rest = keys;
+        while let Some(char) = rest.chars().next() {
+            let named = rest.strip_prefix('<').and_then(|inner| inner.split_once('>'));
+            let key = match named {
+                Some((name, after)) => {
+                    rest = after;
+                    named_key(name)
+                }
+                None => {
+                    rest = &rest[char.len_utf8()..];
+                    Key::char(char)
+                }
+            };
+            self.tell(Msg::Key(key));
+            self.draw();
+        }
+    }
+
+    /// Lets the model take a message and everything that follows from it happen.
+    pub fn tell(&mut self, msg: Msg) {
+        let effects = update(&mut self.model, self.now, msg);
+        self.perform(effects);
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        let mut waiting: VecDeque<Effect> = effects.into();
+        while let Some(effect) = waiting.pop_front() {
+            if let Some(answer) = self.answer(effect) {
+                waiting.extend(update(&mut self.model, self.now, answer));
+            }
+        }
+    }
+
+    fn answer(&mut self, effect: Effect) -> Option<Msg> {
+        match effect {
+            Effect::Fetch(request) => {
+                let fetched = self.fetch(&request);
+                let id = request.id;
+                self.requests.push(request);
+                Some(Msg::Fetched(id, Box::new(fetched)))
+            }
+            Effect::Commit(commit) => {
+                let merged = self.store.commit(&commit).unwrap();
+                let (feed, counters, new, edited) =
+                    (commit.feed, merged.counters, merged.new, merged.edited);
+                Some(Msg::Committed { feed, counters, new, edited })
+            }
+            Effect::SaveState(feed, state) => {
+                self.store.save_state(feed, &state).unwrap();
+                None
+            }
+            Effect::SaveRecords(records) => {
+                self.store.save_records(&records).unwrap();
+                Some(Msg::RecordsSaved)
+            }
+            Effect::Mark { keys, flag, value, undoes } => {
+                let marked = self.store.mark(&keys, flag, value).unwrap();
+                Some(Msg::Marked { flag, value, undoes, whole_list: false, marked })
+            }
+            Effect::MarkList { query, flag, value } => {
+                let keys = self.store.ordered(&query).unwrap();
+                let marked = self.store.mark(&keys, flag, value).unwrap();
+                Some(Msg::Marked { flag, value, undoes: false, whole_list: true, marked })
+            }
+            Effect::LoadRows(wanted) => {
+                Some(Msg::RowsLoaded(self.store.rows_wanted(&wanted).unwrap()))
+            }
+            Effect::LoadEntry(key) => {
+                let (kept, flags) = self.store.entry(key).unwrap()?;
+                let body = self.store.body(key).unwrap();
+                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
+            }
+            Effect::Render(wanted) => {
+                let rendered =
+                    view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+                Some(Msg::Rendered(Box::new(RenderedEntry {
+                    key: wanted.key,
+                    width: wanted.width,
+                    rendered,
+                })))
+            }
+            Effect::CountToday(since) => {
+                Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
+            }
+            Effect::Open(address) => {
+                self.opened.push(address);
+                None
+            }
+            Effect::Import(_) | Effect::OpenDemo => None,
+            Effect::Quit => {
+                self.quit = true;
+                None
+            }
+        }
+    }
+
+    fn fetch(&self, request: &Request) -> Fetched {
+        let sent = request.validators.as_ref().and_then(|validators| validators.etag.clone());
+        let found = self.network.get(&request.url);
+        let result = found.map_or_else(
+            || Err(Failure::Connect("the host (connection refused)".into())),
+            |scripted| {
+                let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
+                let same = etag.is_some() && sent == etag;
+                let status = if same { 304 } else { scripted.status };
+                let read = || read_body(scripted.body.as_bytes(), &request.url, None);
+                let body = if status == 200 {
+                    read()
+                } else {
+                    backissue::app::fetching::AnswerBody::Unread
+                };
+                let headers = AnswerHeaders { etag, ..AnswerHeaders::default() };
+                Ok(Answer { status, url: request.url.clone(), received: self.now, headers, body })
+            },
+        );
+        Fetched { started: self.now, wire_bytes: 0, hops: Vec::new(), result }
+    }
+
+    /// Draws the screen as the loop does: again if what was measured moved something.
+    pub fn draw(&mut self) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
+        for _ in 0..2 {
+            let mut viewport = self.model.screen.viewport;
+            terminal.draw(|frame| viewport = view::draw(frame, &self.model, self.now)).unwrap();
+            let effects = measured(&mut self.model, viewport);
+            self.perform(effects);
+        }
+        terminal
+            .draw(|frame| {
+                view::draw(frame, &self.model, self.now);
+            })
+            .unwrap();
+        let buffer = terminal.backend().buffer().clone();
+        let rows = buffer.content().chunks(usize::from(self.size.0));
+        let lines = rows.map(|row| line_of(row));
+        lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Another size of the terminal.
+    pub fn resize(&mut self, columns: u16, rows: u16) -> String {
+        self.size = (columns, rows);
+        self.tell(Msg::Resized(columns, rows));
+        self.draw()
+    }
+
+    /// The model a new start would have.
+    pub fn reload(&self) -> Model {
+        let saved = self.store.subscriptions().unwrap();
+        Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now)
+    }
+
+    /// The titles of the rows in memory.
+    pub fn titles(&self) -> Vec<&str> {
+        self.model.screen.list.rows.iter().map(|row| row.title.as_str()).collect()
+    }
+
+    /// What the bottom line says.
+    pub fn notice(&self) -> &str {
+        self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
+    }
+}
+
+/// The text of a row of cells; the cell behind a wide character is a part of it.
+fn line_of(row: &[ratatui::buffer::Cell]) -> String {
+    let mut line = String::new();
+    let mut hidden = 0_usize;
+    for cell in row {
+        if hidden > 0 {
+            hidden -= 1;
+            continue;
+        }
+        line.push_str(cell.symbol());
+        hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+    }
+    line
+}
+
+fn named_key(name: &str) -> Key {
+    match name {
+        "enter" => Key::code(Code::Enter),
+        "esc" => Key::code(Code::Esc),
+        "tab" => Key::code(Code::Tab),
+        "end" => Key::code(Code::End),
+        name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
+    }
+}
+
+/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
+pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
+    let items: String = entries
+        .iter()
+        .map(|(guid, title, hours, markup)| {
+            let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
+            format!(
+                "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
+                 <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
+            )
+        })
+        .collect();
+    format!(
+        "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
+    )
+}
