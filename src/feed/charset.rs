@@ -26,6 +26,30 @@ pub(super) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     }
 }
 
+/// The encoding a page declares in a `meta` element or XML declaration near its start.
+pub(super) fn html_charset(html: &[u8]) -> Option<String> {
+    let start = html.get(..2_048).unwrap_or(html);
+    let start = String::from_utf8_lossy(start).to_ascii_lowercase();
+    let (_, after) = start.split_once("charset=").or_else(|| start.split_once("encoding="))?;
+    let label: String = after
+        .trim_start_matches(['"', '\'', ' '])
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "-_:.".contains(*c))
+        .collect();
+    (!label.is_empty()).then_some(label)
+}
+
+/// The encoding of the XML declaration.
+pub(super) fn xml_encoding(bytes: &[u8]) -> Option<String> {
+    let start = String::from_utf8_lossy(bytes.get(..512).unwrap_or(bytes)).into_owned();
+    let declaration = start.trim_start().strip_prefix("<?xml")?.split("?>").next()?;
+    let (_, after) = declaration.split_once("encoding")?;
+    let label = after.trim_start_matches(|c: char| c.is_whitespace() || c == '=');
+    let label: String =
+        label.trim_matches(['"', '\'']).split(['"', '\'']).next()?.trim().to_owned();
+    (!label.is_empty()).then_some(label)
+}
+
 /// Whether the valid start holds several multi-byte characters.
 fn is_mostly_utf8(bytes: &[u8], valid: usize) -> bool {
     bytes.get(..valid).unwrap_or_default().iter().filter(|byte| **byte >= 0xC2).count() >= 4
@@ -38,6 +62,19 @@ fn decode(encoding: &'static Encoding, bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn declarations_are_read() {
+        assert_eq!(html_charset(b"<meta charset='Big5'>").as_deref(), Some("big5"));
+        let old = b"<meta content='text/html; charset=iso-8859-2' http-equiv=content-type>";
+        assert_eq!(html_charset(old).as_deref(), Some("iso-8859-2"));
+        assert_eq!(html_charset(b"<p>x"), None);
+        assert_eq!(
+            xml_encoding(b"<?xml version='1.0' encoding = 'koi8-r'?>").as_deref(),
+            Some("koi8-r")
+        );
+        assert_eq!(xml_encoding(b"<opml encoding='x'>"), None);
+    }
 
     #[test]
     fn the_encoding_is_found() {

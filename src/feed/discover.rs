@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::charset::to_text;
+use super::charset::{html_charset, to_text};
 use super::markup::{Piece, Tag, walk};
 use super::safe_text::one_line;
 
@@ -106,7 +106,7 @@ struct Stated {
 
 fn read(html: &[u8]) -> Page {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
-    let text = to_text(html, declared_charset(html).as_deref());
+    let text = to_text(html, html_charset(html).as_deref());
     let mut page = Page::default();
     // Where the first title stands: before it, within it, after it.
     let mut title_open = None;
@@ -256,21 +256,10 @@ fn is_of_comments(candidate: &Candidate) -> bool {
         || url.contains("feed=comments")
 }
 
-/// The encoding a page declares in a `meta` element or XML declaration near its start.
-fn declared_charset(html: &[u8]) -> Option<String> {
-    let start = html.get(..2_048).unwrap_or(html);
-    let start = String::from_utf8_lossy(start).to_ascii_lowercase();
-    let (_, after) = start.split_once("charset=").or_else(|| start.split_once("encoding="))?;
-    let label: String = after
-        .trim_start_matches(['"', '\'', ' '])
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || "-_:.".contains(*c))
-        .collect();
-    (!label.is_empty()).then_some(label)
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn found(html: &str) -> Vec<String> {
@@ -371,5 +360,17 @@ mod tests {
         assert_eq!(deep[3], "https://a.example/feed");
         assert_eq!(at("https://a.example/blog")[0], "https://a.example/blog/feed");
         assert_eq!(at("ftp://a.example/"), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_page_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), page in ".{0,30}") {
+            let link = b"<base href=x><link rel=feed href=y title='";
+            let html = [link.as_slice(), bytes.as_slice()].concat();
+            prop_assert!(discover(&html, &page).is_empty());
+            prop_assert!(discover(&html, "https://a.example/").len() <= CANDIDATES_MAX);
+            prop_assert!(well_known(&page).is_empty() && feed_address_of(&page).is_none());
+            drop(page_title(&html));
+        }
     }
 }

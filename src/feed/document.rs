@@ -31,6 +31,17 @@ pub struct FeedDocument {
     pub flaws: Vec<Flaw>,
 }
 
+impl FeedDocument {
+    /// Whether the document breaks off: what could be read of it stands here, but it must not be taken
+    /// for the whole (SPEC G.30).
+    pub fn is_truncated(&self) -> bool {
+        self.flaws.iter().any(|flaw| flaw.reason == TRUNCATED)
+    }
+}
+
+/// The reason of the flaw that says that a document breaks off.
+pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
+
 /// The format family of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {

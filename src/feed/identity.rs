@@ -5,6 +5,8 @@ use std::hash::Hasher as _;
 use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hasher128 as _, SipHasher13 as SipHasher128};
 
+use super::text::strip_markup;
+
 /// Keys of [`identity_hash`]. They are part of what is stored and never change.
 const IDENTITY_KEYS: (u64, u64) = (0x6261_636b_6973_7375, 0x6520_6964_656e_7469);
 /// Keys of the identity of entries that state none. They never change either.
@@ -31,7 +33,8 @@ pub struct Stated<'a> {
 pub fn entry_id(stated: &Stated<'_>) -> String {
     let named = |value: Option<&str>| value.map(str::trim).filter(|id| !id.is_empty()).map(bounded);
     named(stated.id).or_else(|| named(stated.link)).unwrap_or_else(|| {
-        hashed(&[stated.title.unwrap_or_default(), stated.text.unwrap_or_default()])
+        // Without its markup: the addresses in it change when the feed moves.
+        hashed(&[stated.title.unwrap_or_default(), &strip_markup(stated.text.unwrap_or_default())])
     })
 }
 

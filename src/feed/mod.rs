@@ -4,23 +4,44 @@
 //! time. It turns bytes into a [`FeedDocument`] and a list of [`Flaw`]s, and never fails: a document
 //! that is no feed has the kind [`Kind::None`].
 
+mod address;
+mod attachments;
 mod charset;
+mod constructs;
+pub mod date;
+mod decode;
 pub mod discover;
 pub mod document;
 pub mod entry;
 mod feed_addresses;
+mod feed_rs_reader;
+mod fields;
 pub mod fingerprint;
+mod flaws;
 pub mod hints;
 pub mod identity;
+mod json_feed;
+mod lexer;
+mod links;
 pub mod markup;
+mod names;
 pub mod opml;
 mod opml_outline;
 mod opml_read;
 mod opml_write;
 pub mod parse;
+mod person;
+mod rebased;
+mod references;
+mod repaired;
 pub mod report;
 pub mod safe_text;
+mod schedule_hints;
 pub mod text;
+mod tree;
+mod tree_builder;
+mod xml_feed;
+mod zone_names;
 
 pub use document::{
     FeedDocument, FeedHead, Flaw, History, Kind, Link, NewLocation, Role, Tombstone,
@@ -29,3 +50,8 @@ pub use entry::{Enclosure, Entry};
 pub use hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 pub use parse::{Origin, parse};
 pub use report::report;
+
+#[cfg(test)]
+mod robustness_tests;
+#[cfg(test)]
+mod spec_tests;

@@ -58,6 +58,26 @@ pub(super) fn attributes(tag: &BytesStart<'_>) -> Vec<(String, String)> {
     pairs.collect()
 }
 
+/// The attributes that can be made out in a tag with quotes in the wrong places: those we know by
+/// name, up to a quote that something follows which may follow an attribute.
+pub(super) fn salvaged(tag: &str) -> Vec<(String, String)> {
+    const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
+    let value = |name: &str| {
+        ['"', '\''].into_iter().find_map(|quote| {
+            let (_, after) = tag.split_once(&format!(" {name}={quote}"))?;
+            let ends = after.match_indices(quote).map(|(at, _)| at);
+            let may_follow = |at: &usize| {
+                after.get(at + 1..).is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with([' ', '/', '>', '\n', '\t', '\r'])
+                })
+            };
+            let value = ends.into_iter().find(may_follow).and_then(|end| after.get(..end))?;
+            Some((name.to_ascii_lowercase(), resolved(value)))
+        })
+    };
+    NAMES.into_iter().filter_map(value).collect()
+}
+
 /// The first attribute of this name.
 pub(super) fn stated<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
     attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())

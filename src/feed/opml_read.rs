@@ -6,9 +6,9 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use url::Url;
 
-use super::charset::to_text;
+use super::charset::{to_text, xml_encoding};
 use super::opml::{BadOutline, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag};
-use super::opml_outline::{Asks, attributes, feed_of, resolved, stated};
+use super::opml_outline::{Asks, attributes, feed_of, resolved, salvaged, stated};
 use super::safe_text::one_line;
 
 /// Larger documents are refused, bytes.
@@ -23,6 +23,9 @@ const RESUMES_MAX: usize = 200;
 /// Feeds, bad outlines and flaws kept of one document, each.
 const LISTED_MAX: usize = 100_000;
 
+/// Why an outline is skipped whose tag has no end of its own.
+const ILL_FORMED: &str = "is ill-formed: a quote or an angle bracket is missing";
+
 /// Titles are cut, characters.
 const TITLE_CHARS_MAX: usize = 500;
 
@@ -35,7 +38,7 @@ pub fn read(bytes: &[u8]) -> Result<Opml, NotOpml> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(NotOpml { found: "it is larger than 16 MB".to_owned(), line: 1 });
     }
-    let text = to_text(bytes, declared_encoding(bytes).as_deref());
+    let text = to_text(bytes, xml_encoding(bytes).as_deref());
     let mut list = List::new(&text);
     while let Some(from) = list.resume_at.take() {
         list.read_from(from)?;
@@ -141,6 +144,12 @@ impl<'a> List<'a> {
         }
         self.resumes += 1;
         self.resume_at = self.next_outline(at + 1).filter(|_| self.resumes <= RESUMES_MAX);
+        if let Some(end) = self.resume_at
+            && self.text.get(at..).unwrap_or_default().starts_with("<outline")
+        {
+            self.salvage(at, end);
+            return Ok(());
+        }
         let flaw = OpmlFlaw { line, reason: format!("The document is ill-formed: {reason}") };
         if self.resume_at.is_some() {
             self.flaw(flaw);
@@ -155,11 +164,22 @@ impl<'a> List<'a> {
         let within = self.text.get(at + 1..at + tag.len()).and_then(|tag| tag.find("<outline"));
         let Some(inner) = within.map(|within| at + 1 + within) else { return false };
         self.resume_at = Some(inner);
-        let line = self.line(at);
-        let raw = self.text.get(at..inner).unwrap_or_default();
-        let text = one_line(raw, 120);
-        self.bad(text, "is ill-formed (a quote or angle bracket is missing)", line);
+        self.salvage(at, inner);
         true
+    }
+
+    /// Takes from an outline whose tag cannot be read what can be made out, or reports it.
+    fn salvage(&mut self, at: usize, end: usize) {
+        let line = self.line(at);
+        let raw = self.text.get(at..end).unwrap_or_default();
+        let attributes = salvaged(raw);
+        if let Asks::Feed(url) = feed_of(&attributes) {
+            self.feed(&url, &attributes, line);
+            let reason = format!("The outline of {url} {ILL_FORMED}");
+            self.flaw(OpmlFlaw { line, reason });
+        } else {
+            self.bad(one_line(raw, 120), ILL_FORMED, line);
+        }
     }
 
     fn next_outline(&self, from: usize) -> Option<usize> {
@@ -328,8 +348,9 @@ impl<'a> List<'a> {
     }
 
     fn add_title(&mut self, text: &str, at: usize) -> Result<(), NotOpml> {
-        if !self.seen_root && text.contains(|c: char| !c.is_whitespace() && c != '\u{FEFF}') {
-            let line = self.line(at);
+        let first = text.find(|c: char| !c.is_whitespace() && c != '\u{FEFF}');
+        if let Some(first) = first.filter(|_| !self.seen_root) {
+            let line = self.line(at + first);
             return Err(NotOpml { found: "it starts with text".to_owned(), line });
         }
         if matches!(self.open.last(), Some(Open::Title)) {
@@ -391,15 +412,4 @@ fn what_is(root: &str) -> &'static str {
         "urlset" | "sitemapindex" => "it is a site map",
         _ => "its root element is not opml",
     }
-}
-
-/// The encoding of the XML declaration.
-fn declared_encoding(bytes: &[u8]) -> Option<String> {
-    let start = String::from_utf8_lossy(bytes.get(..512).unwrap_or(bytes)).into_owned();
-    let declaration = start.trim_start().strip_prefix("<?xml")?.split("?>").next()?;
-    let (_, after) = declaration.split_once("encoding")?;
-    let label = after.trim_start_matches(|c: char| c.is_whitespace() || c == '=');
-    let label: String =
-        label.trim_matches(['"', '\'']).split(['"', '\'']).next()?.trim().to_owned();
-    (!label.is_empty()).then_some(label)
 }

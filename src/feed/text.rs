@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::references::{push_resolved, windows_1252};
+
 /// Longest title kept, in characters.
 pub const TITLE_MAX: usize = 1_000;
 /// Longest name, category or other short text kept, in characters.
@@ -67,15 +69,18 @@ pub fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())
 }
 
-/// Text of several lines: control and bidi characters out, line ends and tabs kept.
+/// Text of several lines: control and bidi characters out, line ends and tabs kept. C1 controls that
+/// stand for characters of windows-1252 become those.
 pub fn safe_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().filter(|&c| is_harmless(c)).collect())
+    let meant =
+        |c: char| if matches!(c, '\u{80}'..='\u{9f}') { windows_1252(u32::from(c)) } else { c };
+    Cow::Owned(text.chars().map(meant).filter(|&c| is_harmless(c)).collect())
 }
 
-fn is_harmless(c: char) -> bool {
+pub(super) fn is_harmless(c: char) -> bool {
     match c {
         ' '..='~' | '\n' | '\r' | '\t' => true,
         _ => c > '\u{9f}' && !is_bidi_control(c),
@@ -139,7 +144,9 @@ pub fn strip_markup(markup: &str) -> String {
     while let Some((text, tail)) = split_at_tag(rest) {
         push_resolved(&mut out, text);
         let Some(end) = tag_end(tail) else {
-            push_resolved(&mut out, tail);
+            if !tail.starts_with("<!--") {
+                push_resolved(&mut out, tail);
+            }
             return out;
         };
         let (tag, after) = tail.split_at(end);
@@ -243,69 +250,30 @@ fn skip_hidden<'a>(text: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// Appends `text` with its character references resolved once; what is no reference stays as it is.
-fn push_resolved(out: &mut String, text: &str) {
+/// Appends text as markup that shows it.
+pub(super) fn push_escaped(out: &mut String, text: &str) {
+    push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
+}
+
+/// As [`push_escaped`], for the value of an attribute in double quotes.
+pub(super) fn push_escaped_attribute(out: &mut String, text: &str) {
+    push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
+}
+
+fn push_replaced(out: &mut String, text: &str, special: impl Fn(u8) -> bool) {
     let mut rest = text;
-    while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
+    while let Some(at) = rest.bytes().position(&special) {
         let (before, tail) = rest.split_at(at);
         out.push_str(before);
-        let taken = push_reference(out, tail);
-        rest = tail.get(taken..).unwrap_or("");
+        out.push_str(match tail.as_bytes().first() {
+            Some(b'&') => "&amp;",
+            Some(b'<') => "&lt;",
+            Some(b'>') => "&gt;",
+            _ => "&quot;",
+        });
+        rest = tail.get(1..).unwrap_or("");
     }
     out.push_str(rest);
-}
-
-/// Resolves the reference at the start of `text`, which starts with `&`; tells how many bytes it took.
-fn push_reference(out: &mut String, text: &str) -> usize {
-    if let Some((value, taken)) = reference(text) {
-        match value {
-            Reference::Char(c) => out.push(c),
-            Reference::Text(resolved) => out.push_str(resolved),
-        }
-        return taken;
-    }
-    out.push('&');
-    1
-}
-
-/// What a character reference stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reference {
-    /// One character, by number.
-    Char(char),
-    /// One or two characters, by name.
-    Text(&'static str),
-}
-
-/// Longest name of a reference.
-const NAME_BYTES_MAX: usize = 32;
-
-/// Reads the character reference at the start of `text` (which starts with `&`) and its length in
-/// bytes. Numbers follow HTML: those of windows-1252 are understood, those that name no character fail.
-pub fn reference(text: &str) -> Option<(Reference, usize)> {
-    let inner = text.get(1..)?;
-    let end = inner.bytes().take(NAME_BYTES_MAX).position(|b| b == b';')?;
-    let name = inner.get(..end)?;
-    let value = if let Some(number) = name.strip_prefix('#') {
-        let code = match number.strip_prefix(['x', 'X']) {
-            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-            None => number.parse().ok()?,
-        };
-        Reference::Char(from_number(code)?)
-    } else {
-        Reference::Text(quick_xml::escape::resolve_html5_entity(name)?)
-    };
-    Some((value, end + 2))
-}
-
-/// The character of a numeric reference; 0x80 to 0x9F mean windows-1252, as in HTML.
-fn from_number(code: u32) -> Option<char> {
-    const HIGH: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
-    match code {
-        0 => None,
-        0x80..=0x9f => usize::try_from(code - 0x80).ok().and_then(|at| HIGH.chars().nth(at)),
-        _ => char::from_u32(code),
-    }
 }
 
 #[cfg(test)]
@@ -353,6 +321,6 @@ mod tests {
     #[test]
     fn bodies_keep_lines_and_lose_controls() {
         assert_eq!(safe_text("a\nb\tc"), "a\nb\tc");
-        assert_eq!(safe_text("a\u{1b}\u{202e}\u{85}b"), "ab");
+        assert_eq!(safe_text("a\u{1b}\u{202e}\u{92}b"), "a’b");
     }
 }

@@ -105,15 +105,12 @@ impl World {
         let mut rest = keys;
         while let Some(char) = rest.chars().next() {
             let named = rest.strip_prefix('<').and_then(|inner| inner.split_once('>'));
-            let key = match named {
-                Some((name, after)) => {
-                    rest = after;
-                    named_key(name)
-                }
-                None => {
-                    rest = &rest[char.len_utf8()..];
-                    Key::char(char)
-                }
+            let key = if let Some((name, after)) = named {
+                rest = after;
+                named_key(name)
+            } else {
+                rest = &rest[char.len_utf8()..];
+                Key::char(char)
             };
             self.tell(Msg::Key(key));
             self.draw();
@@ -236,7 +233,7 @@ impl World {
             .unwrap();
         let buffer = terminal.backend().buffer().clone();
         let rows = buffer.content().chunks(usize::from(self.size.0));
-        let lines = rows.map(|row| line_of(row));
+        let lines = rows.map(line_of);
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
@@ -291,16 +288,15 @@ fn named_key(name: &str) -> Key {
 
 /// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
 pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
-    let items: String = entries
-        .iter()
-        .map(|(guid, title, hours, markup)| {
-            let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
-            format!(
-                "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
-                 <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
-            )
-        })
-        .collect();
+    let mut items = String::new();
+    for (guid, title, hours, markup) in entries {
+        let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
+        let item = format!(
+            "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
+             <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
+        );
+        items.push_str(&item);
+    }
     format!(
         "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
     )

@@ -18,6 +18,7 @@ mod frames;
 mod images;
 mod lines;
 mod links;
+mod media;
 mod model;
 mod reader;
 mod render;

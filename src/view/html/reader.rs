@@ -5,8 +5,8 @@ use crate::feed::markup::{Piece, Tag, walk};
 use super::elements::{Element, Format, ListKind, TablePart, element};
 use super::flow::Flow;
 use super::frames::{Container, Frames, Held, Numbering};
-use super::images::{embed_label, picture};
 use super::links::Links;
+use super::media::Player;
 use super::model::{Align, Block, ImageTarget, Role, Table};
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
 
@@ -18,50 +18,71 @@ pub(super) struct Body {
     pub images: Vec<ImageTarget>,
 }
 
-/// Reads a body. Elements that hide their inside are trusted only if they are all closed: an
-/// unclosed one must not take the rest of the text with it.
+/// Reads a body. What hides its inside is trusted only as far as it hides little: an unclosed
+/// element must not take the rest of the text with it, nor a style most of it.
 pub(super) fn read(html: &str, base: Option<&str>) -> Body {
-    let mut reader = Reader::new(base, true);
-    walk(html, |piece| reader.piece(piece));
-    if reader.hidden.is_some() || reader.player.is_some() {
-        reader = Reader::new(base, false);
+    let mut trust = Trust { elements: true, styles: true };
+    loop {
+        let mut reader = Reader::new(base, trust);
         walk(html, |piece| reader.piece(piece));
+        match reader.distrust() {
+            Some(less) => trust = less,
+            None => return reader.finish(),
+        }
     }
-    reader.finish()
 }
 
-struct Reader {
+/// What is believed to hide text.
+#[derive(Clone, Copy)]
+pub(super) struct Trust {
+    /// Elements that are not shown, players with text for those who cannot play them.
+    pub(super) elements: bool,
+    /// `display: none` and the attribute `hidden`.
+    styles: bool,
+}
+
+/// A body while it is read.
+pub(super) struct Reader {
     frames: Frames,
-    flow: Flow,
+    pub(super) flow: Flow,
     /// The next block keeps a blank line from its neighbours.
-    loose: bool,
-    links: Links,
-    images: Vec<ImageTarget>,
-    trusts_hiding: bool,
+    pub(super) loose: bool,
+    pub(super) links: Links,
+    pub(super) images: Vec<ImageTarget>,
+    pub(super) trust: Trust,
     hidden: Option<Nested>,
-    player: Option<Player>,
-}
-
-/// A film or sound whose address may stand in elements within it.
-struct Player {
-    until: Nested,
-    word: &'static str,
-    title: Option<String>,
-    source: Option<String>,
+    /// How much text was shown and how much styles have hidden, bytes.
+    shown: usize,
+    hidden_by_style: usize,
+    is_styled_away: bool,
+    pub(super) player: Option<Player>,
 }
 
 impl Reader {
-    fn new(base: Option<&str>, trusts_hiding: bool) -> Self {
+    fn new(base: Option<&str>, trust: Trust) -> Self {
         Self {
             frames: Frames::new(),
             flow: Flow::default(),
             loose: false,
             links: Links::new(base),
             images: Vec::new(),
-            trusts_hiding,
+            trust,
             hidden: None,
+            shown: 0,
+            hidden_by_style: 0,
+            is_styled_away: false,
             player: None,
         }
+    }
+
+    /// What to trust instead, if too much was hidden.
+    fn distrust(&self) -> Option<Trust> {
+        let unclosed = self.hidden.is_some() || self.player.is_some();
+        let by_style = self.hidden.is_some() && self.is_styled_away;
+        if by_style || self.hidden_by_style > self.shown.max(200) {
+            return Some(Trust { styles: false, ..self.trust });
+        }
+        unclosed.then_some(Trust { elements: false, ..self.trust })
     }
 
     fn finish(mut self) -> Body {
@@ -73,7 +94,11 @@ impl Reader {
         match piece {
             Piece::Open(tag) => self.open(tag),
             Piece::Close(name) => self.close(name),
-            Piece::Text(text) if self.hidden.is_none() && self.player.is_none() => {
+            Piece::Text(text) if self.hidden.is_some() => {
+                self.hidden_by_style += if self.is_styled_away { text.len() } else { 0 };
+            }
+            Piece::Text(text) if self.player.is_none() => {
+                self.shown += text.len();
                 self.flow.text(text);
             }
             Piece::Text(_) => {}
@@ -94,12 +119,15 @@ impl Reader {
             }
             return;
         }
-        if is_hidden(tag) || element == Some(Element::Hidden) {
+        let by_element = element == Some(Element::Hidden);
+        if by_element || (is_hidden(tag) && self.trust.styles) {
             if element.is_some_and(Element::is_block) {
                 self.block_boundary();
             }
-            let waits = has_inside(tag);
-            self.hidden = (waits && self.trusts_hiding).then(|| Nested::new(tag));
+            if has_inside(tag) && (self.trust.elements || !by_element) {
+                self.hidden = Some(Nested::new(tag));
+                self.is_styled_away = !by_element;
+            }
             return;
         }
         if let Some(element) = element {
@@ -265,7 +293,7 @@ impl Reader {
     }
 
     /// Ends the block of running text.
-    fn end_block(&mut self) {
+    pub(super) fn end_block(&mut self) {
         let preformatted = self.flow.state.preformatted;
         let apart = std::mem::take(&mut self.flow.apart);
         if let Some(runs) = self.flow.take(&mut self.links) {
@@ -320,67 +348,5 @@ impl Reader {
         }
         let marker = self.frames.next_marker(value);
         self.enter(Held::Item { marker });
-    }
-
-    fn image(&mut self, tag: &Tag) {
-        let Some(picture) = picture(tag, &self.links) else { return };
-        if picture.sign {
-            return self.flow.text(&picture.alt);
-        }
-        let url = picture.url.as_ref().map(|url| url.as_str().to_owned());
-        // A picture that is loaded late often stands twice, once more within `noscript`.
-        let again = |known: &ImageTarget| Some(&known.url) == url.as_ref();
-        if self.images.last().is_some_and(again) {
-            return;
-        }
-        let in_link = self.flow.is_in_link();
-        let own = url.as_deref().filter(|_| !in_link);
-        let link = own.and_then(|url| self.links.number(url));
-        let image = url.and_then(|url| {
-            self.images.push(ImageTarget { url, alt: picture.alt.clone() });
-            u16::try_from(self.images.len()).ok()
-        });
-        self.flow.sign(&picture.label(), Role::Image, image, link);
-        if let Some(link) = link {
-            self.flow.number(link);
-        }
-    }
-
-    fn embed(&mut self, word: &'static str, tag: &Tag) {
-        let address = if tag.name() == "object" { "data" } else { "src" };
-        let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
-        let title = tag.attribute("title").or_else(|| tag.attribute("aria-label"));
-        let plays = matches!(tag.name(), "video" | "audio");
-        if plays && !tag.is_self_closing() && self.trusts_hiding {
-            self.player = Some(Player {
-                until: Nested::new(tag),
-                word,
-                title: title.map(str::to_owned),
-                source: source.map(str::to_owned),
-            });
-        } else {
-            self.show_embed(word, title, source);
-        }
-    }
-
-    fn show_embed(&mut self, word: &str, title: Option<&str>, source: Option<&str>) {
-        let Some(source) = source else { return };
-        let Some(url) = self.links.resolve(source, &["http", "https"]) else { return };
-        self.end_block();
-        self.flow.end_link();
-        let number = self.links.number(source);
-        self.flow.sign(&embed_label(word, title, &url), Role::Embed, None, number);
-        if let Some(number) = number {
-            self.flow.number(number);
-        }
-        self.loose = true;
-        self.end_block();
-    }
-
-    fn check_box(&mut self, tag: &Tag) {
-        if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) {
-            let ticked = tag.attribute("checked").is_some();
-            self.flow.text(if ticked { "[x] " } else { "[ ] " });
-        }
     }
 }

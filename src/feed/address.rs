@@ -1,0 +1,87 @@
+//! Addresses in documents: resolved, compared, and told from same-document references (SPEC C.4).
+
+use url::Url;
+
+/// Longest address kept, in bytes.
+const ADDRESS_BYTES_MAX: usize = 8_192;
+
+/// An address with white space removed and resolved; an absolute one stays as it was written. `None`
+/// where it is empty.
+pub(super) fn resolved(written: &str, base: Option<&Url>) -> Option<String> {
+    let written = written.trim();
+    if written.is_empty() || written.len() > ADDRESS_BYTES_MAX {
+        return None;
+    }
+    let clean: String = if written.contains(|c: char| c.is_control()) {
+        written.chars().filter(|c| !c.is_control()).collect()
+    } else {
+        written.to_owned()
+    };
+    if has_scheme(&clean) {
+        return Some(clean);
+    }
+    let joined = base.and_then(|base| base.join(&clean).ok());
+    Some(joined.map_or(clean, String::from))
+}
+
+/// Whether an address begins with a scheme.
+pub(super) fn has_scheme(address: &str) -> bool {
+    address.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    })
+}
+
+/// Whether an address may be opened as a page.
+pub(super) fn is_web(address: &str) -> bool {
+    let starts = |scheme: &str| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    starts("http://") || starts("https://")
+}
+
+/// An address without its fragment.
+pub(super) fn without_fragment(address: &str) -> &str {
+    address.split('#').next().unwrap_or(address)
+}
+
+/// Whether two addresses name one document: compared in canonical form, fragments left out.
+pub(super) fn same_document(address: &str, other: &Url) -> bool {
+    Url::parse(without_fragment(address)).is_ok_and(|mut address| {
+        let mut other = other.clone();
+        other.set_fragment(None);
+        address.set_fragment(None);
+        address == other
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(written: &str, expected: Option<&str>) {
+        let base = Url::parse("https://a.example/dir/feed.xml").expect("an address");
+        assert_eq!(resolved(written, Some(&base)).as_deref(), expected, "{written:?}");
+    }
+
+    #[test]
+    fn relative_addresses_are_resolved_and_absolute_ones_kept() {
+        check(" x ", Some("https://a.example/dir/x"));
+        check("/x?y=1", Some("https://a.example/x?y=1"));
+        check("//b.example", Some("https://b.example/"));
+        check("HTTP://B.example", Some("HTTP://B.example"));
+        check("http://b.exa\n\tmple/", Some("http://b.example/"));
+        check("tag:b.example,2026:1", Some("tag:b.example,2026:1"));
+        check("  ", None);
+        assert_eq!(resolved("x", None).as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn a_fragment_makes_no_other_document() {
+        let own = Url::parse("https://a.example/feed").expect("an address");
+        assert!(same_document("HTTPS://a.example:443/feed#top", &own));
+        assert!(!same_document("https://a.example/feed?page=2", &own));
+    }
+}

@@ -1,0 +1,336 @@
+//! Dates as publishers write them: RFC 822 and its faults, RFC 3339 and W3C-DTF in all partial forms.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+
+use super::zone_names;
+
+/// Longest text taken for a date, in bytes.
+const DATE_BYTES_MAX: usize = 100;
+
+/// Reads a date in any form met in feeds, with one-second resolution. No zone means UTC, no time means
+/// midnight, a wrong name of the day is ignored, 24:00 is the start of the next day. Years before 2 and
+/// after 9999 are no dates.
+pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > DATE_BYTES_MAX {
+        return None;
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && matches!(text.len(), 9 | 10 | 13) {
+        return epoch(text);
+    }
+    iso(text).or_else(|| words(text)).or_else(|| words(&without_comments(text)?))
+}
+
+/// Seconds, or milliseconds, since 1970.
+fn epoch(digits: &str) -> Option<DateTime<Utc>> {
+    let number: i64 = digits.parse().ok()?;
+    DateTime::from_timestamp(if digits.len() == 13 { number / 1_000 } else { number }, 0)
+}
+
+/// A mail date without its comments in parentheses (RFC 822 §3.4.3), `None` where it has none.
+fn without_comments(text: &str) -> Option<String> {
+    let (mut depth, mut escaped) = (0_u32, false);
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if depth > 0 => escaped = true,
+            '(' => {
+                depth += 1;
+                out.push(' ');
+            }
+            ')' if depth > 0 => depth -= 1,
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    text.contains('(').then_some(out)
+}
+
+/// A time of day with the day it overflows into, and the zone it is stated in.
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    time: NaiveTime,
+    /// 24:00.
+    next_day: bool,
+}
+
+fn instant(date: NaiveDate, clock: Clock, offset_minutes: i32) -> Option<DateTime<Utc>> {
+    let date = if clock.next_day { date.succ_opt()? } else { date };
+    let there = NaiveDateTime::new(date, clock.time);
+    let here = there.checked_sub_signed(TimeDelta::minutes(i64::from(offset_minutes)))?;
+    Some(here.and_utc()).filter(|_| (2..=9999).contains(&chrono::Datelike::year(&date)))
+}
+
+fn clock(hour: u32, minute: u32, second: u32) -> Option<Clock> {
+    let next_day = hour == 24;
+    let second = if second == 60 { 59 } else { second };
+    let time = NaiveTime::from_hms_opt(if next_day { 0 } else { hour }, minute, second)?;
+    Some(Clock { time, next_day })
+}
+
+/// Reads from the front of a text.
+struct Scan<'a>(&'a str);
+
+impl<'a> Scan<'a> {
+    fn digits(&mut self, most: usize) -> Option<&'a str> {
+        let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(digits).filter(|digits| !digits.is_empty())
+    }
+
+    fn number(&mut self, most: usize) -> Option<u32> {
+        self.digits(most)?.parse().ok()
+    }
+
+    fn eat(&mut self, wanted: &[char]) -> bool {
+        self.0.strip_prefix(wanted).inspect(|rest| self.0 = rest).is_some()
+    }
+
+    fn digits_ahead(&self) -> usize {
+        self.0.bytes().take_while(u8::is_ascii_digit).count()
+    }
+}
+
+/// RFC 3339, W3C-DTF, and the forms of ISO 8601 that are met.
+fn iso(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.split('[').next().unwrap_or(text).trim_end();
+    let mut scan = Scan(text);
+    let date = iso_date(&mut scan)?;
+    let before_time = scan.0;
+    if !(scan.eat(&['T', 't']) || scan.eat(&[' '])) {
+        return instant(date, Clock::default(), zone(before_time)?);
+    }
+    scan.0 = scan.0.trim_start();
+    let clock = iso_time(&mut scan)?;
+    instant(date, clock, zone(scan.0)?)
+}
+
+fn iso_date(scan: &mut Scan<'_>) -> Option<NaiveDate> {
+    if scan.eat(&['-']) {
+        let year = century(scan.number(2)?);
+        scan.eat(&['-']);
+        return NaiveDate::from_ymd_opt(year, scan.number(2)?, 1);
+    }
+    match scan.digits_ahead() {
+        4 => {
+            let year = i32::try_from(scan.number(4)?).ok()?;
+            if !scan.eat(&['-', '/']) {
+                return NaiveDate::from_ymd_opt(year, 1, 1);
+            }
+            if scan.digits_ahead() == 3 {
+                return NaiveDate::from_yo_opt(year, scan.number(3)?);
+            }
+            let month = scan.number(2)?;
+            let day = if scan.eat(&['-', '/']) { scan.number(2)? } else { 1 };
+            NaiveDate::from_ymd_opt(year, month, day)
+        }
+        8 | 14 => {
+            let year = i32::try_from(scan.number(4)?).ok()?;
+            NaiveDate::from_ymd_opt(year, scan.number(2)?, scan.number(2)?)
+        }
+        7 => {
+            let year = i32::try_from(scan.number(4)?).ok()?;
+            NaiveDate::from_yo_opt(year, scan.number(3)?)
+        }
+        6 => NaiveDate::from_ymd_opt(century(scan.number(2)?), scan.number(2)?, scan.number(2)?),
+        2 => {
+            let year = century(scan.number(2)?);
+            let month = scan.eat(&['-']).then(|| scan.number(2)).flatten()?;
+            let day = scan.eat(&['-']).then(|| scan.number(2)).flatten()?;
+            if scan.digits_ahead() > 0 { None } else { NaiveDate::from_ymd_opt(year, month, day) }
+        }
+        _ => None,
+    }
+}
+
+fn iso_time(scan: &mut Scan<'_>) -> Option<Clock> {
+    let hour = scan.number(2)?;
+    let colon = scan.eat(&[':']);
+    let minute = if colon || scan.digits_ahead() >= 2 { scan.number(2)? } else { 0 };
+    let more = scan.eat(&[':']) || (!colon && scan.digits_ahead() >= 2);
+    let second = if more { scan.number(2)? } else { 0 };
+    if scan.eat(&['.', ',']) {
+        scan.digits(20);
+    }
+    clock(hour, minute, second)
+}
+
+/// Minutes east of UTC of a zone at the end of a text; nothing means UTC.
+fn zone(text: &str) -> Option<i32> {
+    let text = text.trim();
+    let Some(sign) = text.chars().next().filter(|c| matches!(c, '+' | '-' | '−')) else {
+        return zone_names::offset(text);
+    };
+    numeric_zone(text.get(sign.len_utf8()..)?)
+        .map(|minutes| if sign == '+' { minutes } else { -minutes })
+}
+
+/// `hh`, `hhmm`, `hh:mm` or `h:mm`, perhaps with a comment in parentheses.
+fn numeric_zone(text: &str) -> Option<i32> {
+    let text = text.split('(').next()?.trim();
+    let (hours, minutes) = match text.split_once(':') {
+        Some(parts) => parts,
+        None if text.len() > 2 => text.split_at_checked(text.len() - 2)?,
+        None => (text, "0"),
+    };
+    let (hours, minutes): (i32, i32) = (digits(hours)?, digits(minutes)?);
+    (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)
+}
+
+fn digits(text: &str) -> Option<i32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+/// Years of two digits, as RFC 2822 §4.3 reads them.
+fn century(year: u32) -> i32 {
+    let year = i32::try_from(year).unwrap_or_default();
+    if year < 50 { 2000 + year } else { 1900 + year }
+}
+
+/// The parts of a date written in words, as far as found.
+#[derive(Default)]
+struct Parts {
+    day: Option<u32>,
+    month: Option<u32>,
+    year: Option<i32>,
+    clock: Option<Clock>,
+    offset: Option<i32>,
+    afternoon: Option<bool>,
+}
+
+/// RFC 822 and 2822, RFC 850, `asctime`, and what is made of them.
+fn words(text: &str) -> Option<DateTime<Utc>> {
+    let mut parts = Parts::default();
+    let tokens = text
+        .split(|c: char| c.is_whitespace() || c == ',' || c == ';')
+        .filter(|token| !token.is_empty());
+    for (at, token) in tokens.enumerate() {
+        parts.take(token, at == 0)?;
+    }
+    let date = NaiveDate::from_ymd_opt(parts.year?, parts.month?, parts.day?)?;
+    let clock = parts.twelve_hours()?;
+    instant(date, clock, parts.offset.unwrap_or(0))
+}
+
+impl Parts {
+    /// Understands one word; `None` where it makes the whole text no date.
+    fn take(&mut self, token: &str, first: bool) -> Option<()> {
+        if token.contains(':') && token.starts_with(|c: char| c.is_ascii_digit()) {
+            return self.take_time(token);
+        }
+        if self.clock.is_some() && token.starts_with(['+', '-', '−']) {
+            self.offset = Some(self.offset.unwrap_or(0) + zone(token)?);
+            return Some(());
+        }
+        let bare = token.trim_end_matches('.');
+        if let Some(number) = ordinal(bare) {
+            let width = bare.bytes().filter(u8::is_ascii_digit).count();
+            return self.take_number(number, width);
+        }
+        if let Some(month) = zone_names::month(bare).filter(|_| self.month.is_none()) {
+            self.month = Some(month);
+            return Some(());
+        }
+        if bare.eq_ignore_ascii_case("am") || bare.eq_ignore_ascii_case("pm") {
+            self.afternoon = Some(bare.starts_with(['p', 'P']));
+            return Some(());
+        }
+        if token.starts_with(|c: char| c.is_ascii_digit()) {
+            return self.take_compound(token);
+        }
+        if self.clock.is_some() {
+            // After the time a word is a zone; one in parentheses only repeats what stands before.
+            if self.offset.is_none() {
+                self.offset = zone_in_words(token);
+            }
+            return Some(());
+        }
+        (first || zone_names::is_filler(bare)).then_some(())
+    }
+
+    fn take_time(&mut self, token: &str) -> Option<()> {
+        let end = token
+            .find(|c: char| !(c.is_ascii_digit() || c == ':' || c == '.'))
+            .unwrap_or(token.len());
+        let (time, tail) = token.split_at_checked(end)?;
+        let mut scan = Scan(time);
+        let read = iso_time(&mut scan)?;
+        if !scan.0.is_empty() || self.clock.is_some() {
+            return None;
+        }
+        self.clock = Some(read);
+        if tail.is_empty() { Some(()) } else { self.take(tail, false) }
+    }
+
+    fn take_number(&mut self, number: u32, width: usize) -> Option<()> {
+        if width >= 3 && self.year.is_none() {
+            self.year = Some(if width == 3 { 1900 } else { 0 } + i32::try_from(number).ok()?);
+        } else if self.day.is_none() && width <= 4 {
+            self.day = Some(number);
+        } else if self.year.is_none() {
+            self.year = Some(century(number));
+        } else {
+            return None;
+        }
+        Some(())
+    }
+
+    /// `06-Nov-94`, `6/11/1994`, `6.11.1994`: day first, but month first with strokes where it can be.
+    fn take_compound(&mut self, token: &str) -> Option<()> {
+        let separator = token.find(['-', '/', '.'])?;
+        let mark = token.get(separator..)?.chars().next()?;
+        let mut pieces = token.splitn(3, mark);
+        let (first, second, third) = (pieces.next()?, pieces.next()?, pieces.next()?);
+        if let Some(month) = zone_names::month(second) {
+            self.month = Some(month);
+            let (day, year) = if first.len() == 4 { (third, first) } else { (first, third) };
+            self.day = Some(ordinal(day)?);
+            return self.take_year(year);
+        }
+        let (first, second) = (ordinal(first)?, ordinal(second)?);
+        let month_first = mark == '/' && first <= 12;
+        (self.month, self.day) =
+            if month_first { (Some(first), Some(second)) } else { (Some(second), Some(first)) };
+        self.take_year(third)
+    }
+
+    fn take_year(&mut self, text: &str) -> Option<()> {
+        let number = ordinal(text)?;
+        self.year =
+            Some(if text.len() <= 2 { century(number) } else { i32::try_from(number).ok()? });
+        Some(())
+    }
+
+    fn twelve_hours(&self) -> Option<Clock> {
+        use chrono::Timelike as _;
+        let read = self.clock.unwrap_or_default();
+        match (self.afternoon, read.time.hour()) {
+            (Some(true), hour @ 1..=11) => clock(hour + 12, read.time.minute(), read.time.second()),
+            (Some(false), 12) => clock(0, read.time.minute(), read.time.second()),
+            _ => Some(read),
+        }
+    }
+}
+
+/// `GMT+0200`, `UTC-5`, `(CET)`, `Etc/GMT`, names.
+fn zone_in_words(token: &str) -> Option<i32> {
+    let token = token.trim_matches(['(', ')']);
+    let name_end = token.find(['+', '-', '−']).unwrap_or(token.len());
+    let (name, offset) = token.split_at_checked(name_end)?;
+    if offset.is_empty() { zone_names::offset(name) } else { zone(offset) }
+}
+
+/// A number, perhaps with an English or French ending.
+fn ordinal(text: &str) -> Option<u32> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, ending) = text.split_at_checked(end)?;
+    matches!(ending, "" | "st" | "nd" | "rd" | "th" | "er" | "º")
+        .then(|| number.parse().ok())
+        .flatten()
+}
+
+#[cfg(test)]
+#[path = "date_tests.rs"]
+mod tests;

@@ -1,0 +1,101 @@
+//! The bridge to feed-rs: reads a repaired document and turns what it says into our types.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use feed_rs::model;
+use feed_rs::parser::Builder;
+
+use super::date::parse_date;
+use super::document::FeedHead;
+use super::entry::{Enclosure, Entry};
+use super::flaws::Flaws;
+use super::repaired::Repaired;
+
+/// What feed-rs reads: the head section, and the entries with their positions. Where the document as a
+/// whole cannot be read, each entry is tried alone, so that one bad entry costs no other.
+pub(super) fn read(
+    mut document: Repaired<'_>,
+    flaws: &mut Flaws,
+) -> (FeedHead, Vec<(usize, Entry)>) {
+    if let Some(mut feed) = parse(document.whole()) {
+        let entries = std::mem::take(&mut feed.entries);
+        return (head(feed), entries.into_iter().filter_map(positioned).collect());
+    }
+    let kept = parse(&document.part(None)).map(head).unwrap_or_default();
+    let mut entries = Vec::new();
+    for position in 0..document.len() {
+        let read = parse(&document.part(Some(position))).and_then(|mut feed| feed.entries.pop());
+        match read.and_then(positioned) {
+            Some(entry) => entries.push(entry),
+            None => flaws.add(
+                "item",
+                &position.to_string(),
+                "this entry could not be read and was left out",
+            ),
+        }
+    }
+    (kept, entries)
+}
+
+fn parse(document: &str) -> Option<model::Feed> {
+    // feed-rs holds assertions and unwraps that a document can reach.
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        Builder::new()
+            .sanitize_content(false)
+            .id_generator(|_, _, _| String::new())
+            .timestamp_parser(parse_date)
+            .build()
+            .parse(document.as_bytes())
+    }));
+    read.ok()?.ok()
+}
+
+fn head(feed: model::Feed) -> FeedHead {
+    FeedHead {
+        title: feed.title.map(|title| title.content),
+        subtitle: feed.description.map(|text| text.content),
+        updated: feed.updated,
+        published: feed.published,
+        language: feed.language,
+        rights: feed.rights.map(|text| text.content),
+        author: feed.authors.into_iter().find_map(name),
+        generator: feed.generator.map(|generator| generator.content),
+        id: None,
+        link: None,
+    }
+}
+
+fn name(person: model::Person) -> Option<String> {
+    person.name.or(person.email).filter(|name| !name.is_empty())
+}
+
+fn positioned(entry: model::Entry) -> Option<(usize, Entry)> {
+    let position = entry.id.parse().ok()?;
+    let files = entry.media.into_iter().flat_map(|media| media.content);
+    let read = Entry {
+        id: String::new(),
+        title: entry.title.map(|title| title.content),
+        link: None,
+        author: entry.authors.into_iter().find_map(name),
+        published: entry.published,
+        updated: entry.updated,
+        summary: entry.summary.map(|text| text.content),
+        content: entry.content.and_then(|content| content.body),
+        enclosures: files.filter_map(enclosure).collect(),
+        categories: entry.categories.into_iter().map(|category| category.term).collect(),
+    };
+    Some((position, read))
+}
+
+fn whole_seconds(time: std::time::Duration) -> Option<u32> {
+    u32::try_from(time.as_secs()).ok().filter(|seconds| *seconds > 0)
+}
+
+fn enclosure(content: model::MediaContent) -> Option<Enclosure> {
+    Some(Enclosure {
+        url: content.url?.into(),
+        media_type: content.content_type.map(|kind| kind.to_string()),
+        length: content.size,
+        duration_seconds: content.duration.and_then(whole_seconds),
+    })
+}

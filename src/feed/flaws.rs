@@ -1,0 +1,80 @@
+//! A bounded list of what was dropped or repaired while reading one document.
+
+use super::document::{Flaw, TRUNCATED};
+use super::text;
+
+/// How many flaws of a document are kept; of the others only the number.
+pub(super) const FLAWS_MAX: usize = 64;
+/// Longest text of a flaw, in characters.
+const FLAW_TEXT_MAX: usize = 120;
+
+/// Collects flaws.
+#[derive(Debug, Default)]
+pub(super) struct Flaws {
+    list: Vec<Flaw>,
+    more: usize,
+    truncated: Option<Flaw>,
+}
+
+impl Flaws {
+    /// Notes that something was dropped or repaired.
+    pub(super) fn add(&mut self, element: &str, offending: &str, reason: &str) {
+        if self.list.len() >= FLAWS_MAX {
+            self.more += 1;
+            return;
+        }
+        let shown: String = offending.chars().take(FLAW_TEXT_MAX * 2).collect();
+        self.list.push(Flaw {
+            element: text::one_line(element, 60),
+            text: text::one_line(&shown, FLAW_TEXT_MAX),
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// As [`Self::add`], but only the first time this is said of this element.
+    pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
+        if !self.list.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
+            self.add(element, offending, reason);
+        }
+    }
+
+    /// Notes that the document ends inside an element; this is never left out.
+    pub(super) fn truncated(&mut self, element: &str) {
+        self.truncated = Some(Flaw {
+            element: "document".to_owned(),
+            text: text::one_line(element, FLAW_TEXT_MAX),
+            reason: TRUNCATED.to_owned(),
+        });
+    }
+
+    /// The list, with one line for what did not fit.
+    pub(super) fn into_list(mut self) -> Vec<Flaw> {
+        if self.more > 0 {
+            self.list.push(Flaw {
+                element: "document".to_owned(),
+                text: String::new(),
+                reason: format!("and {} more", self.more),
+            });
+        }
+        self.list.extend(self.truncated);
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_with_many_flaws_keeps_some_and_counts_the_rest() {
+        let mut flaws = Flaws::default();
+        for _ in 0..100 {
+            flaws.add("date", &"x".repeat(1_000), "not a date");
+        }
+        flaws.add_once("date", "y", "not a date");
+        let list = flaws.into_list();
+        assert_eq!(list.len(), FLAWS_MAX + 1);
+        assert_eq!(list.last().map(|flaw| flaw.reason.as_str()), Some("and 36 more"));
+        assert!(list.iter().all(|flaw| flaw.text.chars().count() <= FLAW_TEXT_MAX));
+    }
+}

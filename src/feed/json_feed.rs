@@ -1,0 +1,314 @@
+//! Reads JSON Feed 1 and 1.1, value by value, so that one of a wrong type costs no more than itself (SPEC G.39).
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use url::Url;
+
+use super::address;
+use super::date::parse_date;
+use super::document::{FeedDocument, FeedHead, History, Kind, Link};
+use super::entry::{Enclosure, Entry};
+use super::flaws::Flaws;
+use super::hints::{Hints, IntervalRule};
+use super::identity::{self, Stated};
+use super::links;
+use super::rebased::rebased;
+use super::schedule_hints::{self, StatedRule};
+use super::text::{self, NAME_MAX, TITLE_MAX};
+use super::tree_builder::ENTRIES_MAX;
+
+/// How many values of one list inside an item are kept.
+const LIST_MAX: usize = 100;
+
+/// How many values one document may hold: each takes far more memory than text.
+const VALUES_MAX: usize = 1_000_000;
+
+/// Reads a document; `url` is where it came from.
+pub(super) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+    if memchr::memchr3_iter(b',', b'[', b'{', document.as_bytes()).nth(VALUES_MAX).is_some() {
+        flaws.add("document", "", "too many values");
+        return FeedDocument::default();
+    }
+    let value = match first_value(document) {
+        Ok(value) => value,
+        Err(error) => {
+            if error.is_eof() {
+                flaws.truncated("{");
+            }
+            flaws.add("document", "", &format!("not JSON: {error}"));
+            return FeedDocument::default();
+        }
+    };
+    let version = line(&value, "version").unwrap_or_default();
+    if !version.contains("jsonfeed.org") && !value.get("items").is_some_and(Value::is_array) {
+        flaws.add("document", &version, "JSON, but no JSON Feed");
+        return FeedDocument::default();
+    }
+    let base = url.cloned().or_else(|| Url::parse(&line(&value, "feed_url")?).ok());
+    let links = feed_links(&value, base.as_ref());
+    let history = history(&links, url);
+    FeedDocument {
+        kind: Kind::Json,
+        role: links::role(&history),
+        head: head(&value, base.as_ref()),
+        hints: hints(&value, flaws),
+        history,
+        links,
+        entries: entries(&value, base.as_ref(), flaws),
+        ..FeedDocument::default()
+    }
+}
+
+/// The first JSON value of a text; what follows it is left out. Line ends inside texts, which JSON
+/// forbids, count as spaces.
+fn first_value(document: &str) -> Result<Value, serde_json::Error> {
+    let first = |text: &str| {
+        serde_json::Deserializer::from_str(text)
+            .into_iter::<Value>()
+            .next()
+            .unwrap_or(Ok(Value::Null))
+    };
+    first(document).or_else(|error| {
+        if document.contains(['\n', '\r', '\t']) {
+            first(&document.replace(['\n', '\r', '\t'], " ")).map_err(|_| error)
+        } else {
+            Err(error)
+        }
+    })
+}
+
+/// A text or a number as text, not blank.
+fn scalar(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text::safe_text(text).into_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+fn line(value: &Value, key: &str) -> Option<String> {
+    scalar(value.get(key)?).map(|text| text.trim().to_owned())
+}
+
+/// Plain text as one line. Titles of JSON Feed are plain text.
+fn shown(value: &Value, key: &str, max: usize) -> Option<String> {
+    Some(text::one_line(&scalar(value.get(key)?)?, max)).filter(|line| !line.is_empty())
+}
+
+fn link(value: &Value, key: &str, base: Option<&Url>) -> Option<String> {
+    address::resolved(&line(value, key)?, base)
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn head(value: &Value, base: Option<&Url>) -> FeedHead {
+    FeedHead {
+        title: shown(value, "title", TITLE_MAX),
+        link: link(value, "home_page_url", base),
+        subtitle: shown(value, "description", TITLE_MAX * 4),
+        language: shown(value, "language", NAME_MAX),
+        author: author(value),
+        rights: shown(value, "copyright", TITLE_MAX),
+        ..FeedHead::default()
+    }
+}
+
+/// `authors` of version 1.1, `author` of version 1.
+fn author(value: &Value) -> Option<String> {
+    let name = |author: &Value| {
+        shown(author, "name", NAME_MAX)
+            .or_else(|| Some(author).filter(|a| a.is_string()).and_then(scalar))
+    };
+    list(value, "authors").find_map(name).or_else(|| value.get("author").and_then(name))
+}
+
+fn feed_links(value: &Value, base: Option<&Url>) -> Vec<Link> {
+    let rels = [("home_page_url", "alternate"), ("feed_url", "self"), ("next_url", "next")];
+    let link = |(key, rel): (&str, &str)| {
+        Some(Link { rel: rel.to_owned(), href: link(value, key, base)?, media_type: None })
+    };
+    rels.into_iter().filter_map(link).collect()
+}
+
+fn history(links: &[Link], url: Option<&Url>) -> History {
+    let named = |rel: &str| links.iter().find(|link| link.rel == rel).map(|link| link.href.clone());
+    let this = named("self");
+    let own = this.as_deref().and_then(|this| Url::parse(this).ok());
+    // A next page equal to the feed itself would never end.
+    let elsewhere = |href: &String| {
+        ![url, own.as_ref()].into_iter().flatten().any(|own| address::same_document(href, own))
+    };
+    History { next: named("next").filter(elsewhere), this, ..History::default() }
+}
+
+fn hints(value: &Value, flaws: &mut Flaws) -> Hints {
+    Hints {
+        intervals: value
+            .get("_schedule")
+            .map(|schedule| intervals(schedule, flaws))
+            .unwrap_or_default(),
+        offers_push: list(value, "hubs").next().is_some(),
+        expired: value.get("expired") == Some(&Value::Bool(true)),
+        generator: shown(value, "_generator", NAME_MAX),
+        ..Hints::default()
+    }
+}
+
+/// `_schedule` (SPEC H.1).
+fn intervals(schedule: &Value, flaws: &mut Flaws) -> Vec<IntervalRule> {
+    let mut rules = Vec::new();
+    for rule in list(schedule, "intervals") {
+        let stated = StatedRule {
+            minutes: line(rule, "minutes").unwrap_or_default(),
+            start_hour: line(rule, "starthour"),
+            end_hour: line(rule, "endhour"),
+            start_day: line(rule, "startday"),
+            end_day: line(rule, "endday"),
+            zone: line(rule, "tz"),
+        };
+        schedule_hints::add_rule(&mut rules, &stated, flaws);
+    }
+    rules
+}
+
+fn entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for item in list(value, "items") {
+        if entries.len() >= ENTRIES_MAX {
+            flaws.add("items", "", "more than 10 000 entries");
+            break;
+        }
+        match line(item, "id") {
+            Some(id) => entries.push(entry(item, &id, base, flaws)),
+            None => flaws.add(
+                "item",
+                &shown(item, "title", NAME_MAX).unwrap_or_default(),
+                "without id: discarded",
+            ),
+        }
+    }
+    entries
+}
+
+fn entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
+    let markup = |key: &str| {
+        item.get(key).and_then(scalar).map(|markup| text::safe_text(&markup).into_owned())
+    };
+    let plain = || {
+        markup("content_text").map(|plain| {
+            let mut escaped = String::with_capacity(plain.len());
+            text::push_escaped(&mut escaped, &plain);
+            escaped
+        })
+    };
+    let stated = Stated { id: Some(id), ..Stated::default() };
+    Entry {
+        id: identity::entry_id(&stated),
+        title: shown(item, "title", TITLE_MAX),
+        link: link(item, "url", base).or_else(|| link(item, "external_url", base)),
+        author: author(item),
+        published: date(item, "date_published", flaws),
+        updated: date(item, "date_modified", flaws),
+        summary: markup("summary"),
+        content: markup("content_html")
+            .map(|html| rebased(html.into(), base).into_owned())
+            .or_else(plain),
+        enclosures: list(item, "attachments")
+            .take(LIST_MAX)
+            .filter_map(|file| enclosure(file, base))
+            .collect(),
+        categories: list(item, "tags")
+            .take(LIST_MAX)
+            .filter_map(scalar)
+            .map(|tag| text::one_line(&tag, NAME_MAX))
+            .collect(),
+    }
+}
+
+fn date(item: &Value, key: &str, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
+    let text = line(item, key)?;
+    let date = parse_date(&text);
+    if date.is_none() {
+        flaws.add(key, &text, "not a date");
+    }
+    date
+}
+
+fn enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {
+    let number = |key: &str| file.get(key).and_then(whole_number);
+    Some(Enclosure {
+        url: link(file, "url", base)?,
+        media_type: shown(file, "mime_type", NAME_MAX),
+        length: number("size_in_bytes"),
+        duration_seconds: number("duration_in_seconds")
+            .and_then(|seconds| u32::try_from(seconds).ok()),
+    })
+}
+
+/// A number, also where it is written as a text or with a fraction.
+fn whole_number(value: &Value) -> Option<u64> {
+    let text = scalar(value)?;
+    text.split('.').next().unwrap_or_default().trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::{Kind, Origin, Role, parse};
+
+    fn read(document: &str) -> crate::feed::FeedDocument {
+        parse(
+            document.as_bytes(),
+            &Origin { url: Some("https://a.example/feed.json"), content_type: None },
+        )
+    }
+
+    fn items(items: &str) -> crate::feed::FeedDocument {
+        read(&format!("{{\"version\":\"http://jsonfeed.org/version/1\",\"items\":[{items}]}}"))
+    }
+
+    #[test]
+    fn values_of_a_wrong_type_cost_no_more_than_themselves() {
+        let read = items(
+            r#"{"id":1.5,"title":[],"url":"x","tags":["a",null,2],"date_published":"soon","attachments":[{"url":"y","size_in_bytes":"12"},{}]},
+               {"title":"no id"},{"id":" "},{"id":"2","content_text":"1 < 2","authors":[{},{"name":"Ada"}],"external_url":"http://b.example"}"#,
+        );
+        assert_eq!(read.kind, Kind::Json);
+        let [first, second] = read.entries.as_slice() else { panic!("two entries") };
+        assert_eq!((first.id.as_str(), first.title.as_deref()), ("1.5", None));
+        assert_eq!(first.link.as_deref(), Some("https://a.example/x"));
+        assert_eq!(first.categories, ["a", "2"]);
+        assert_eq!(first.enclosures.iter().map(|file| file.length).collect::<Vec<_>>(), [Some(12)]);
+        assert_eq!(second.content.as_deref(), Some("1 &lt; 2"));
+        assert_eq!(
+            (second.author.as_deref(), second.link.as_deref()),
+            (Some("Ada"), Some("http://b.example"))
+        );
+        assert_eq!(read.flaws.len(), 3);
+    }
+
+    #[test]
+    fn texts_are_made_safe_and_line_ends_inside_them_allowed() {
+        let read = items(
+            "{\"id\":\"a\\u001b[31m\",\"title\":\"t\\u202e\nu\",\"content_html\":\"<a href='z'>\\u0007</a>\"}",
+        );
+        assert_eq!(read.entries[0].id, "a[31m");
+        assert_eq!(read.entries[0].title.as_deref(), Some("t u"));
+        assert_eq!(read.entries[0].content.as_deref(), Some("<a href='https://a.example/z'></a>"));
+    }
+
+    #[test]
+    fn a_next_page_that_is_the_feed_itself_is_none() {
+        let page = |next: &str| {
+            read(&format!(
+                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"next_url\":\"{next}\",\"expired\":true}}"
+            ))
+        };
+        assert_eq!(page("feed.json#x").history.next, None);
+        assert_eq!(page("?p=2").history.next.as_deref(), Some("https://a.example/feed.json?p=2"));
+        assert_eq!(page("?p=2").role, Role::Paged);
+        assert!(page("?p=2").hints.expired);
+    }
+}

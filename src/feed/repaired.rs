@@ -1,0 +1,254 @@
+//! The repaired document: what was understood of a broken one, written again so that feed-rs reads it.
+//!
+//! It is well-formed, in UTF-8, of a version feed-rs knows, with one element for each thing said; texts
+//! stand in CDATA sections and addresses are absolute. Each entry carries its position as its id, so that
+//! what feed-rs reads can be joined with what it drops.
+
+use std::ops::Range;
+
+use url::Url;
+
+use super::attachments;
+use super::constructs::Construct;
+use super::date::parse_date;
+use super::fields::{Chosen, Field};
+use super::names::Ns;
+use super::person;
+use super::rebased::rebased;
+use super::text::{self, NAME_MAX, TITLE_MAX};
+use super::tree::Element;
+
+/// The two forms feed-rs gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    /// As Atom 1.0.
+    Atom,
+    /// As RSS 2.0, RSS 0.9x and 1.0 too.
+    Rss,
+}
+
+/// A document for feed-rs.
+#[derive(Debug)]
+pub(super) struct Repaired<'u> {
+    family: Family,
+    /// Where the document came from.
+    document: Option<&'u Url>,
+    text: String,
+    entries: Vec<Range<usize>>,
+}
+
+const ATOM_START: &str =
+    "<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:media=\"http://search.yahoo.com/mrss/\">";
+const RSS_START: &str = "<rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\" \
+     xmlns:content=\"http://purl.org/rss/1.0/modules/content/\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\" \
+     xmlns:media=\"http://search.yahoo.com/mrss/\" \
+     xmlns:itunes=\"http://www.itunes.com/dtds/podcast-1.0.dtd\"><channel>";
+
+/// How a family spells the fields that are plain texts or markup: field, RSS, Atom.
+const SPELLING: [(Field, &str, &str); 8] = [
+    (Field::Title, "title", "title"),
+    (Field::Summary, "description", "summary"),
+    (Field::Content, "content:encoded", "content"),
+    (Field::Published, "pubDate", "published"),
+    (Field::Updated, "atom:updated", "updated"),
+    (Field::Language, "language", ""),
+    (Field::Rights, "copyright", "rights"),
+    (Field::Generator, "generator", "generator"),
+];
+
+impl<'u> Repaired<'u> {
+    /// An empty document; `size` is that of the broken one.
+    pub(super) fn new(family: Family, size: usize, document: Option<&'u Url>) -> Self {
+        let mut text = String::with_capacity(size + size / 8 + 512);
+        text.push_str(match family {
+            Family::Atom => ATOM_START,
+            Family::Rss => RSS_START,
+        });
+        Self { family, document, text, entries: Vec::new() }
+    }
+
+    /// The whole document.
+    pub(super) fn whole(&mut self) -> &str {
+        self.text.push_str(self.end());
+        &self.text
+    }
+
+    /// The number of entries.
+    pub(super) const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// A document with the head section alone, or with one entry alone.
+    pub(super) fn part(&self, entry: Option<usize>) -> String {
+        let head = self.entries.first().map_or(self.text.len(), |range| range.start);
+        let start = match self.family {
+            Family::Atom => ATOM_START,
+            Family::Rss => RSS_START,
+        };
+        let inside = match entry {
+            None => self.text.get(start.len()..head),
+            Some(at) => self.entries.get(at).and_then(|range| self.text.get(range.clone())),
+        };
+        [start, inside.unwrap_or(""), self.end()].concat()
+    }
+
+    const fn end(&self) -> &'static str {
+        match self.family {
+            Family::Atom => "</feed>",
+            Family::Rss => "</channel></rss>",
+        }
+    }
+
+    /// Writes the head section.
+    pub(super) fn head(&mut self, chosen: &Chosen<'_, '_>) {
+        for field in
+            [Field::Title, Field::Published, Field::Language, Field::Rights, Field::Generator]
+        {
+            self.field(field, chosen);
+        }
+        let (subtitle, updated) = match self.family {
+            Family::Atom => ("subtitle", "updated"),
+            Family::Rss => ("description", "lastBuildDate"),
+        };
+        if let Some(element) = chosen.get(Field::Summary) {
+            self.markup(subtitle, element);
+        }
+        if let Some(element) = chosen.get(Field::Updated) {
+            self.element(updated, "", &element.text());
+        }
+        for name in person::names(chosen) {
+            self.author("itunes:author", &name);
+        }
+    }
+
+    /// Writes an entry.
+    pub(super) fn entry(&mut self, chosen: &Chosen<'_, '_>, links: &[Element<'_, '_>]) {
+        let start = self.text.len();
+        let position = self.entries.len().to_string();
+        let (open, id, close) = match self.family {
+            Family::Atom => ("<entry>", "id", "</entry>"),
+            Family::Rss => ("<item>", "guid", "</item>"),
+        };
+        self.text.push_str(open);
+        self.element(id, "", &position);
+        for field in
+            [Field::Title, Field::Published, Field::Updated, Field::Summary, Field::Content]
+        {
+            self.field(field, chosen);
+        }
+        for name in person::names(chosen) {
+            self.author("dc:creator", &name);
+        }
+        for element in chosen.all(Field::Category) {
+            self.category(element);
+        }
+        for file in attachments::of_entry(chosen, links, self.document) {
+            // The one form that feed-rs reads in both families with all that is known of a file.
+            self.tag(
+                "media:content",
+                &[
+                    ("url", &file.url),
+                    ("type", &file.media_type),
+                    ("fileSize", &file.length),
+                    ("duration", &file.duration),
+                ],
+            );
+        }
+        self.text.push_str(close);
+        self.entries.push(start..self.text.len());
+    }
+
+    fn field(&mut self, field: Field, chosen: &Chosen<'_, '_>) {
+        let spelt = SPELLING.iter().find(|(at, _, _)| *at == field);
+        let name = spelt
+            .map_or("", |(_, rss, atom)| if self.family == Family::Atom { *atom } else { *rss });
+        let Some(element) = chosen.get(field).filter(|_| !name.is_empty()) else { return };
+        if matches!(field, Field::Summary | Field::Content) {
+            self.markup(name, element);
+            return;
+        }
+        let line = match field {
+            Field::Title | Field::Rights => Some(Construct::of(element).into_line(TITLE_MAX)),
+            Field::Published | Field::Updated => {
+                parse_date(&element.text()).map(|date| date.to_rfc3339())
+            }
+            Field::Language | Field::Generator => Some(text::one_line(&element.text(), NAME_MAX)),
+            Field::Id
+            | Field::Duration
+            | Field::Summary
+            | Field::Content
+            | Field::Author
+            | Field::Category
+            | Field::Attachment => None,
+        };
+        self.element(name, "", &line.unwrap_or_default());
+    }
+
+    fn markup(&mut self, name: &str, element: Element<'_, '_>) {
+        let attributes = if self.family == Family::Atom { " type=\"html\"" } else { "" };
+        let markup = Construct::of(element).into_markup();
+        self.element(name, attributes, &rebased(markup, element.base(self.document).as_ref()));
+    }
+
+    /// Writes an element with a text; nothing where the text is blank.
+    fn element(&mut self, name: &str, attributes: &str, inside: &str) {
+        let inside = inside.trim();
+        if inside.is_empty() {
+            return;
+        }
+        for part in ["<", name, attributes, "><![CDATA["] {
+            self.text.push_str(part);
+        }
+        let mut from = 0;
+        let may_end = memchr::memchr(b']', inside.as_bytes()).is_some();
+        for end in memchr::memmem::find_iter(if may_end { inside.as_bytes() } else { b"" }, b"]]>")
+        {
+            self.text.push_str(inside.get(from..end).unwrap_or_default());
+            self.text.push_str("]]]]><![CDATA[");
+            from = end + 2;
+        }
+        let rest = inside.get(from..).unwrap_or_default();
+        for part in [rest, "]]></", name, ">"] {
+            self.text.push_str(part);
+        }
+    }
+
+    fn author(&mut self, rss: &str, name: &str) {
+        match self.family {
+            Family::Rss => self.element(rss, "", name),
+            Family::Atom => {
+                self.text.push_str("<author>");
+                self.element("name", "", name);
+                self.text.push_str("</author>");
+            }
+        }
+    }
+
+    fn category(&mut self, element: Element<'_, '_>) {
+        let stated = || element.attribute("label").or_else(|| element.attribute("term"));
+        let value = if element.ns() == Ns::Atom {
+            stated().unwrap_or_else(|| element.text())
+        } else {
+            element.text()
+        };
+        let name = text::plain_line(&value, NAME_MAX);
+        match self.family {
+            Family::Rss => self.element("category", "", &name),
+            Family::Atom if !name.is_empty() => self.tag("category", &[("term", &name)]),
+            Family::Atom => {}
+        }
+    }
+
+    fn tag(&mut self, name: &str, attributes: &[(&str, &str)]) {
+        self.text.push('<');
+        self.text.push_str(name);
+        for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
+            for part in [" ", name, "=\""] {
+                self.text.push_str(part);
+            }
+            text::push_escaped_attribute(&mut self.text, value);
+            self.text.push('"');
+        }
+        self.text.push_str("/>");
+    }
+}

@@ -1,0 +1,84 @@
+//! What pictures, players and boxes leave in the text.
+
+use crate::feed::markup::Tag;
+
+use super::images::{embed_label, picture};
+use super::model::{ImageTarget, Role};
+use super::reader::Reader;
+use super::tags::Nested;
+
+/// A film or sound whose address may stand in elements within it.
+pub(super) struct Player {
+    pub until: Nested,
+    pub word: &'static str,
+    pub title: Option<String>,
+    pub source: Option<String>,
+}
+
+impl Reader {
+    /// A picture: its alternative text, with a number of its own outside links.
+    pub(super) fn image(&mut self, tag: &Tag) {
+        let Some(picture) = picture(tag, &self.links) else { return };
+        if picture.sign {
+            return self.flow.text(&picture.alt);
+        }
+        let url = picture.url.as_ref().map(|url| url.as_str().to_owned());
+        // A picture that is loaded late often stands twice, once more within `noscript`.
+        let again = |known: &ImageTarget| Some(&known.url) == url.as_ref();
+        if self.images.last().is_some_and(again) {
+            return;
+        }
+        let in_link = self.flow.is_in_link();
+        let own = url.as_deref().filter(|_| !in_link);
+        let link = own.and_then(|url| self.links.number(url));
+        let image = url.and_then(|url| {
+            self.images.push(ImageTarget { url, alt: picture.alt.clone() });
+            u16::try_from(self.images.len()).ok()
+        });
+        self.flow.sign(&picture.label(), Role::Image, image, link);
+        if let Some(link) = link {
+            self.flow.number(link);
+        }
+    }
+
+    /// A frame or player: a line for it, at its end tag if its address may stand within.
+    pub(super) fn embed(&mut self, word: &'static str, tag: &Tag) {
+        let address = if tag.name() == "object" { "data" } else { "src" };
+        let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
+        let title = tag.attribute("title").or_else(|| tag.attribute("aria-label"));
+        let plays = matches!(tag.name(), "video" | "audio");
+        if plays && !tag.is_self_closing() && self.trust.elements {
+            self.player = Some(Player {
+                until: Nested::new(tag),
+                word,
+                title: title.map(str::to_owned),
+                source: source.map(str::to_owned),
+            });
+        } else {
+            self.show_embed(word, title, source);
+        }
+    }
+
+    /// The line that stands for a frame or player.
+    pub(super) fn show_embed(&mut self, word: &str, title: Option<&str>, source: Option<&str>) {
+        let Some(source) = source else { return };
+        let Some(url) = self.links.resolve(source, &["http", "https"]) else { return };
+        self.end_block();
+        self.flow.end_link();
+        let number = self.links.number(source);
+        self.flow.sign(&embed_label(word, title, &url), Role::Embed, None, number);
+        if let Some(number) = number {
+            self.flow.number(number);
+        }
+        self.loose = true;
+        self.end_block();
+    }
+
+    /// A box of a task list.
+    pub(super) fn check_box(&mut self, tag: &Tag) {
+        if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) {
+            let ticked = tag.attribute("checked").is_some();
+            self.flow.text(if ticked { "[x] " } else { "[ ] " });
+        }
+    }
+}
