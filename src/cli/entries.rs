@@ -40,7 +40,7 @@ pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure
         let mark = if flags.is_unread() { "●" } else { " " };
         let star = if flags.is_starred() { "★" } else { " " };
         let date = kept.listed().format("%Y-%m-%d %H:%M");
-        let own = kept.title.as_deref().unwrap_or("(no title)");
+        let own = kept.shown_title();
         console::put(&format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string()));
     }
     if args.json {

@@ -4,7 +4,13 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::rank::Rank;
+use crate::feed::text::plain_line;
 use crate::feed::{Enclosure, Entry};
+
+/// Characters of an excerpt: as many as the widest list shows.
+const EXCERPT_CHARS: usize = 120;
+/// Bytes of markup an excerpt is taken from.
+const EXCERPT_FROM_BYTES: usize = 2048;
 
 /// The winning copy of an entry, without its body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +19,9 @@ pub struct KeptEntry {
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
+    /// How the text begins, where there is no title: short notes have none.
+    #[serde(default)]
+    pub excerpt: Option<String>,
     /// Page of the entry.
     pub link: Option<String>,
     /// Author's name.
@@ -37,6 +46,7 @@ impl KeptEntry {
         Self {
             id: entry.id.clone(),
             title: entry.title.clone(),
+            excerpt: excerpt(entry),
             link: entry.link.clone(),
             author: entry.author.clone(),
             published: entry.published,
@@ -48,6 +58,11 @@ impl KeptEntry {
         }
     }
 
+    /// What a list shows of it: the title, else how its text begins.
+    pub fn shown_title(&self) -> &str {
+        self.title.as_deref().or(self.excerpt.as_deref()).unwrap_or_default()
+    }
+
     /// The date it is listed under: publication, else change, else first sight. A date later than first
     /// sight is not believed (SPEC G.42), so that a wrong clock cannot pin an entry to the top.
     pub fn listed(&self) -> DateTime<Utc> {
@@ -55,6 +70,14 @@ impl KeptEntry {
             .or(self.updated)
             .map_or(self.first_seen, |stated| stated.min(self.first_seen))
     }
+}
+
+/// How the text of an entry without a title begins.
+fn excerpt(entry: &Entry) -> Option<String> {
+    let untitled = entry.title.as_deref().is_none_or(|title| title.trim().is_empty());
+    let text = entry.body().filter(|_| untitled)?;
+    let start = text.get(..text.floor_char_boundary(EXCERPT_FROM_BYTES)).unwrap_or_default();
+    Some(plain_line(start, EXCERPT_CHARS)).filter(|line| !line.is_empty())
 }
 
 /// The text of an entry as the publisher marked it up.

@@ -337,6 +337,9 @@ pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerB
 fn looks_like_html(bytes: &[u8], content_type: Option<&str>) -> bool {
     let head = bytes.get(..bytes.len().min(2048)).unwrap_or_default().to_ascii_lowercase();
     let marks: [&[u8]; 4] = [b"<!doctype html", b"<html", b"<head", b"<body"];
+    if memchr::memmem::find(&head, b"<opml").is_some() {
+        return false;
+    }
     let marked = marks.iter().any(|mark| memchr::memmem::find(&head, mark).is_some());
     marked || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"))
 }

@@ -108,7 +108,7 @@ impl Store {
                     key,
                     flags,
                     listed: kept.listed(),
-                    title: kept.title.unwrap_or_default(),
+                    title: kept.shown_title().to_owned(),
                     link: kept.link,
                 },
             );

@@ -138,7 +138,7 @@ impl Store {
         let store = catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock)))
             .map_err(|_| unreadable("its files are damaged".into()))?
             .map_err(|error| unreadable(error.to_string()))?;
-        store.bring_up_to_date(folder)?;
+        store.bring_up_to_date(folder, &MIGRATIONS)?;
         Ok(store)
     }
 
@@ -167,20 +167,25 @@ impl Store {
         })
     }
 
-    fn bring_up_to_date(&self, folder: &Path) -> Result<(), StoreError> {
-        let found = match self.about.get(SCHEMA_KEY)?.as_deref() {
-            None if self.feeds.is_empty() => SCHEMA,
-            None | Some([]) => 0,
-            Some([version, ..]) => *version,
-        };
-        if found > SCHEMA {
+    /// Takes the store from the schema it has to the one after the last migration, a step at a time; each
+    /// step is durable before the next begins, so that an interruption goes on where it was.
+    fn bring_up_to_date(&self, folder: &Path, migrations: &[Migration]) -> Result<(), StoreError> {
+        let newest = u8::try_from(migrations.len()).unwrap_or(u8::MAX).saturating_add(1);
+        let stored = self.about.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied());
+        // A store that was made a moment ago has nothing to bring up to date.
+        let fresh = stored.is_none() && self.feeds.is_empty();
+        let found = if fresh { newest } else { stored.unwrap_or(1) };
+        if found > newest {
             return Err(StoreError::Newer { folder: folder.into(), found });
         }
-        for migrate in MIGRATIONS.iter().skip(usize::from(found.saturating_sub(1))) {
+        let steps = (1_u8..).zip(migrations).filter(|(from, _)| *from >= found);
+        for (from, migrate) in steps {
             migrate(self)?;
+            self.about.insert(SCHEMA_KEY, &[from.saturating_add(1)])?;
+            self.sync()?;
         }
-        if self.about.get(SCHEMA_KEY)?.as_deref() != Some(&[SCHEMA]) {
-            self.about.insert(SCHEMA_KEY, &[SCHEMA])?;
+        if fresh {
+            self.about.insert(SCHEMA_KEY, &[newest])?;
             self.sync()?;
         }
         Ok(())
@@ -292,6 +297,34 @@ mod tests {
         let error = Store::open(folder.path()).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA + 1), "{error}");
         assert!(error.to_string().contains("newer backissue"));
+    }
+
+    /// A migration that leaves its number behind.
+    fn mark(store: &Store, step: u8) -> Result<(), StoreError> {
+        let mut done = store.about.get(b"steps")?.map(|bytes| bytes.to_vec()).unwrap_or_default();
+        done.push(step);
+        store.about.insert(b"steps", done)?;
+        Ok(())
+    }
+
+    #[test]
+    fn an_older_schema_is_migrated_step_by_step_and_only_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let migrations: [Migration; 2] = [|store| mark(store, 1), |store| mark(store, 2)];
+        for (stored, expected) in [(1, vec![1, 2]), (2, vec![2]), (3, vec![])] {
+            store.about.insert(SCHEMA_KEY, &[stored]).unwrap();
+            store.about.insert(b"steps", vec![]).unwrap();
+            for _ in 0..2 {
+                store.bring_up_to_date(folder.path(), &migrations).unwrap();
+            }
+            assert_eq!(
+                store.about.get(b"steps").unwrap().unwrap(),
+                expected,
+                "from schema {stored}"
+            );
+            assert_eq!(store.about.get(SCHEMA_KEY).unwrap().unwrap(), [3]);
+        }
     }
 
     #[test]
