@@ -41,6 +41,10 @@ fn judge_answer(answer: Answer, conditional: bool) -> Verdict {
 
 fn judge_body(body: AnswerBody) -> Verdict {
     match body {
+        // A document that breaks off is a failure and never merged in part (SPEC G.30).
+        AnswerBody::Document(document) if document.is_truncated() => {
+            unreadable("the document is cut off")
+        }
         AnswerBody::Document(document) => match document.kind {
             Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => Verdict::Document(document),
             Kind::Redirect => match &document.new_location {

@@ -118,6 +118,8 @@ pub enum Command {
     PollAll,
     /// All, unread, starred.
     Show,
+    /// Unsubscribe.
+    Unsubscribe,
     /// Help.
     Help,
     /// A digit of a link's number.
@@ -154,7 +156,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 29] = [
+pub const BINDINGS: [Binding; 30] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -251,6 +253,13 @@ pub const BINDINGS: [Binding; 29] = [
         "follow a link of the entry; Enter ends a longer number",
     ),
     binding("a", &[Key::char('a')], &[], Command::Add, "add a subscription"),
+    binding(
+        "D",
+        &[Key::char('D')],
+        LISTS,
+        Command::Unsubscribe,
+        "unsubscribe from the selected feed (u takes it back)",
+    ),
     binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed"),
     binding("R", &[Key::char('R')], &[], Command::PollAll, "poll all that may be polled"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),

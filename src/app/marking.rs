@@ -8,23 +8,43 @@ use super::effect::Effect;
 use super::feeds_pane;
 use super::model::Model;
 use super::msg::Marked;
+use super::subscription::Subscription;
+use super::unsubscribing;
 use crate::history::{EntryKey, Flag};
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
 
 /// What the reader can take back, oldest first.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
     steps: VecDeque<Step>,
 }
 
 /// One change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
-    flag: Flag,
-    value: bool,
-    keys: Vec<EntryKey>,
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Marks on entries.
+    Marked {
+        /// Which mark.
+        flag: Flag,
+        /// Set or cleared.
+        value: bool,
+        /// The entries that did not have it so before.
+        keys: Vec<EntryKey>,
+    },
+    /// A subscription was given up.
+    Unsubscribed(Box<Subscription>),
+}
+
+impl UndoStack {
+    /// Remembers a change; beyond [`UNDO_STEPS`] the oldest is forgotten.
+    pub fn push(&mut self, step: Step) {
+        if self.steps.len() >= UNDO_STEPS {
+            self.steps.pop_front();
+        }
+        self.steps.push_back(step);
+    }
 }
 
 /// Sets a mark on the selected entry, or clears it; it is on the screen at once.
@@ -54,9 +74,14 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         model.screen.say(now, "nothing to undo");
         return Vec::new();
     };
-    show(model, &step.keys, step.flag, !step.value);
-    model.screen.say(now, format!("undone: {}", words(step.flag, step.value, step.keys.len())));
-    vec![Effect::Mark { keys: step.keys, flag: step.flag, value: !step.value, undoes: true }]
+    match step {
+        Step::Marked { flag, value, keys } => {
+            show(model, &keys, flag, !value);
+            model.screen.say(now, format!("undone: {}", words(flag, value, keys.len())));
+            vec![Effect::Mark { keys, flag, value: !value, undoes: true }]
+        }
+        Step::Unsubscribed(subscription) => unsubscribing::take_back(model, now, *subscription),
+    }
 }
 
 /// Marks are durable: sums follow, and what the reader asked for can be taken back.
@@ -81,10 +106,7 @@ pub fn marked(
         model.screen.say(now, format!("{text}{hint}"));
     }
     if !undoes && !marked.changed.is_empty() {
-        if model.undo.steps.len() >= UNDO_STEPS {
-            model.undo.steps.pop_front();
-        }
-        model.undo.steps.push_back(Step { flag, value, keys: marked.changed });
+        model.undo.push(Step::Marked { flag, value, keys: marked.changed });
     }
     vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))]
 }

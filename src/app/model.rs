@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::marking::UndoStack;
+use super::planning;
 use super::polling::{self, Run};
 use super::screen::Screen;
 use super::settings::Settings;
@@ -89,7 +90,7 @@ impl Model {
         }
         let keys: Vec<FeedKey> = model.feeds.keys().copied().collect();
         for key in keys {
-            polling::replan(&mut model, key, now);
+            planning::replan(&mut model, key, now);
         }
         let spread = u64::from(model.settings.poll.start_spread_seconds).saturating_mul(1000);
         let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);

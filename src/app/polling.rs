@@ -4,17 +4,16 @@ use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
 
-use super::answers::{Verdict, judge};
 use super::effect::Effect;
 use super::feeds_pane;
-use super::fetching::{Answer, Fetched, Purpose, Request};
+use super::fetching::{Fetched, Purpose, Request};
 use super::model::Model;
-use super::poll_log::{PollCause, PollLogEntry};
-use super::settings::Settings;
-use super::subscription::{Commit, FeedState, Subscription, Validators};
+use super::planning;
+use super::poll_log::PollCause;
+use super::settling::settle;
 use super::traffic::{Waiting, is_loopback};
 use crate::history::{Counters, FeedKey};
-use crate::schedule::{self, ByHand, Decision, Failure, Plan};
+use crate::schedule::{self, ByHand, Failure};
 
 /// Results kept for whoever asked; the oldest go first.
 const RESULTS_MAX: usize = 20_000;
@@ -250,7 +249,7 @@ pub fn fetched(
         return start(model, now);
     };
     *poll = Poll { stage: Stage::Writing, wire_bytes: fetched.wire_bytes, ..*poll };
-    let commit = judged(subscription, cause, poll.conditional, fetched);
+    let commit = settle(subscription, cause, poll.conditional, fetched);
     let renamed = commit.record.is_some();
     let mut effects = vec![Effect::Commit(Box::new(commit))];
     if renamed {
@@ -258,95 +257,6 @@ pub fn fetched(
     }
     effects.extend(start(model, now));
     effects
-}
-
-/// Settles what an answer changes on the feed; the entries are merged by the store.
-fn judged(
-    subscription: &mut Subscription,
-    cause: PollCause,
-    conditional: bool,
-    fetched: Fetched,
-) -> Commit {
-    let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
-    let head = fetched.result.as_ref().ok().map(Answer::head);
-    let status = head.as_ref().map(|answer| answer.status);
-    let state = &mut subscription.state;
-    state.status = status;
-    state.polls = state.polls.wrapping_add(1);
-    let (mut record, mut document, mut trouble) = (None, None, None);
-    match (judge(fetched, conditional), head) {
-        (Verdict::Document(read), Some(head)) => {
-            succeeded(state, started, &head, true);
-            state.facts.hints = read.hints.clone();
-            if subscription.record.take_head(&read) {
-                record = Some(subscription.record.clone());
-            }
-            document = Some(read);
-        }
-        (Verdict::NotModified, Some(head)) => succeeded(state, started, &head, false),
-        (Verdict::Gone, head) => {
-            failed(state, Failure::Status(410), started, head.as_ref());
-            trouble = Some("the publisher ended this feed".to_owned());
-        }
-        (Verdict::Failed(failure, why), head) => {
-            failed(state, failure, started, head.as_ref());
-            trouble = Some(why);
-        }
-        (Verdict::Document(_) | Verdict::NotModified, None) => {}
-    }
-    state.trouble.clone_from(&trouble);
-    Commit {
-        feed: subscription.key,
-        state: state.clone(),
-        record,
-        document,
-        fetched_at: started,
-        log: Some(PollLogEntry {
-            at: started,
-            status,
-            wire_bytes,
-            new: 0,
-            edited: 0,
-            cause,
-            trouble,
-        }),
-    }
-}
-
-/// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.
-fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, replaces: bool) {
-    state.facts.record_success(answer.status, &answer.headers.times(), started, answer.received);
-    state.failing_since = None;
-    let headers = &answer.headers;
-    if replaces {
-        state.validators = Validators {
-            url: answer.url.clone(),
-            etag: headers.etag.clone(),
-            last_modified: headers.last_modified.clone(),
-        };
-        return;
-    }
-    for (kept, sent) in [
-        (&mut state.validators.etag, &headers.etag),
-        (&mut state.validators.last_modified, &headers.last_modified),
-    ] {
-        if sent.is_some() {
-            kept.clone_from(sent);
-        }
-    }
-}
-
-/// A check failed; validators stay as they are (SPEC D.4 rule 7).
-fn failed(
-    state: &mut FeedState,
-    failure: Failure,
-    started: DateTime<Utc>,
-    answer: Option<&Answer>,
-) {
-    let headers = answer.map(|answer| answer.headers.times()).unwrap_or_default();
-    let received = answer.map_or(started, |answer| answer.received);
-    state.facts.record_failure(failure, &headers, started, received);
-    state.failing_since.get_or_insert(started);
 }
 
 /// Keeps the first document of a feed that was just subscribed to.
@@ -357,55 +267,8 @@ pub fn first_document(model: &mut Model, feed: FeedKey, fetched: Fetched) -> Vec
     let poll = Poll { stage: Stage::Writing, wire_bytes: fetched.wire_bytes, conditional: false };
     model.busy.insert(feed, poll);
     model.run.asked = model.run.asked.saturating_add(1);
-    let commit = judged(subscription, PollCause::Subscribed, false, fetched);
+    let commit = settle(subscription, PollCause::Subscribed, false, fetched);
     vec![Effect::Commit(Box::new(commit))]
-}
-
-/// Makes the plan of a feed anew and puts it into the timetable.
-pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
-    let salt = model.salt;
-    let settings = model.settings.clone();
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
-    fill_in(subscription, &settings);
-    subscription.plan = decided(subscription, salt, now);
-    match subscription.plan.due.or(subscription.plan.next_poll) {
-        Some(at) if !model.busy.contains_key(&feed) => model.timetable.set(at, feed),
-        Some(_) | None => {
-            model.timetable.remove(&feed);
-        }
-    }
-}
-
-/// The plan of a feed without its explanation.
-fn decided(subscription: &Subscription, salt: u64, now: DateTime<Utc>) -> Decision {
-    schedule::decide_time(&subscription.state.facts, now, spread(subscription, salt))
-}
-
-/// The plan of a feed with every step of its explanation.
-pub fn explained(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
-    let subscription = model.feeds.get(&feed)?;
-    Some(schedule::decide(&subscription.state.facts, now, spread(subscription, model.salt)))
-}
-
-/// The share of jitter of a feed's next poll (SPEC A.7).
-fn spread(subscription: &Subscription, salt: u64) -> f64 {
-    let key = subscription.key.0.to_be_bytes();
-    schedule::spread_unit(u128::from(salt), &key, subscription.state.facts.last_ok)
-}
-
-/// Fills the reader's wishes into the facts: those of the feed, else the global ones.
-fn fill_in(subscription: &mut Subscription, settings: &Settings) {
-    let wishes = &subscription.record.wishes;
-    let seconds = |minutes: u32| minutes.saturating_mul(60);
-    subscription.state.facts.settings = schedule::Settings {
-        pace: wishes.pace.unwrap_or(settings.poll.pace),
-        min_seconds: seconds(wishes.min_minutes.unwrap_or(settings.poll.min_minutes)),
-        max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
-        default_seconds: seconds(settings.poll.default_minutes),
-        fixed_seconds: wishes.fixed_minutes.map(seconds),
-        ..schedule::Settings::default()
-    };
-    subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }
 
 /// What a poll changed is durable: it is reported, and the feed is planned anew.
@@ -477,6 +340,6 @@ fn ended(model: &mut Model, now: DateTime<Utc>, result: PollResult) {
     if result.outcome == PollOutcome::Failed {
         model.run.failed = model.run.failed.saturating_add(1);
     }
-    replan(model, result.feed, now);
+    planning::replan(model, result.feed, now);
     note(&mut model.run, result);
 }

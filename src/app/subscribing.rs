@@ -10,6 +10,7 @@ use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::{AnswerBody, Fetched, Purpose};
 use super::model::Model;
+use super::planning;
 use super::poll_log::PollCause;
 use super::polling;
 use super::subscription::{Subscription, SubscriptionRecord, Wishes};
@@ -141,7 +142,7 @@ fn insert(
         ..SubscriptionRecord::default()
     };
     model.feeds.insert(feed, Subscription::new(feed, record.clone()));
-    polling::replan(model, feed, now);
+    planning::replan(model, feed, now);
     (feed, record)
 }
 

@@ -43,6 +43,8 @@ pub struct SubscriptionRecord {
     pub added: DateTime<Utc>,
     /// The reader's wishes for the schedule.
     pub wishes: Wishes,
+    /// Since when it is given up; what is kept of it goes when the program starts the next time.
+    pub ended: Option<DateTime<Utc>>,
 }
 
 /// What the reader wishes for the schedule of one feed; `None` takes the global setting.

@@ -14,7 +14,7 @@ use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Overlay, Pane, Viewport};
 use super::subscribing::{self, Wanted};
 use super::walking::Distance;
-use super::{marking, reading, walking};
+use super::{marking, reading, unsubscribing, walking};
 use crate::history::{FeedKey, Flag};
 
 /// Changes the model by what happened and says what to do.
@@ -235,6 +235,7 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
         Command::Poll => poll_selected(model, now),
         Command::PollAll => poll(model, now, None),
         Command::Show => show_next(model, now),
+        Command::Unsubscribe => unsubscribing::unsubscribe(model, now),
     }
 }
 

@@ -59,7 +59,9 @@ fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
     let mode =
         element.attribute("mode").map(|value| value.to_ascii_lowercase()).unwrap_or_default();
     if element.has_elements() {
-        return Construct::Markup(Cow::Owned(inside_of_div(element)));
+        // Atom 1.0 alone says that the div is not part of the content (RFC 4287 §3.1.1.3).
+        let inside = if kind == "xhtml" { inside_of_div(element) } else { element.written_out() };
+        return Construct::Markup(Cow::Owned(inside));
     }
     let text = element.text();
     let is_content = element.local() == "content";
@@ -173,7 +175,7 @@ mod tests {
 
     #[test]
     fn xhtml_is_written_out_without_its_div_and_prefixes() {
-        let expected = "a <b title=\"&quot;q&quot; &amp; b\">b</b> &lt;c&gt;<br>";
+        let expected = "a <b title=\"&quot;q&quot; &amp; b\">b</b> &lt;c&gt;<br />";
         check(
             "<content type='xhtml' xmlns:x='http://www.w3.org/1999/xhtml'> <x:div>a <x:b title='&quot;q&quot; &amp; b'>b</x:b> &lt;c&gt;<x:br/></x:div></content>",
             &Construct::Markup(Cow::Borrowed(expected)),

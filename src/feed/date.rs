@@ -137,7 +137,13 @@ fn iso_date(scan: &mut Scan<'_>) -> Option<NaiveDate> {
         6 => NaiveDate::from_ymd_opt(century(scan.number(2)?), scan.number(2)?, scan.number(2)?),
         2 => {
             let year = century(scan.number(2)?);
-            let month = scan.eat(&['-']).then(|| scan.number(2)).flatten()?;
+            if !scan.eat(&['-']) {
+                return None;
+            }
+            if scan.digits_ahead() == 3 {
+                return NaiveDate::from_yo_opt(year, scan.number(3)?);
+            }
+            let month = scan.number(2)?;
             let day = scan.eat(&['-']).then(|| scan.number(2)).flatten()?;
             if scan.digits_ahead() > 0 { None } else { NaiveDate::from_ymd_opt(year, month, day) }
         }
@@ -271,6 +277,9 @@ impl Parts {
             self.day = Some(number);
         } else if self.year.is_none() {
             self.year = Some(century(number));
+        } else if width == 4 && self.clock.is_none() {
+            // A time without its colon.
+            self.clock = Some(clock(number / 100, number % 100, 0)?);
         } else {
             return None;
         }
@@ -289,7 +298,13 @@ impl Parts {
             self.day = Some(ordinal(day)?);
             return self.take_year(year);
         }
+        let is_year_first = first.len() == 4;
         let (first, second) = (ordinal(first)?, ordinal(second)?);
+        if is_year_first {
+            (self.year, self.month, self.day) =
+                (Some(i32::try_from(first).ok()?), Some(second), Some(ordinal(third)?));
+            return Some(());
+        }
         let month_first = mark == '/' && first <= 12;
         (self.month, self.day) =
             if month_first { (Some(first), Some(second)) } else { (Some(second), Some(first)) };

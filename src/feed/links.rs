@@ -62,8 +62,29 @@ fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
     None
 }
 
+/// The page of a feed: the format's own link outranks one of another vocabulary; in CDF it is an attribute.
+pub(super) fn home(
+    parents: &[Element<'_, '_>],
+    links: &[Link],
+    document: Option<&Url>,
+) -> Option<String> {
+    let mut own = parents
+        .iter()
+        .flat_map(|parent| parent.children())
+        .filter(|child| child.is(Ns::Rss, "link"));
+    let own =
+        own.find_map(|element| link(element, document)).filter(|link| link.rel == "alternate");
+    let page = own.as_ref().or_else(|| page(links)).map(|link| link.href.clone());
+    page.or_else(|| parents.iter().find_map(|parent| of_attribute(*parent, document)))
+}
+
+/// The page named in the `href` of a channel or an item itself (CDF).
+pub(super) fn of_attribute(element: Element<'_, '_>, document: Option<&Url>) -> Option<String> {
+    address::resolved(&element.attribute("href")?, element.base(document).as_ref())
+}
+
 /// The page that a list of links leads to: the first alternate that is or may be a page.
-pub(super) fn page(links: &[Link]) -> Option<&Link> {
+fn page(links: &[Link]) -> Option<&Link> {
     let alternates = || links.iter().filter(|link| link.rel == "alternate");
     let may_be_page =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));

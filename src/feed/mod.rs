@@ -3,6 +3,12 @@
 //! This folder does not fetch, does not store, does not decide when to poll and does not know the
 //! time. It turns bytes into a [`FeedDocument`] and a list of [`Flaw`]s, and never fails: a document
 //! that is no feed has the kind [`Kind::None`].
+//!
+//! The way of an XML document: `decode` makes text of bytes; `lexer` and `tree_builder` make a tree of it,
+//! however broken it is; `repaired` writes what was understood as a clean document, which feed-rs reads
+//! (`feed_rs_reader`); `xml_feed` adds from the tree what feed-rs drops: identity (`identity`), links and
+//! archive marks (`links`), hints (`schedule_hints`), deleted entries. JSON Feed is read value by value
+//! (`json_feed`). Which element says what stands in the tables of `fields` and `names`.
 
 mod address;
 mod attachments;

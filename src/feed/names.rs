@@ -38,7 +38,7 @@ pub(super) enum Ns {
 
 /// Names without their scheme, in lower case, without a final slash. A name that starts with one of
 /// these followed by `*` in the table matches too.
-const NAMES: [(&str, Ns); 26] = [
+const NAMES: [(&str, Ns); 25] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
     ("purl.org/rss/1.0/modules/content", Ns::Content),
@@ -62,7 +62,6 @@ const NAMES: [(&str, Ns); 26] = [
     ("search.yahoo.com/mrss*", Ns::Media),
     ("www.w3.org/1999/xhtml", Ns::Xhtml),
     ("purl.org/atompub/tombstones/1.0", Ns::Tombstone),
-    ("purl.org/rss/1.0/modules/rss091*", Ns::Other),
     ("purl.org/rss/1.0/modules/dcterms", Ns::DcTerms),
     ("purl.org/rss/1.0/modules/dc", Ns::Dc),
 ];

@@ -1,10 +1,10 @@
 //! What the tag of one outline says: its attributes, and whether it is a feed or a folder.
 
-use quick_xml::escape::resolve_html5_entity;
 use quick_xml::events::BytesStart;
 use url::Url;
 
 use super::discover::without_feed_scheme;
+use super::references::resolve;
 use super::safe_text::one_line;
 
 /// What an outline stands for.
@@ -53,7 +53,7 @@ pub(super) fn attributes(tag: &BytesStart<'_>) -> Vec<(String, String)> {
     let pairs = read.with_checks(false).flatten().map(|attribute| {
         let key: &str = attribute.key.as_ref();
         let key = if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
-        (key, resolved(&attribute.value))
+        (key, resolve(&attribute.value))
     });
     pairs.collect()
 }
@@ -72,7 +72,7 @@ pub(super) fn salvaged(tag: &str) -> Vec<(String, String)> {
                 })
             };
             let value = ends.into_iter().find(may_follow).and_then(|end| after.get(..end))?;
-            Some((name.to_ascii_lowercase(), resolved(value)))
+            Some((name.to_ascii_lowercase(), resolve(value)))
         })
     };
     NAMES.into_iter().filter_map(value).collect()
@@ -81,35 +81,4 @@ pub(super) fn salvaged(tag: &str) -> Vec<(String, String)> {
 /// The first attribute of this name.
 pub(super) fn stated<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
     attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-}
-
-/// Resolves character and HTML references; what is none stays as it is.
-pub(super) fn resolved(text: &str) -> String {
-    let mut resolved = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
-        resolved.push_str(before);
-        let end = after.bytes().take(40).position(|byte| byte == b';');
-        let name = end.and_then(|end| after.get(..end));
-        if let Some(text) = name.and_then(reference) {
-            resolved.push_str(&text);
-            rest = after.get(name.map_or(0, str::len) + 1..).unwrap_or_default();
-        } else {
-            resolved.push('&');
-            rest = after;
-        }
-    }
-    resolved.push_str(rest);
-    resolved
-}
-
-fn reference(name: &str) -> Option<String> {
-    let Some(number) = name.strip_prefix('#') else {
-        return resolve_html5_entity(name).map(str::to_owned);
-    };
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-        None => number.parse().ok()?,
-    };
-    char::from_u32(code).map(String::from)
 }

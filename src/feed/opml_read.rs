@@ -8,7 +8,8 @@ use url::Url;
 
 use super::charset::{to_text, xml_encoding};
 use super::opml::{BadOutline, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag};
-use super::opml_outline::{Asks, attributes, feed_of, resolved, salvaged, stated};
+use super::opml_outline::{Asks, attributes, feed_of, salvaged, stated};
+use super::references::resolve;
 use super::safe_text::one_line;
 
 /// Larger documents are refused, bytes.
@@ -129,7 +130,7 @@ impl<'a> List<'a> {
                 Event::CData(text) => self.add_title(&text.into_inner(), start)?,
                 Event::GeneralRef(name) => {
                     let reference = format!("&{};", name.into_inner());
-                    self.add_title(&resolved(&reference), start)?;
+                    self.add_title(&resolve(&reference), start)?;
                 }
                 Event::Decl(_) | Event::DocType(_) | Event::Comment(_) | Event::PI(_) => {}
             }

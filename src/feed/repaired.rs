@@ -34,6 +34,8 @@ pub(super) struct Repaired<'u> {
     /// Where the document came from.
     document: Option<&'u Url>,
     text: String,
+    /// Where the head section ends.
+    head_end: usize,
     entries: Vec<Range<usize>>,
 }
 
@@ -64,7 +66,7 @@ impl<'u> Repaired<'u> {
             Family::Atom => ATOM_START,
             Family::Rss => RSS_START,
         });
-        Self { family, document, text, entries: Vec::new() }
+        Self { family, document, head_end: text.len(), text, entries: Vec::new() }
     }
 
     /// The whole document.
@@ -80,13 +82,12 @@ impl<'u> Repaired<'u> {
 
     /// A document with the head section alone, or with one entry alone.
     pub(super) fn part(&self, entry: Option<usize>) -> String {
-        let head = self.entries.first().map_or(self.text.len(), |range| range.start);
         let start = match self.family {
             Family::Atom => ATOM_START,
             Family::Rss => RSS_START,
         };
         let inside = match entry {
-            None => self.text.get(start.len()..head),
+            None => self.text.get(start.len()..self.head_end),
             Some(at) => self.entries.get(at).and_then(|range| self.text.get(range.clone())),
         };
         [start, inside.unwrap_or(""), self.end()].concat()
@@ -119,6 +120,7 @@ impl<'u> Repaired<'u> {
         for name in person::names(chosen) {
             self.author("itunes:author", &name);
         }
+        self.head_end = self.text.len();
     }
 
     /// Writes an entry.
@@ -225,7 +227,7 @@ impl<'u> Repaired<'u> {
     }
 
     fn category(&mut self, element: Element<'_, '_>) {
-        let stated = || element.attribute("label").or_else(|| element.attribute("term"));
+        let stated = || element.attribute("term").or_else(|| element.attribute("label"));
         let value = if element.ns() == Ns::Atom {
             stated().unwrap_or_else(|| element.text())
         } else {
@@ -250,5 +252,62 @@ impl<'u> Repaired<'u> {
             self.text.push('"');
         }
         self.text.push_str("/>");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::feed_rs_reader;
+    use crate::feed::fields::{ENTRY, HEAD};
+    use crate::feed::flaws::Flaws;
+    use crate::feed::tree_builder;
+
+    const DOCUMENT: &str = "<rss><channel><title>t ]]&gt; u</title><item><title>1</title></item>\
+                            <item><title>2</title></item><item><title>3</title></item></channel></rss>";
+
+    fn repaired(family: Family) -> Repaired<'static> {
+        let tree = tree_builder::build(DOCUMENT, &mut Flaws::default());
+        let channel = tree.root().and_then(|root| root.children().next()).expect("a channel");
+        let mut repaired = Repaired::new(family, DOCUMENT.len(), None);
+        let chosen = |element, table| {
+            let mut chosen = Chosen::default();
+            chosen.add(element, table, &mut Flaws::default());
+            chosen
+        };
+        repaired.head(&chosen(channel, HEAD));
+        for item in channel.children().filter(|child| child.local() == "item") {
+            repaired.entry(&chosen(item, ENTRY), &[]);
+        }
+        repaired
+    }
+
+    /// Titles of the feed and of its entries with their positions, and the number of flaws.
+    fn check(repaired: Repaired<'_>, expected: &str, expected_flaws: usize) {
+        let mut flaws = Flaws::default();
+        let (head, entries) = feed_rs_reader::read(repaired, &mut flaws);
+        let entries = entries
+            .iter()
+            .map(|(at, entry)| format!(" {at}:{}", entry.title.as_deref().unwrap_or("")));
+        let shown: Vec<String> = head.title.into_iter().chain(entries).collect();
+        assert_eq!((shown.concat().as_str(), flaws.into_list().len()), (expected, expected_flaws));
+    }
+
+    #[test]
+    fn feed_rs_reads_what_was_written_in_both_families() {
+        for family in [Family::Atom, Family::Rss] {
+            check(repaired(family), "t ]]> u 0:1 1:2 2:3", 0);
+        }
+    }
+
+    #[test]
+    fn an_entry_that_feed_rs_cannot_read_costs_no_other() {
+        for family in [Family::Atom, Family::Rss] {
+            let mut repaired = repaired(family);
+            let bad = repaired.entries[1].clone();
+            let inside = repaired.text[bad.clone()].replace("<title>", "<titel>");
+            repaired.text.replace_range(bad, &inside);
+            check(repaired, "t ]]> u 0:1 2:3", 1);
+        }
     }
 }

@@ -161,8 +161,8 @@ fn the_specimens_are_read_in_full() {
     assert_eq!(atom.head.title.as_deref(), Some("A & B"));
     assert_eq!(atom.head.language.as_deref(), Some("en"));
     assert_eq!(atom.entries[0].link.as_deref(), Some("http://a.example/b/1"));
-    assert_eq!(atom.entries[0].content.as_deref(), Some("a <b title=\"&quot;\">b</b><br>"));
-    assert_eq!(atom.entries[0].categories, ["X"]);
+    assert_eq!(atom.entries[0].content.as_deref(), Some("a <b title=\"&quot;\">b</b><br />"));
+    assert_eq!(atom.entries[0].categories, ["x"]);
     assert_eq!(atom.tombstones.len(), 1);
     let json = parse(JSON.as_bytes(), &origin);
     assert_eq!(

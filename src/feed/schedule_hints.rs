@@ -60,7 +60,7 @@ impl Reader {
                 self.frequency = self.frequency.take().or_else(|| Some(text()));
             }
             (Ns::Sy, "updatebase") => self.base = self.base.take().or_else(|| Some(text())),
-            (Ns::Atom | Ns::Rss, "refreshrate") => {
+            (Ns::Atom, "refreshrate") => {
                 self.hints.refresh_rate_ms = refresh_rate(&text(), flaws);
             }
             (Ns::Schedule, "interval") => push(&mut self.hints.intervals, element, flaws),

@@ -36,6 +36,7 @@ fn a_ttl_is_a_positive_whole_number_of_minutes() {
     }
     assert_eq!(rss("<ttl>5</ttl><ttl>7</ttl>").ttl_minutes, Some(5));
     assert_eq!(rss("<item><ttl>5</ttl></item><image><ttl>6</ttl></image>").ttl_minutes, None);
+    assert_eq!(rss("</channel><ttl>5</ttl><channel>").ttl_minutes, None);
     assert_eq!(flaws("<ttl>soon</ttl>"), ["ttl soon"]);
 }
 

@@ -228,10 +228,11 @@ impl<'t, 'a> Element<'t, 'a> {
             text::push_escaped_attribute(out, &references::resolve(value));
             out.push('"');
         }
-        out.push('>');
         if is_void(name) {
+            out.push_str(" />");
             return;
         }
+        out.push('>');
         self.write_inside(out);
         out.push_str("</");
         out.push_str(name);

@@ -21,7 +21,7 @@ use super::names::Ns;
 use super::repaired::{Family, Repaired};
 use super::schedule_hints;
 use super::text::{self, NAME_MAX, TITLE_MAX};
-use super::tree::{Element, Tree};
+use super::tree::Element;
 use super::tree_builder;
 
 /// How many deleted entries of one document are kept.
@@ -37,7 +37,7 @@ pub(super) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> Feed
     if root.local() == "redirect" {
         return redirect(root, url, flaws);
     }
-    let outline = Outline::of(&tree, root);
+    let outline = Outline::of(root);
     if outline.is_empty() {
         flaws.add("document", root.raw(), "no feed stands in this element");
         return FeedDocument::default();
@@ -68,33 +68,38 @@ struct Outline<'t, 'a> {
 }
 
 impl<'t, 'a> Outline<'t, 'a> {
-    fn of(tree: &'t Tree<'a>, root: Element<'t, 'a>) -> Self {
-        debug_assert!(tree.root().is_some(), "an outline is made of a tree with a root");
-        let kind = match root.local() {
-            "feed" | "entry" => Kind::Atom,
-            "rdf" => Kind::Rdf,
-            _ => Kind::Rss,
-        };
-        if root.local() == "entry" {
-            return Self { kind, root, heads: Vec::new(), entries: vec![root] };
+    fn of(root: Element<'t, 'a>) -> Self {
+        match root.local() {
+            "entry" => Self { kind: Kind::Atom, root, heads: Vec::new(), entries: vec![root] },
+            "feed" => Self::with_heads(Kind::Atom, root, vec![root]),
+            name => {
+                let kind = if name == "rdf" { Kind::Rdf } else { Kind::Rss };
+                let channels: Vec<_> =
+                    root.children().filter(|child| child.local() == "channel").collect();
+                Self::with_heads(
+                    kind,
+                    root,
+                    if channels.is_empty() { vec![root] } else { channels },
+                )
+            }
         }
-        let mut heads = vec![root];
-        if kind != Kind::Atom {
-            heads.extend(root.children().filter(|child| child.local() == "channel"));
-            // RSS 1.1 puts its items one step deeper.
-            let lists: Vec<_> = heads
-                .iter()
-                .flat_map(|head| head.children())
-                .filter(|child| child.local() == "items")
-                .collect();
-            let with_items = lists.into_iter().filter(|list| list.children().any(is_entry));
-            heads.extend(with_items);
+    }
+
+    fn with_heads(kind: Kind, root: Element<'t, 'a>, heads: Vec<Element<'t, 'a>>) -> Self {
+        let mut entries = Vec::new();
+        for child in root.children() {
+            if is_entry(child) {
+                entries.push(child);
+            } else if child.local() == "channel" {
+                for inner in child.children() {
+                    // RSS 1.1 puts its items one step deeper.
+                    let list = (inner.local() == "items")
+                        .then(|| inner.children().filter(|item| is_entry(*item)));
+                    entries.extend(list.into_iter().flatten());
+                    entries.extend(Some(inner).filter(|inner| is_entry(*inner)));
+                }
+            }
         }
-        let entries = heads
-            .iter()
-            .flat_map(|head| head.children())
-            .filter(|child| is_entry(*child))
-            .collect();
         Self { kind, root, heads, entries }
     }
 
@@ -104,11 +109,12 @@ impl<'t, 'a> Outline<'t, 'a> {
         let is_known = declared.is_some_and(|ns| matches!(ns, Ns::Atom | Ns::Rss));
         let may_be_foreign = !is_known && (declared.is_some() || self.kind == Kind::Rdf);
         let is_bare = self.heads.iter().all(|head| {
-            !head.children().any(|child| {
-                matches!(child.local(), "title" | "link" | "description" | "id" | "channel")
-            })
+            !head
+                .children()
+                .any(|child| matches!(child.local(), "title" | "link" | "description" | "id"))
         });
-        self.entries.is_empty() && is_bare && may_be_foreign
+        let has_channel = self.root.children().any(|child| child.is(Ns::Rss, "channel"));
+        self.entries.is_empty() && is_bare && !has_channel && may_be_foreign
     }
 
     fn read(&self, size: usize, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
@@ -125,7 +131,7 @@ impl<'t, 'a> Outline<'t, 'a> {
         let links = links::of_head(&self.heads, url);
         let history = links::history(&self.heads, &links, url, flaws);
         let mut hints = schedule_hints::read(&self.heads, flaws);
-        let head = self.head(head, &chosen, &links);
+        let head = self.head(head, &chosen, links::home(&self.heads, &links, url));
         hints.generator.clone_from(&head.generator);
         FeedDocument {
             kind: self.kind,
@@ -142,12 +148,7 @@ impl<'t, 'a> Outline<'t, 'a> {
     }
 
     /// What feed-rs read of the head section, completed.
-    fn head(
-        &self,
-        read: FeedHead,
-        chosen: &Chosen<'_, '_>,
-        links: &[super::document::Link],
-    ) -> FeedHead {
+    fn head(&self, read: FeedHead, chosen: &Chosen<'_, '_>, page: Option<String>) -> FeedHead {
         let language = || {
             let stated = self.heads.iter().rev().find_map(|head| head.attribute("xml:lang"));
             stated.map(std::borrow::Cow::into_owned).filter(|tag| !tag.is_empty())
@@ -155,27 +156,17 @@ impl<'t, 'a> Outline<'t, 'a> {
         let written = chosen
             .get(Field::Language)
             .and_then(|element| text::some_line(&element.text(), NAME_MAX));
-        let agent = || {
-            let element = self
-                .heads
-                .iter()
-                .flat_map(|head| head.children())
-                .find(|child| child.local() == "generatoragent")?;
-            element.attribute("resource").map(std::borrow::Cow::into_owned)
+        let element = |local: &str| {
+            self.heads.iter().flat_map(|head| head.children()).find(|child| child.local() == local)
         };
-        let uri = || {
-            let generator = self
-                .heads
-                .iter()
-                .flat_map(|head| head.children())
-                .find(|child| child.local() == "generator")?;
-            generator.attribute("uri").map(std::borrow::Cow::into_owned)
-        };
+        let agent = || element("generatoragent").and_then(|agent| agent.attribute("resource"));
+        let uri = || element("generator").and_then(|generator| generator.attribute("uri"));
+        let program = || agent().or_else(uri).map(std::borrow::Cow::into_owned);
         FeedHead {
             id: chosen.get(Field::Id).and_then(Element::line),
-            link: links::page(links).map(|link| link.href.clone()),
+            link: page,
             language: written.or(read.language).or_else(language),
-            generator: read.generator.or_else(agent).or_else(uri),
+            generator: read.generator.or_else(program),
             title: read.title.and_then(|title| {
                 Some(text::one_line(&title, TITLE_MAX)).filter(|title| !title.is_empty())
             }),
@@ -228,13 +219,14 @@ fn beside(
     repaired.entry(&chosen, &attached);
     let id = chosen.get(Field::Id);
     let about = entry
-        .attribute("rdf:about")
+        .attribute("about")
         .filter(|about| !about.is_empty())
         .map(std::borrow::Cow::into_owned);
     Beside {
         link: link
             .or_else(|| id.and_then(permanent_link))
-            .or_else(|| about.clone().filter(|about| address::is_web(about))),
+            .or_else(|| about.clone().filter(|about| address::is_web(about)))
+            .or_else(|| links::of_attribute(entry, url)),
         stated_id: id.and_then(Element::line).or(about),
         is_dated: chosen.get(Field::Updated).is_some(),
     }

@@ -172,6 +172,24 @@ fn links_of_entries_and_sources_are_not_those_of_the_feed() {
 }
 
 #[test]
+fn the_page_of_a_feed_is_the_one_its_own_format_names() {
+    let page = |head: &str| {
+        let spaces = "xmlns:atom='http://www.w3.org/2005/Atom'";
+        read(&format!("<rss {spaces}><channel><title>t</title>{head}</channel></rss>")).head.link
+    };
+    let other = "<atom:link rel='alternate' type='text/html' hreflang='de' href='/de'/>";
+    assert_eq!(page(&format!("{other}<link>/en</link>")).as_deref(), Some("https://a.example/en"));
+    assert_eq!(page(other).as_deref(), Some("https://a.example/de"));
+    assert_eq!(page("<atom:link rel='self' href='/feed'/>"), None);
+    let channel = read(
+        "<CHANNEL HREF='/c'><ITEM HREF='/1'><TITLE>x</TITLE><ABSTRACT>y</ABSTRACT></ITEM></CHANNEL>",
+    );
+    assert_eq!(channel.head.link.as_deref(), Some("https://a.example/c"));
+    assert_eq!(channel.entries[0].link.as_deref(), Some("https://a.example/1"));
+    assert_eq!(channel.entries[0].summary.as_deref(), Some("y"));
+}
+
+#[test]
 fn links_to_the_document_itself_lead_nowhere() {
     for href in ["", "#top", "feed", "https://A.example:443/dir/feed#x"] {
         let read = read(&format!(

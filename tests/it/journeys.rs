@@ -251,6 +251,23 @@ fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
 }
 
 #[test]
+fn unsubscribing_can_be_taken_back_with_every_mark() {
+    let mut world = two_feeds();
+    world.press("<enter>shjjjj");
+    assert_eq!(world.titles(), ["Wax", "Ladders"]);
+    world.press("D");
+    assert_eq!((world.model.feeds.len(), world.model.starred()), (1, 0));
+    assert_eq!(world.notice(), "unsubscribed from 'Orchard Notes' · u undo");
+    world.press("g");
+    assert_eq!(world.titles(), ["Vespers"], "its entries are in no list");
+    assert_eq!(world.reload().feeds.len(), 1);
+    world.press("u");
+    assert_eq!((world.model.feeds.len(), world.model.starred()), (2, 1));
+    world.press("jg");
+    assert_eq!(world.titles().len(), 3);
+}
+
+#[test]
 fn everything_survives_a_restart() {
     let mut world = two_feeds();
     world.press("<enter><enter>s");

@@ -125,11 +125,16 @@ impl Store {
 
     /// Writes the lasting part of subscriptions, all or nothing.
     pub fn save_records(
-        &self,
+        &mut self,
         records: &[(FeedKey, SubscriptionRecord)],
     ) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         for (feed, record) in records {
+            if record.ended.is_some() {
+                self.ended.insert(*feed);
+            } else {
+                self.ended.remove(feed);
+            }
             batch.insert(&feed_bytes(*feed), codec::encode(record)?);
         }
         self.feeds.apply_batch(batch)?;
@@ -137,7 +142,7 @@ impl Store {
     }
 
     /// Removes a subscription with everything kept of it.
-    pub fn remove(&mut self, feed: FeedKey) -> Result<(), StoreError> {
+    pub(super) fn remove(&mut self, feed: FeedKey) -> Result<(), StoreError> {
         let key = feed_bytes(feed);
         for tree in [
             &self.feeds,

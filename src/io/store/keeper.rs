@@ -28,8 +28,6 @@ pub enum Job {
     SaveState(FeedKey, Box<FeedState>),
     /// The lasting part of subscriptions; answered by [`Msg::RecordsSaved`].
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
-    /// A subscription to forget; not answered.
-    Remove(FeedKey),
     /// Marks on entries; answered by [`Msg::Marked`].
     Mark { keys: Vec<EntryKey>, flag: Flag, value: bool, undoes: bool },
     /// A mark on all entries of a list; answered by [`Msg::Marked`].
@@ -178,10 +176,6 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
         Job::SaveRecords(records) => {
             store.save_records(&records)?;
             Some(Msg::RecordsSaved)
-        }
-        Job::Remove(feed) => {
-            store.remove(feed)?;
-            None
         }
         Job::Mark { keys, flag, value, undoes } => {
             let marked = store.mark(&keys, flag, value)?;

@@ -68,11 +68,9 @@ impl Store {
             Scope::Feeds(feeds) => feeds.clone(),
             Scope::Everything => {
                 let keys = self.feeds.iter().keys();
-                keys.map(|key| Ok(super::open::feed_of(&key?)))
-                    .collect::<Result<Vec<_>, StoreError>>()?
-                    .into_iter()
-                    .flatten()
-                    .collect()
+                let feeds = keys.map(|key| Ok(super::open::feed_of(&key?)));
+                let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
+                feeds.into_iter().flatten().filter(|feed| !self.ended.contains(feed)).collect()
             }
         };
         let mut with_rows = Vec::with_capacity(feeds.len());

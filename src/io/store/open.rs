@@ -1,6 +1,6 @@
 //! Opening the store: one owner, a schema version, and a sentence for everything that can go wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sled::{Db, Mode, Tree};
 
 use super::super::codec::{self, CodecError};
-use crate::app::subscription::SavedSubscription;
+use crate::app::subscription::{SavedSubscription, SubscriptionRecord};
 use crate::history::{FeedKey, IndexRow};
 
 /// The schema this program writes.
@@ -109,6 +109,8 @@ pub struct Store {
     pub(super) polls: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
+    /// Subscriptions given up since the store was opened; their entries are in no list.
+    pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.
     pub(super) order: Vec<crate::history::EntryKey>,
     /// sled's log, to sync it.
@@ -135,10 +137,11 @@ impl Store {
         let files = folder.join("store");
         let unreadable =
             |why: String| StoreError::Unreadable { folder: folder.into(), why: one_line(&why) };
-        let store = catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock)))
+        let mut store = catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock)))
             .map_err(|_| unreadable("its files are damaged".into()))?
             .map_err(|error| unreadable(error.to_string()))?;
         store.bring_up_to_date(folder, &MIGRATIONS)?;
+        store.forget_ended()?;
         Ok(store)
     }
 
@@ -160,6 +163,7 @@ impl Store {
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
             rows: BTreeMap::new(),
+            ended: BTreeSet::new(),
             order: Vec::new(),
             db,
             log,
@@ -208,6 +212,22 @@ impl Store {
         Ok(fresh)
     }
 
+    /// Forgets the subscriptions that were given up.
+    fn forget_ended(&mut self) -> Result<(), StoreError> {
+        let mut ended = Vec::new();
+        for pair in &self.feeds {
+            let (key, bytes) = pair?;
+            let record = codec::decode::<SubscriptionRecord>(&bytes);
+            ended.extend(
+                feed_of(&key).filter(|_| record.is_ok_and(|record| record.ended.is_some())),
+            );
+        }
+        for feed in ended {
+            self.remove(feed)?;
+        }
+        Ok(())
+    }
+
     /// All subscriptions, in order of their numbers.
     pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
         let mut saved = Vec::new();
@@ -216,9 +236,13 @@ impl Store {
             let Some(feed) = feed_of(&key) else { continue };
             let damaged =
                 |why| StoreError::Damaged { what: format!("the record of feed {feed}"), why };
+            let record: SubscriptionRecord = codec::decode(&bytes).map_err(damaged)?;
+            if record.ended.is_some() {
+                continue;
+            }
             saved.push(SavedSubscription {
                 key: feed,
-                record: codec::decode(&bytes).map_err(damaged)?,
+                record,
                 state: self
                     .state
                     .get(&key)?

@@ -1,0 +1,58 @@
+//! Giving up a subscription, and taking that back.
+//!
+//! The entries stay in the store until the program starts the next time: until then the feed can be had back
+//! as it was, with every mark.
+
+use chrono::{DateTime, Utc};
+
+use super::effect::Effect;
+use super::feeds_pane::{self, FeedsRow};
+use super::fetching::Purpose;
+use super::marking::Step;
+use super::model::Model;
+use super::subscription::Subscription;
+use super::{planning, walking};
+
+/// Gives up the selected subscription.
+pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(FeedsRow::Feed(feed, _)) = model.screen.feeds.selected_row() else {
+        model.screen.say(now, "select the feed to unsubscribe from");
+        return Vec::new();
+    };
+    let feed = *feed;
+    let Some(mut subscription) = model.feeds.remove(&feed) else { return Vec::new() };
+    model.timetable.remove(&feed);
+    model.busy.remove(&feed);
+    model.traffic.drop_waiting(|purpose| *purpose == Purpose::Poll(feed));
+    subscription.record.ended = Some(now);
+    let text = format!("unsubscribed from '{}' · u undo", subscription.record.shown_title());
+    model.screen.say(now, text);
+    let effect = Effect::SaveRecords(vec![(feed, subscription.record.clone())]);
+    model.unsaved = model.unsaved.saturating_add(1);
+    model.undo.push(Step::Unsubscribed(Box::new(subscription)));
+    shown_anew(model, now, effect)
+}
+
+/// Takes a subscription back, with everything that was kept of it.
+pub fn take_back(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    mut subscription: Subscription,
+) -> Vec<Effect> {
+    let feed = subscription.key;
+    subscription.record.ended = None;
+    model.screen.say(now, format!("subscribed again to '{}'", subscription.record.shown_title()));
+    let effect = Effect::SaveRecords(vec![(feed, subscription.record.clone())]);
+    model.unsaved = model.unsaved.saturating_add(1);
+    model.feeds.insert(feed, subscription);
+    planning::replan(model, feed, now);
+    shown_anew(model, now, effect)
+}
+
+fn shown_anew(model: &mut Model, now: DateTime<Utc>, effect: Effect) -> Vec<Effect> {
+    feeds_pane::rebuild(model);
+    let mut effects = vec![effect];
+    effects.extend(walking::open_list(model, now));
+    effects.push(Effect::CountToday(feeds_pane::day_start(now, model.zone)));
+    effects
+}
