@@ -4,7 +4,7 @@ use url::Url;
 
 use super::charset::{html_charset, to_text};
 use super::markup::{Piece, Tag, walk};
-use super::safe_text::one_line;
+use super::text::one_line;
 
 pub use super::feed_addresses::feed_address_of;
 

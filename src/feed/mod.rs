@@ -41,7 +41,6 @@ mod rebased;
 mod references;
 mod repaired;
 pub mod report;
-pub mod safe_text;
 mod schedule_hints;
 pub mod text;
 mod tree;

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::safe_text::one_line;
+use super::text::one_line;
 
 pub use super::opml_read::read;
 pub use super::opml_write::write;

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::discover::without_feed_scheme;
 use super::references::resolve;
-use super::safe_text::one_line;
+use super::text::one_line;
 
 /// What an outline stands for.
 pub(super) enum Asks {

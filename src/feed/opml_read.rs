@@ -10,7 +10,7 @@ use super::charset::{to_text, xml_encoding};
 use super::opml::{BadOutline, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag};
 use super::opml_outline::{Asks, attributes, feed_of, salvaged, stated};
 use super::references::resolve;
-use super::safe_text::one_line;
+use super::text::one_line;
 
 /// Larger documents are refused, bytes.
 const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;

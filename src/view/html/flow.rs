@@ -1,6 +1,6 @@
 //! Running text as it is read: white space collapsed, looks kept, links numbered.
 
-use crate::feed::safe_text::is_hidden;
+use crate::feed::text::is_hidden;
 
 use super::elements::Format;
 use super::links::{Links, bare_urls};

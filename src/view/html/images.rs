@@ -3,7 +3,7 @@
 use url::Url;
 
 use crate::feed::markup::Tag;
-use crate::feed::safe_text::one_line;
+use crate::feed::text::one_line;
 
 use super::links::Links;
 

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::model::{Rendered, Role, StyledLine, StyledSpan};
 use super::render;
-use crate::feed::safe_text::is_hidden;
+use crate::feed::text::is_hidden;
 
 const BASE: Option<&str> = Some("https://base.example/dir/page");
 

@@ -6,7 +6,7 @@ use unicode_linebreak::linebreaks;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::feed::safe_text::is_hidden;
+use crate::feed::text::is_hidden;
 
 use super::model::{Look, Role, Run, StyledLine};
 
