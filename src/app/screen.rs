@@ -69,6 +69,17 @@ pub enum Overlay {
     Help(usize),
     /// A line being typed.
     Prompt(Prompt),
+    /// A page names several feeds: which one?
+    Choice(Choice),
+}
+
+/// A choice between the feeds that a page names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// The addition that waits for it.
+    pub addition: u32,
+    /// Place of the selected feed.
+    pub selected: usize,
 }
 
 /// A message in the status line.

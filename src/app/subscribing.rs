@@ -13,6 +13,7 @@ use super::model::Model;
 use super::planning;
 use super::poll_log::PollCause;
 use super::polling;
+use super::screen::{Choice, Overlay};
 use super::subscription::{Subscription, SubscriptionRecord, Wishes};
 use super::traffic::Waiting;
 use crate::feed::discover::{Candidate, feed_address_of, well_known};
@@ -36,6 +37,8 @@ pub struct Wanted {
     pub wishes: Wishes,
     /// Subscribe to the address as it is, without asking anybody.
     pub unasked: bool,
+    /// Ask the reader where a page names several feeds; else the first one is taken.
+    pub choose: bool,
 }
 
 /// A subscription under way.
@@ -244,6 +247,12 @@ pub fn fetched(
                 || "the page names no feed".into(),
                 |title| format!("the page '{title}' names no feed"),
             );
+            if addition.wanted.choose && candidates.len() > 1 && addition.found.is_empty() {
+                addition.found = candidates;
+                model.screen.overlay = Some(Overlay::Choice(Choice { addition: id, selected: 0 }));
+                model.additions.insert(id, addition);
+                return polling::start(model, now);
+            }
             if addition.found.is_empty() {
                 addition.found = candidates;
             }
@@ -261,6 +270,21 @@ pub fn fetched(
     model.additions.insert(id, addition);
     effects.extend(polling::start(model, now));
     effects
+}
+
+/// The reader chose one of the feeds a page names; `None`: none of them.
+pub fn chosen(model: &mut Model, now: DateTime<Utc>, choice: Choice, takes: bool) -> Vec<Effect> {
+    let Some(mut addition) = model.additions.remove(&choice.addition) else { return Vec::new() };
+    match addition.found.get(choice.selected).filter(|_| takes) {
+        Some(candidate) => {
+            addition.to_try = VecDeque::from([candidate.url.clone()]);
+            model.screen.say(now, format!("reading {} …", candidate.url));
+            try_next(model, &mut addition);
+        }
+        None => addition.ended = Some(Err("none of its feeds was chosen".into())),
+    }
+    model.additions.insert(choice.addition, addition);
+    polling::start(model, now)
 }
 
 /// Tries the next address, or ends with the reason the first one gave.

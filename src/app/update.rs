@@ -11,7 +11,7 @@ use super::model::Model;
 use super::msg::Msg;
 use super::polling::{self, PollWish, Wish};
 use super::prompting::{Prompt, PromptPurpose, Typed};
-use super::screen::{Overlay, Pane, Viewport};
+use super::screen::{Choice, Overlay, Pane, Viewport};
 use super::subscribing::{self, Wanted};
 use super::walking::Distance;
 use super::{marking, reading, unsubscribing, walking};
@@ -141,6 +141,9 @@ fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
             Typed::Done => finished(model, now),
         };
     }
+    if let Some(Overlay::Choice(choice)) = model.screen.overlay {
+        return choosing(model, now, choice, key);
+    }
     if model.feeds.is_empty()
         && let Some(effects) = welcomed(model, key)
     {
@@ -176,6 +179,22 @@ fn welcomed(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
     }
 }
 
+/// A key while the feeds of a page are offered.
+fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> Vec<Effect> {
+    let count = model.additions.get(&choice.addition).map_or(0, |addition| addition.found.len());
+    let moved = match keymap::command(key, Pane::Feeds) {
+        Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
+        Some(Command::Up) => choice.selected.saturating_sub(1),
+        Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
+            model.screen.overlay = None;
+            return subscribing::chosen(model, now, choice, command == Command::Enter);
+        }
+        Some(_) | None => choice.selected,
+    };
+    model.screen.overlay = Some(Overlay::Choice(Choice { selected: moved, ..choice }));
+    Vec::new()
+}
+
 /// A typed line is finished.
 fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
@@ -185,7 +204,11 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match prompt.purpose {
         PromptPurpose::Add => {
             let id = model.additions.keys().next_back().map_or(1, |last| last.saturating_add(1));
-            subscribing::add(model, now, Wanted { id, address: prompt.text, ..Wanted::default() })
+            subscribing::add(
+                model,
+                now,
+                Wanted { id, address: prompt.text, choose: true, ..Wanted::default() },
+            )
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
     }

@@ -16,7 +16,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::{entries, feeds, help, reader, status, welcome};
+use super::{choice, entries, feeds, help, reader, status, welcome};
 use crate::app::model::Model;
 use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
 
@@ -51,6 +51,10 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewpor
         Some(Overlay::Help(top)) => {
             let help_lines = help::draw(frame, panes, model.screen.focus, *top);
             Viewport { help_lines, ..viewport }
+        }
+        Some(Overlay::Choice(choice)) => {
+            choice::draw(frame, panes, model, *choice);
+            viewport
         }
         Some(Overlay::Prompt(_)) | None => viewport,
     }

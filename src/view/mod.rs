@@ -6,6 +6,7 @@
 pub mod html;
 
 mod cells;
+mod choice;
 mod draw;
 mod entries;
 mod feeds;

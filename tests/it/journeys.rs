@@ -210,6 +210,34 @@ fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
 }
 
 #[test]
+fn a_page_with_several_feeds_asks_which_one() {
+    let mut world = World::new(120, 36);
+    let link = |title: &str, path: &str| {
+        format!("<link rel=alternate type='application/rss+xml' title='{title}' href='{path}'>")
+    };
+    let page = format!(
+        "<html><head>{}{}</head></html>",
+        link("Notes", "/notes.xml"),
+        link("Pictures", "/pictures.xml")
+    );
+    world.serve("https://site.example/", &page);
+    world.serve(
+        "https://site.example/pictures.xml",
+        &rss("Pictures of a Site", &[("p1", "A gate", 1, "")]),
+    );
+    world.press("asite.example<enter>");
+    assert!(world.draw().contains("Which feed?"), "{}", world.draw());
+    world.press("j<enter>");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.notice(), "subscribed to 'Pictures of a Site'");
+    world.press("asite.example<enter>");
+    world.pass(TimeDelta::seconds(2));
+    world.press("q");
+    assert!(!world.draw().contains("Which feed?"));
+    assert_eq!(world.model.feeds.len(), 1);
+}
+
+#[test]
 fn a_page_without_a_feed_is_told_in_one_sentence() {
     let mut world = World::new(120, 36);
     world.serve("https://site.example/", "<html><head><title>Nothing here</title></head></html>");
