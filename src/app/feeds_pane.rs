@@ -55,7 +55,7 @@ pub fn rebuild(model: &mut Model) {
     let selected = model.screen.feeds.selected_row().cloned();
     let mut by_title: Vec<FeedKey> = model.feeds.keys().copied().collect();
     by_title.sort_by_cached_key(|key| {
-        let title = model.feeds.get(key).map(|feed| feed.record.shown_title().to_lowercase());
+        let title = model.feeds.get(key).map(|feed| in_order(feed.record.shown_title()));
         (title, *key)
     });
     let mut tags: BTreeMap<String, Vec<FeedKey>> = BTreeMap::new();
@@ -79,6 +79,22 @@ pub fn rebuild(model: &mut Model) {
     let place = selected.and_then(|row| rows.iter().position(|other| same(other, &row)));
     pane.rows = rows;
     pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
+}
+
+/// A title as people order it: without regard to case, numbers by their value.
+fn in_order(title: &str) -> Vec<(u64, String)> {
+    let mut parts: Vec<(u64, String)> = Vec::new();
+    for char in title.to_lowercase().chars() {
+        match (char.to_digit(10).map(u64::from), parts.last_mut()) {
+            (Some(digit), Some((number, text))) if text.is_empty() => {
+                *number = number.saturating_mul(10).saturating_add(digit);
+            }
+            (Some(digit), _) => parts.push((digit, String::new())),
+            (None, Some((u64::MAX, text))) => text.push(char),
+            (None, _) => parts.push((u64::MAX, char.into())),
+        }
+    }
+    parts
 }
 
 /// Whether two rows stand for the same thing, though a tag may have other feeds now.
@@ -135,4 +151,16 @@ pub fn day_start(now: DateTime<Utc>, zone: Tz) -> DateTime<Utc> {
     // Where a day begins with a skipped hour, its first instant is an hour later.
     let local = zone.from_local_datetime(&midnight).earliest();
     local.map_or(now, |local| local.with_timezone(&Utc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_stand_in_the_order_people_expect() {
+        let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
+        titles.sort_by_cached_key(|title| in_order(title));
+        assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);
+    }
 }

@@ -1,14 +1,33 @@
 //! Lines for a person or a program outside the screen: results to standard output, the rest to standard error.
 
+use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
 
 /// Writes a result. A reader that closed the pipe early wants no more.
 pub fn put(text: &str) {
     let mut out = stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).ok();
+    writeln!(out, "{}", harmless(text)).and_then(|()| out.flush()).ok();
 }
 
 /// Tells a person something that is not a result.
 pub fn tell(text: &str) {
-    writeln!(stderr().lock(), "{text}").ok();
+    writeln!(stderr().lock(), "{}", harmless(text)).ok();
+}
+
+/// The text without control characters other than line breaks and tabs: whatever a server put into a header or
+/// an address, it cannot steer the terminal.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let harms = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
+    if text.contains(harms) { Cow::Owned(text.replace(harms, "")) } else { Cow::Borrowed(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_left_out() {
+        assert_eq!(harmless("a\u{1b}[31mb\u{9b}2Jc\r\n\td\u{7}"), "a[31mb2Jc\n\td");
+        assert!(matches!(harmless("nothing wrong"), Cow::Borrowed(_)));
+    }
 }
