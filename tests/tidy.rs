@@ -1,0 +1,421 @@
+//! The house rules as code: what each room may name, how a file opens, how long it is, which words it may use.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Lines of a source file at most.
+const LINES_MAX: usize = 450;
+/// The rooms, floor by floor; a room uses only rooms of floors before its own.
+const FLOORS: [&[&str]; 7] =
+    [&["feed"], &["history", "schedule"], &["demo"], &["app"], &["view"], &["io"], &["cli"]];
+/// Rooms that know nothing of the world.
+const PURE: [&str; 6] = ["feed", "history", "schedule", "demo", "app", "view"];
+/// What only `io` and `cli` may name.
+const WORLD: [&str; 9] = [
+    "tokio",
+    "reqwest",
+    "sled",
+    "std::fs",
+    "std::env",
+    "Utc::now",
+    "Local::now",
+    "Instant::now",
+    "SystemTime::now",
+];
+/// Words that say nothing, as parts of identifiers and of file names.
+const EMPTY_WORDS: [&str; 6] = ["util", "helper", "manager", "handler", "misc", "common"];
+/// Marks of unfinished work, written so that this file has none of them.
+const UNFINISHED: [&str; 4] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("to", "do!"),
+    concat!("unimple", "mented!"),
+];
+/// Folders of a particular machine, written so that this file has none of them.
+const MACHINE_PATHS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "tmp")];
+
+/// Files by their path from the root of the project.
+type Files = BTreeMap<String, String>;
+
+#[test]
+fn pure_rooms_never_name_the_world() {
+    none(&broken(
+        &files("src"),
+        |path, text| {
+            if pure(path) { world_names(&code_of(text)) } else { Vec::new() }
+        },
+    ));
+    let planted = "use std::{fmt, fs::File};\nfn a() { chrono::Utc::now(); } // tokio\n";
+    assert_eq!(world_names(&code_of(planted)), ["std::fs", "Utc::now"]);
+    assert_eq!(world_names(&code_of("fn misled() { say(\"sled\"); }")), [""; 0]);
+}
+
+#[test]
+fn no_floor_reaches_down_the_list() {
+    none(&broken(&files("src"), |path, text| match room(path) {
+        Some(room) => lower_rooms(room, &code_of(text)),
+        None => Vec::new(),
+    }));
+    let planted =
+        "use crate::{feed::Entry, io::{http, store}};\nfn a() { super::super::cli::main() }";
+    assert_eq!(lower_rooms("app", &code_of(planted)), ["cli", "io"]);
+    assert_eq!(lower_rooms("cli", &code_of(planted)), ["cli"; 0]);
+    assert_eq!(lower_rooms("history", "use crate::schedule::Plan;"), ["schedule"]);
+    assert_eq!(lower_rooms("demo", "use crate::feed::Entry;"), ["feed"], "demo stands alone");
+}
+
+#[test]
+fn the_map_in_the_crate_doc_lists_the_rooms_in_floor_order() {
+    let library = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let listed: Vec<&str> = library
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`] |"))
+        .map(|(room, _)| room)
+        .collect();
+    assert_eq!(listed, FLOORS.concat());
+}
+
+#[test]
+fn every_source_file_opens_by_saying_what_it_is() {
+    let mut all = files("src");
+    all.extend(files("tests").into_iter().filter(|(path, _)| is_rust(path)));
+    none(&broken(
+        &all,
+        |_, text| if opens_well(text) { vec![] } else { vec!["no `//!` line".into()] },
+    ));
+    assert!(!opens_well("use std::fmt;\n"));
+    assert!(!opens_well("//!\n"));
+    assert!(opens_well("//! What it is.\n"));
+}
+
+#[test]
+fn no_source_file_is_longer_than_the_limit() {
+    let mut all = files("src");
+    all.extend(files("tests").into_iter().filter(|(path, _)| is_rust(path)));
+    none(&broken(&all, |_, text| too_long(text).into_iter().collect()));
+    assert_eq!(too_long(&"\n".repeat(LINES_MAX)), None);
+    assert_eq!(too_long(&"\n".repeat(LINES_MAX + 1)), Some("451 lines".to_owned()));
+}
+
+#[test]
+fn no_name_is_an_empty_word() {
+    let crates = crates();
+    let mut all = files("src");
+    all.extend(files("tests").into_iter().filter(|(path, _)| is_rust(path)));
+    none(&broken(&all, |path, text| {
+        let mut found = empty_words(path.trim_end_matches(".rs"));
+        found.extend(empty_words(&code_of(text)));
+        found.retain(|name| !crates.contains(name));
+        found
+    }));
+    let planted = "struct KeyHandler; fn text_utils() {} let x = \"helper\"; // misc";
+    assert_eq!(empty_words(&code_of(planted)), ["KeyHandler", "text_utils"]);
+    assert_eq!(empty_words("src/misc"), ["misc"]);
+    assert_eq!(empty_words("fn commonwealth() {}"), [""; 0]);
+}
+
+#[test]
+fn nothing_is_marked_as_unfinished() {
+    none(&broken(&everything(), |_, text| unfinished(text)));
+    let planted = concat!("// TO", "DO: later\nfn a() { to", "do!() }");
+    assert_eq!(unfinished(planted).len(), 2);
+    assert_eq!(unfinished("method!()"), [""; 0]);
+}
+
+#[test]
+fn no_file_names_a_folder_of_one_machine() {
+    none(&broken(&everything(), |_, text| machine_paths(text)));
+    assert_eq!(machine_paths(concat!("see /", "work/notes")).len(), 1);
+    assert_eq!(machine_paths(concat!("\"/", "tmp\"")).len(), 1);
+    assert_eq!(machine_paths("https://site.example/works and /roots"), [""; 0]);
+}
+
+#[test]
+fn the_lexer_keeps_code_and_drops_comments_and_texts() {
+    for (text, expected) in [
+        ("a /* b /* c */ d */ e", "a  e"),
+        ("a // b\nc", "a \nc"),
+        ("f(\"x \\\" y\", 'z', '\\'', b\"q\")", "f(\"\", '', '', b\"\")"),
+        ("r#\"a \" b\"# c r\"d\" e", "r\"\" c r\"\" e"),
+        ("fn f<'a>(x: &'a str) {}", "fn f<'a>(x: &'a str) {}"),
+        ("\"http://x\" y", "\"\" y"),
+    ] {
+        assert_eq!(code_of(text), expected, "{text}");
+    }
+}
+
+/// Fails with every offence on a line.
+fn none(offences: &[String]) {
+    assert!(offences.is_empty(), "\n{}", offences.join("\n"));
+}
+
+fn broken(files: &Files, rule: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
+    assert!(!files.is_empty(), "there is nothing to check");
+    let offences = files.iter().flat_map(|(path, text)| {
+        rule(path, text).into_iter().map(move |offence| format!("{path}: {offence}"))
+    });
+    offences.collect()
+}
+
+fn world_names(code: &str) -> Vec<String> {
+    let paths = used_paths(code);
+    let named = |name: &&&str| {
+        word_at(code, name).is_some() || paths.iter().any(|path| word_at(path, name).is_some())
+    };
+    WORLD.iter().filter(named).map(ToString::to_string).collect()
+}
+
+/// The rooms `code` names that a file of `room` may not use, in alphabetical order.
+fn lower_rooms(room: &str, code: &str) -> Vec<String> {
+    let floor = |room: &str| FLOORS.iter().position(|rooms| rooms.contains(&room));
+    let may_use = |other: &str| {
+        room == other || (room != "demo" && floor(other).is_some() && floor(other) < floor(room))
+    };
+    let paths = used_paths(code);
+    let names = |other: &&str| {
+        let stems = [format!("crate::{other}"), format!("super::{other}")];
+        stems.iter().any(|stem| {
+            word_at(code, stem).is_some() || paths.iter().any(|path| word_at(path, stem).is_some())
+        })
+    };
+    let mut found: Vec<String> = FLOORS
+        .concat()
+        .into_iter()
+        .filter(|other| !may_use(other))
+        .filter(names)
+        .map(str::to_owned)
+        .collect();
+    found.sort();
+    found
+}
+
+fn opens_well(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| line.starts_with("//! ") && line.len() > 8)
+}
+
+fn too_long(text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    (lines > LINES_MAX).then(|| format!("{lines} lines"))
+}
+
+/// Identifiers of which a part is an empty word, singular or plural.
+fn empty_words(code: &str) -> Vec<String> {
+    let identifiers = code.split(|char: char| !char.is_alphanumeric() && char != '_');
+    let is_empty_word = |part: &String| EMPTY_WORDS.contains(&part.trim_end_matches('s'));
+    identifiers.filter(|name| parts(name).iter().any(is_empty_word)).map(str::to_owned).collect()
+}
+
+/// `KeyHandler` and `key_handler` both as `key`, `handler`.
+fn parts(identifier: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for char in identifier.chars() {
+        if char == '_' || char.is_uppercase() {
+            parts.push(String::new());
+        }
+        if char != '_' {
+            parts.last_mut().unwrap().extend(char.to_lowercase());
+        }
+    }
+    parts
+}
+
+fn unfinished(text: &str) -> Vec<String> {
+    let marks = UNFINISHED.iter().filter(|mark| word_at(text, mark).is_some());
+    marks.map(ToString::to_string).collect()
+}
+
+fn machine_paths(text: &str) -> Vec<String> {
+    let named = |path: &&&str| {
+        text.match_indices(**path).any(|(at, _)| {
+            let after = text[at + path.len()..].chars().next();
+            let before = text[..at].chars().next_back();
+            !after.is_some_and(|char| char.is_alphanumeric() || matches!(char, '-' | '_' | '.'))
+                && !before.is_some_and(|char| char.is_alphanumeric() || char == '}')
+        })
+    };
+    MACHINE_PATHS.iter().filter(named).map(ToString::to_string).collect()
+}
+
+/// Where `word` stands in `text` as a word of its own.
+fn word_at(text: &str, word: &str) -> Option<usize> {
+    let in_name = |char: char| char.is_alphanumeric() || char == '_';
+    text.match_indices(word).map(|(at, _)| at).find(|&at| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(in_name) && (word.ends_with('!') || !after.is_some_and(in_name))
+    })
+}
+
+/// The paths of all `use` items, groups written out: `use a::{b, c::d};` is `a::b` and `a::c::d`.
+fn used_paths(code: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for item in code.split(';') {
+        let Some(at) = word_at(item, "use") else { continue };
+        let tree: String = item[at + 3..].split_whitespace().collect();
+        write_out("", &tree, &mut paths);
+    }
+    paths
+}
+
+fn write_out(stem: &str, tree: &str, paths: &mut Vec<String>) {
+    let Some(open) = tree.find('{') else {
+        paths.push(format!("{stem}{tree}"));
+        return;
+    };
+    let stem = format!("{stem}{}", &tree[..open]);
+    let inside = tree[open + 1..].trim_end_matches(';');
+    let (mut depth, mut from) = (0_usize, 0);
+    for (at, char) in inside.char_indices() {
+        match char {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                write_out(&stem, &inside[from..at], paths);
+                from = at + 1;
+                if char == '}' {
+                    return;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The text without comments and without what stands between quotes.
+fn code_of(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            comment_length(rest)
+        } else if let Some(length) = raw_text_length(rest, &code) {
+            code.push_str("r\"\"");
+            length
+        } else if char == '"' {
+            code.push_str("\"\"");
+            quoted_length(rest, '"')
+        } else if char == '\'' && is_char(rest) {
+            code.push_str("''");
+            quoted_length(rest, '\'')
+        } else {
+            code.push(char);
+            char.len_utf8()
+        };
+        rest = &rest[length..];
+    }
+    code
+}
+
+fn comment_length(text: &str) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < text.len() {
+        if text[at..].starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if text[at..].starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                break;
+            }
+        } else {
+            at += text[at..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    at
+}
+
+/// Bytes of a raw text if one begins here and not inside a name.
+fn raw_text_length(text: &str, before: &str) -> Option<usize> {
+    let inside_name =
+        before.chars().next_back().is_some_and(|char| char.is_alphanumeric() && char != 'b');
+    let marks = text.strip_prefix('r').filter(|_| !inside_name)?;
+    let hashes = marks.len() - marks.trim_start_matches('#').len();
+    marks[hashes..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    let from = hashes + 2;
+    Some(text[from..].find(&end).map_or(text.len(), |at| from + at + end.len()))
+}
+
+fn is_char(text: &str) -> bool {
+    let mut chars = text.chars().skip(1);
+    chars.next() == Some('\\') || chars.next() == Some('\'')
+}
+
+fn quoted_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, char) in text.char_indices().skip(1) {
+        if escaped {
+            escaped = false;
+        } else if char == '\\' {
+            escaped = true;
+        } else if char == quote {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+fn room(path: &str) -> Option<&str> {
+    let (room, _) = path.strip_prefix("src/")?.split_once('/')?;
+    Some(room)
+}
+
+fn pure(path: &str) -> bool {
+    room(path).is_some_and(|room| PURE.contains(&room))
+}
+
+fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending == "rs")
+}
+
+/// The crates this project stands on, as code names them: their names are not ours to choose.
+fn crates() -> Vec<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let names =
+        manifest.lines().filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
+    names.collect()
+}
+
+fn everything() -> Files {
+    let mut all = files("src");
+    for folder in ["tests", "assets"] {
+        all.extend(files(folder));
+    }
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    all.insert("README.md".into(), readme);
+    all
+}
+
+fn files(folder: &str) -> Files {
+    let mut found = Files::new();
+    collect(folder, &mut found);
+    found
+}
+
+fn collect(folder: &str, found: &mut Files) {
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type().unwrap().is_dir() {
+            collect(&path, found);
+        } else {
+            let bytes = fs::read(entry.path()).unwrap();
+            found.insert(path, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
