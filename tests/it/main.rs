@@ -5,11 +5,24 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::wildcard_enum_match_arm,
+    clippy::format_collect,
+    clippy::default_trait_access,
     unreachable_pub,
     clippy::allow_attributes,
-    reason = "a test may panic, and this binary exports nothing"
+    reason = "a test may panic, know how late it is, and be short; this binary exports nothing"
 )]
 
+mod binary;
+mod broken_server;
+mod cli;
+mod docs;
+mod documents;
+mod http;
 mod journeys;
+mod opml;
 mod screens;
+mod site;
+mod store;
 mod world;

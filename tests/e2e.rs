@@ -1,0 +1,222 @@
+//! The real binary in a terminal: what a person presses and sees.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::ops::Range;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+/// Silence after which what is waited for will not come any more.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Pieces of output looked at while something is waited for: the status line moves every second or so.
+const PIECES_MAX: u32 = 2000;
+
+/// The program in a terminal of its own.
+struct Session {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    keys: Box<dyn Write + Send>,
+    output: Receiver<Vec<u8>>,
+    screen: vt100::Parser,
+    home: tempfile::TempDir,
+}
+
+const fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).unwrap()
+}
+
+impl Session {
+    fn start(args: &[&str], columns: u16, rows: u16) -> Self {
+        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_backissue"));
+        command.env_clear();
+        for (name, value) in [("TERM", "xterm-256color"), ("NO_PROXY", "*"), ("TZ", "UTC")] {
+            command.env(name, value);
+        }
+        for name in ["HOME", "TMPDIR"] {
+            command.env(name, home.path());
+        }
+        command.args(args);
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let (sender, output) = channel();
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut piece) {
+                if sender.send(piece[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let keys = pair.master.take_writer().unwrap();
+        let screen = vt100::Parser::new(cells(rows), cells(columns), 0);
+        Self { master: pair.master, child, keys, output, screen, home }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    fn resize(&mut self, columns: u16, rows: u16) {
+        // First our own, so that nothing is drawn over an edge that is not there any more.
+        self.screen.screen_mut().set_size(cells(rows), cells(columns));
+        self.master.resize(size(columns, rows)).unwrap();
+    }
+
+    /// How the terminal treats what is typed: echo, lines, signals.
+    fn flags(&self) -> String {
+        format!("{:?}", self.master.get_termios().unwrap().local_flags)
+    }
+
+    fn text(&self) -> String {
+        self.screen.screen().contents()
+    }
+
+    /// Waits until the screen fits.
+    #[track_caller]
+    fn until(&mut self, what: &str, fits: impl Fn(&vt100::Screen) -> bool) {
+        for _ in 0..PIECES_MAX {
+            if fits(self.screen.screen()) {
+                return;
+            }
+            match self.output.recv_timeout(SILENCE) {
+                Ok(piece) => self.screen.process(&piece),
+                Err(_) => break,
+            }
+        }
+        panic!("{what} does not come:\n{}", self.text());
+    }
+
+    #[track_caller]
+    fn until_it_says(&mut self, words: &str) {
+        self.until(words, |screen| screen.contents().contains(words));
+    }
+
+    /// Waits for the end of the program, with all it wrote.
+    #[track_caller]
+    fn ended(&mut self) -> ExitStatus {
+        for _ in 0..PIECES_MAX {
+            match self.output.recv_timeout(SILENCE) {
+                Ok(piece) => self.screen.process(&piece),
+                Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
+                Err(RecvTimeoutError::Timeout) => break,
+            }
+        }
+        panic!("it does not end:\n{}", self.text());
+    }
+
+    /// The terminal is as it was before.
+    #[track_caller]
+    fn given_back(&self) {
+        let screen = self.screen.screen();
+        assert!(!screen.alternate_screen(), "the alternate screen was left");
+        assert!(!screen.hide_cursor(), "the cursor is shown");
+        assert!(!screen.bracketed_paste(), "pasting is as usual");
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+        assert!(!self.text().contains("panicked"), "{}", self.text());
+        let left: Vec<_> = std::fs::read_dir(self.home.path()).unwrap().collect();
+        assert!(left.is_empty(), "nothing stays behind: {left:?}");
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Only a test that failed finds it running.
+        self.child.kill().ok();
+    }
+}
+
+#[test]
+fn the_demo_is_read_from_start_to_end() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    let flags = session.flags();
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.press("l");
+    session.press("j");
+    session.press("\r");
+    session.until("the text of an entry", |screen| {
+        // Title, source and address; then, after an empty line, the text.
+        screen.contents().contains("http://127.0.0.1:") && words(screen, 5, 71..119) > 3
+    });
+    session.press("?");
+    session.until_it_says("half a page down");
+    session.press("?");
+    session.until("the text again", |screen| !screen.contents().contains("half a page"));
+    session.press("\t");
+    session.press("qqq");
+    assert!(session.ended().success());
+    session.given_back();
+    assert_eq!(session.flags(), flags, "the line discipline is as before");
+}
+
+#[test]
+fn every_size_is_drawn_and_a_signal_ends_it_cleanly() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    let flags = session.flags();
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    for (columns, rows) in [(40, 12), (80, 24), (119, 20), (200, 50), (40, 50), (300, 12)] {
+        session.resize(columns, rows);
+        session.until("a screen from edge to edge", |screen| {
+            let corner = |row, column| {
+                screen
+                    .cell(row, column)
+                    .is_some_and(|cell| "┌┐└┘".contains(cell.contents()) && cell.has_contents())
+            };
+            corner(0, 0) && corner(0, columns - 1) && corner(rows - 2, columns - 1)
+        });
+    }
+    session.resize(30, 5);
+    session.until_it_says("40 x 12");
+    session.resize(40, 12);
+    for key in ["l", "\r", "?", "j", "?", "\t", "G", "g", " ", "n"] {
+        session.press(key);
+    }
+    session.until_it_says("Keys");
+    let id = session.child.process_id().unwrap();
+    let told = Command::new("sh").args(["-c", &format!("kill -TERM {id}")]).status().unwrap();
+    assert!(told.success());
+    assert!(session.ended().success());
+    session.given_back();
+    assert_eq!(session.flags(), flags, "the line discipline is as before");
+}
+
+#[test]
+fn without_subscriptions_it_says_what_can_be_done() {
+    let mut session = Session::start(&[], 80, 24);
+    for words in ["Welcome", "paste the address", "import an OPML file", "demo"] {
+        session.until_it_says(words);
+    }
+    session.press("a");
+    session.press("orchard\r");
+    session.until_it_says("'orchard' is not the address");
+    session.press("d");
+    session.until("an entry of the demo", |screen| words(screen, 2, 31..79) > 3);
+    session.press("\x03");
+    assert!(session.ended().success());
+}
+
+/// Words in some columns of a row.
+fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
+    let cells = columns.filter_map(|column| screen.cell(row, column));
+    let text: String =
+        cells.map(|cell| if cell.has_contents() { cell.contents() } else { " " }).collect();
+    text.split_whitespace().count()
+}

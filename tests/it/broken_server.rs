@@ -1,0 +1,81 @@
+//! A server that answers with bytes of the test's choice, right or wrong, and keeps what it was sent.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
+
+/// What is done after the answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The connection is closed.
+    Close,
+    /// The connection stays open and silent.
+    Wait,
+    /// A byte goes out every few milliseconds for ever.
+    Drip,
+}
+
+/// A server that answers every connection in the same way; it ends when it is dropped.
+pub(crate) struct BrokenServer {
+    port: u16,
+    heads: UnboundedReceiver<Vec<u8>>,
+    serving: JoinHandle<()>,
+}
+
+impl BrokenServer {
+    pub(crate) async fn start(answer: impl Into<Vec<u8>>, then: Then) -> Self {
+        let answer = answer.into();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (sender, heads) = unbounded_channel();
+        let serving = tokio::spawn(async move {
+            let mut open = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                sender.send(head(&mut stream).await).ok();
+                // The client may have gone already.
+                stream.write_all(&answer).await.ok();
+                match then {
+                    Then::Close => drop(stream),
+                    Then::Wait => open.push(stream),
+                    Then::Drip => drip(stream).await,
+                }
+            }
+        });
+        Self { port, heads, serving }
+    }
+
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The head of the next request, byte for byte.
+    pub(crate) async fn head(&mut self) -> Vec<u8> {
+        self.heads.recv().await.unwrap()
+    }
+}
+
+impl Drop for BrokenServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// Reads up to the empty line, or the first byte of what is no HTTP.
+async fn head(stream: &mut TcpStream) -> Vec<u8> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.first().is_none_or(u8::is_ascii_alphabetic) {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => break,
+        }
+    }
+    head
+}
+
+async fn drip(mut stream: TcpStream) {
+    let mut pace = tokio::time::interval(std::time::Duration::from_millis(10));
+    while stream.write_all(b" ").await.is_ok() {
+        pace.tick().await;
+    }
+}

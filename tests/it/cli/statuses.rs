@@ -1,0 +1,150 @@
+//! What each answer does to a feed (SPEC D.2).
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::feeds;
+use crate::binary::Program;
+use crate::documents::rss;
+use crate::site::{Site, answer};
+
+/// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
+fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Value, Program, Site) {
+    let (site, program) = (site_with(status, headers), Program::new());
+    program.run(&["add", &site.at("/f")]).with(0);
+    program.run(&["poll", "--all"]);
+    (feeds(&program).remove(0), program, site)
+}
+
+fn site_with(status: u16, headers: &'static [(&'static str, &'static str)]) -> Site {
+    let asked = std::sync::atomic::AtomicBool::new(false);
+    Site::start(move |_| {
+        if asked.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            answer(status, headers, "")
+        } else {
+            answer(200, &[("etag", "\"one\"")], rss("T", "e", 2))
+        }
+    })
+}
+
+fn waits(feed: &Value) -> TimeDelta {
+    let at = |field: &str| -> DateTime<Utc> { feed[field].as_str().unwrap().parse().unwrap() };
+    at("next_poll") - at("last_try")
+}
+
+#[test]
+fn a_failure_is_counted_told_and_changes_no_entry() {
+    for status in [204, 206, 300, 305, 400, 401, 402, 403, 404, 408, 429, 451, 500, 503, 511] {
+        let (feed, ..) = after(status, &[]);
+        assert_eq!((&feed["state"], &feed["failures"]), (&"failing".into(), &1.into()), "{status}");
+        assert_eq!(feed["status"], status);
+        assert!(feed["trouble"].as_str().is_some_and(|why| !why.is_empty()), "{status}");
+        assert_eq!((&feed["total"], &feed["unread"]), (&2.into(), &2.into()), "{status}");
+    }
+}
+
+#[test]
+fn a_status_that_asks_for_patience_gets_it() {
+    for (status, headers, minutes) in [
+        (401, &[][..], 24 * 60),
+        (402, &[], 4 * 60),
+        (403, &[], 4 * 60),
+        (451, &[], 4 * 60),
+        (429, &[], 60),
+        (429, &[("retry-after", "14400")], 4 * 60),
+        (503, &[("retry-after", "18000")], 5 * 60),
+        (500, &[], 15),
+        (404, &[], 15),
+    ] {
+        let (feed, ..) = after(status, headers);
+        let waits = waits(&feed);
+        assert!(waits >= TimeDelta::minutes(minutes), "{status} {headers:?}: {waits}");
+    }
+}
+
+#[test]
+fn a_feed_that_is_gone_is_never_asked_again_and_keeps_its_entries() {
+    let (feed, program, site) = after(410, &[]);
+    assert_eq!((&feed["state"], &feed["next_poll"]), (&"gone".into(), &Value::Null));
+    assert_eq!(feed["total"], 2);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!((&polled["polled"], &polled["skipped"]), (&0.into(), &1.into()));
+    program.run(&["poll"]).with(0);
+    assert_eq!(site.asked("/f").len(), 2);
+}
+
+#[test]
+fn a_203_is_read_as_a_200() {
+    let (site, program) = (Site::start(|_| answer(203, &[], rss("T", "e", 2))), Program::new());
+    program.run(&["add", &site.at("/f")]).with(0);
+    assert_eq!(feeds(&program)[0]["total"], 2);
+}
+
+#[test]
+fn a_304_that_nothing_was_asked_for_is_asked_again_past_the_caches() {
+    let site = Site::start(|request| match request.header("cache-control") {
+        Some("no-cache") => answer(200, &[], rss("T", "e", 2)),
+        _ => answer(304, &[], ""),
+    });
+    let program = Program::new();
+    program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!((&polled["read"], &polled["new"]), (&1.into(), &2.into()));
+    assert_eq!(site.asked("/f").len(), 2);
+}
+
+#[test]
+fn a_412_or_416_is_asked_again_without_validators() {
+    for status in [412, 416] {
+        let site = Site::start(move |request| match request.header("if-none-match") {
+            Some(_) => answer(status, &[], ""),
+            None => answer(200, &[("etag", "\"one\"")], rss("T", "e", 2)),
+        });
+        let program = Program::new();
+        program.run(&["add", &site.at("/f")]).with(0);
+        let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+        assert_eq!(polled["read"], 1, "{status}");
+        assert_eq!(site.asked("/f").len(), 3, "{status}");
+    }
+}
+
+#[test]
+fn a_421_is_asked_again_once() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let site =
+        Site::start(move |_| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => answer(421, &[], ""),
+            _ => answer(200, &[], rss("T", "e", 2)),
+        });
+    let program = Program::new();
+    program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
+    program.run(&["poll", "--all"]).with(0);
+    assert_eq!(site.asked("/f").len(), 2);
+}
+
+#[test]
+fn a_feed_without_entries_is_accepted() {
+    let (site, program) = (Site::start(|_| answer(200, &[], rss("Empty", "e", 0))), Program::new());
+    program.run(&["add", &site.at("/f")]).with(0);
+    let feed = feeds(&program).remove(0);
+    assert_eq!((&feed["state"], &feed["total"]), (&"ok".into(), &0.into()));
+}
+
+#[test]
+fn a_feed_that_comes_back_is_forgiven() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let site =
+        Site::start(move |_| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            1 | 2 => answer(500, &[], ""),
+            _ => answer(200, &[], rss("T", "e", 2)),
+        });
+    let program = Program::new();
+    program.run(&["add", &site.at("/f")]).with(0);
+    program.run(&["poll", "--all"]).with(1);
+    program.run(&["poll", "--all"]).with(1);
+    assert_eq!(feeds(&program)[0]["failures"], 2);
+    program.run(&["poll", "--all"]).with(0);
+    let feed = feeds(&program).remove(0);
+    assert_eq!((&feed["failures"], &feed["trouble"]), (&0.into(), &Value::Null));
+    assert_eq!(feed["failing_since"], Value::Null);
+}

@@ -1,0 +1,115 @@
+//! Validators from poll to poll: kept, replaced and cleared by SPEC D.4.
+
+use backissue::io::publisher::PublisherAnswer;
+use serde_json::Value;
+
+use super::feeds;
+use crate::binary::Program;
+use crate::documents::{page, rss};
+use crate::site::{Site, answer};
+
+/// Answers in order, the last one for ever.
+fn scripted(answers: Vec<PublisherAnswer>) -> Site {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    Site::start(move |_| {
+        let place = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        answers[place.min(answers.len() - 1)].clone()
+    })
+}
+
+fn feed(headers: &[(&str, &str)]) -> PublisherAnswer {
+    answer(200, headers, rss("T", "e", 2))
+}
+
+const BOTH: [(&str, &str); 2] = [("etag", "\"one\""), ("last-modified", "Mon")];
+
+/// Polls until every answer was given and once more; what each request sent as its two validators.
+fn sent(answers: Vec<PublisherAnswer>) -> Vec<[Option<String>; 2]> {
+    let polls = answers.len() + 1;
+    let (site, program) = (scripted(answers), Program::new());
+    program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
+    for _ in 0..polls {
+        program.run(&["poll", "--all"]);
+    }
+    let asked = site.asked("/f").into_iter();
+    asked
+        .map(|request| {
+            ["if-none-match", "if-modified-since"]
+                .map(|name| request.header(name).map(str::to_owned))
+        })
+        .collect()
+}
+
+fn pair(etag: &str, date: &str) -> [Option<String>; 2] {
+    [etag, date].map(|text| (!text.is_empty()).then(|| text.to_owned()))
+}
+
+#[test]
+fn a_304_replaces_what_it_brings_and_keeps_the_rest() {
+    let new_tag = answer(304, &[("etag", "W/\"two\"")], "");
+    let new_date = answer(304, &[("last-modified", "Tue")], "");
+    let sent = sent(vec![feed(&BOTH), new_tag, new_date]);
+    let expected =
+        [pair("", ""), pair("\"one\"", "Mon"), pair("W/\"two\"", "Mon"), pair("W/\"two\"", "Tue")];
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn a_200_replaces_all_and_an_absent_one_is_cleared() {
+    let sent = sent(vec![feed(&BOTH), feed(&[("last-modified", "Tue")]), feed(&[])]);
+    let expected = [pair("", ""), pair("\"one\"", "Mon"), pair("", "Tue"), pair("", "")];
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn what_is_no_feed_changes_no_validator() {
+    let other = [("etag", "\"other\""), ("last-modified", "Tue")];
+    for useless in [
+        answer(200, &other, page("Log in", &[])),
+        answer(200, &other, "<rss"),
+        answer(200, &other, ""),
+        answer(500, &other, ""),
+        answer(404, &other, ""),
+    ] {
+        let status = useless.status;
+        let sent = sent(vec![feed(&BOTH), useless]);
+        assert_eq!(sent[2], pair("\"one\"", "Mon"), "{status}");
+    }
+}
+
+#[test]
+fn a_forced_poll_sends_no_validators_and_asks_for_a_fresh_copy() {
+    let (site, program) = (scripted(vec![feed(&BOTH)]), Program::new());
+    program.run(&["add", &site.at("/f")]).with(0);
+    program.run(&["poll", "--force"]).with(0);
+    let asked = site.asked("/f");
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[1].header("if-none-match"), None);
+    assert_eq!(asked[1].header("if-modified-since"), None);
+    assert_eq!(asked[1].header("cache-control"), Some("no-cache"));
+}
+
+#[test]
+fn a_forced_poll_drops_the_stored_validators_first() {
+    let (site, program) = (scripted(vec![feed(&BOTH), answer(500, &[], "")]), Program::new());
+    program.run(&["add", &site.at("/f")]).with(0);
+    program.run(&["poll", "--force"]).with(1);
+    assert_eq!(feeds(&program)[0]["etag"], Value::Null);
+}
+
+#[test]
+fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
+    let site = Site::start(|request| match request.path() {
+        "/old" => answer(302, &[("location", "/new")], ""),
+        _ if request.header("if-none-match") == Some("\"one\"") => answer(304, &[], ""),
+        _ => feed(&BOTH),
+    });
+    let program = Program::new();
+    program.run(&["add", &site.at("/old")]).with(0);
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    assert_eq!(feeds(&program)[0]["url"], site.at("/old"), "the stored address stays");
+    assert!(site.asked("/old").iter().all(|request| request.header("if-none-match").is_none()));
+    let last = site.asked("/new").pop().unwrap();
+    assert_eq!(last.header("if-none-match"), Some("\"one\""), "its own address gets them");
+    assert_eq!(polled["feeds"][0]["outcome"], "not_modified");
+}

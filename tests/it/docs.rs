@@ -1,0 +1,125 @@
+//! What the help and the README promise is what the program has.
+
+use backissue::app::keymap::BINDINGS;
+
+use crate::binary::Program;
+
+/// Flags every command takes.
+const GLOBAL: [&str; 5] = ["--data-dir", "--config", "--offline", "-v", "--help"];
+
+/// All commands there are or will be, with their arguments and flags. One that is not built yet is passed over.
+const COMMANDS: [(&str, &[&str]); 22] = [
+    ("demo", &[]),
+    ("add", &["URL", "--tag", "--title", "--no-poll"]),
+    ("import", &["FILE"]),
+    ("export", &["FILE"]),
+    ("feeds", &["--json"]),
+    ("entries", &["FEED", "--unread", "--starred", "--since", "--limit", "--json"]),
+    ("show", &["ENTRY", "--text", "--html"]),
+    ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
+    ("watch", &[]),
+    ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
+    ("set", &["FEED", "--pace", "--min", "--max", "--every", "--history", "--title", "--tag"]),
+    ("history", &["FEED", "--continue", "--retry", "--reread", "--json"]),
+    ("search", &["WORDS", "--json"]),
+    ("parse", &["FILE", "--url", "--content-type", "--json"]),
+    ("lint", &["URL"]),
+    ("simulate", &["--feeds", "--policy", "--rules", "--budget", "--stdio", "--table"]),
+    ("doctor", &["--repair"]),
+    ("backup", &["FILE"]),
+    ("restore", &["FILE"]),
+    ("completions", &["SHELL"]),
+    ("man", &[]),
+    ("help", &[]),
+];
+
+fn built() -> Vec<String> {
+    let commands = backissue::cli::command();
+    commands.get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+#[test]
+fn the_help_of_every_command_names_its_arguments_and_flags() {
+    let (program, built) = (Program::new(), built());
+    for (command, flags) in COMMANDS.iter().filter(|(name, _)| built.iter().any(|b| b == name)) {
+        let help = program.run_bare(&[command, "--help"]).with(0).out;
+        for flag in flags.iter().chain(&GLOBAL) {
+            assert!(names(&help, flag), "{command} --help does not name {flag}:\n{help}");
+        }
+    }
+}
+
+/// Whether a flag stands in a help as a word of its own.
+fn names(help: &str, flag: &str) -> bool {
+    let inside = |char: char| char.is_alphanumeric() || char == '-';
+    help.match_indices(flag).any(|(at, _)| {
+        let before = help[..at].chars().next_back();
+        let after = help[at + flag.len()..].chars().next();
+        !before.is_some_and(inside) && !after.is_some_and(inside)
+    })
+}
+
+#[test]
+fn every_command_is_one_of_the_list_and_the_help_names_it() {
+    let help = Program::new().run_bare(&["--help"]).with(0).out;
+    let built = built();
+    assert!(built.len() >= 11, "{built:?}");
+    for command in built {
+        assert!(COMMANDS.iter().any(|(name, _)| *name == command), "{command} is not in the list");
+        assert!(names(&help, &command), "{command}:\n{help}");
+    }
+    for flag in GLOBAL {
+        assert!(names(&help, flag), "{flag}:\n{help}");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_manifest() {
+    let told = Program::new().run_bare(&["--version"]).with(0).out;
+    assert_eq!(told, concat!("backissue ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_environment_names_are_in_the_help() {
+    let help = Program::new().run_bare(&["--help"]).with(0).out;
+    for name in ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"] {
+        assert!(help.contains(name), "{help}");
+    }
+}
+
+#[test]
+fn the_key_table_of_the_readme_is_the_table_of_the_program() {
+    let readme = include_str!("../../README.md");
+    let table = readme
+        .split_once("<!-- keys -->")
+        .and_then(|(_, rest)| rest.split_once("<!-- /keys -->"))
+        .map(|(table, _)| table)
+        .expect("the README has a key table between <!-- keys --> and <!-- /keys -->");
+    let expected: Vec<(String, String)> =
+        BINDINGS.iter().map(|binding| (binding.keys.into(), binding.help.into())).collect();
+    assert_eq!(rows(table), expected);
+}
+
+/// The rows of a Markdown table of two columns below its heading, without code marks.
+fn rows(table: &str) -> Vec<(String, String)> {
+    let lines = table.lines().map(str::trim).filter(|line| line.starts_with('|')).skip(2);
+    lines
+        .map(|line| {
+            let line = line.replace("\\|", "\u{0}");
+            let mut cells = line
+                .trim_matches('|')
+                .split('|')
+                .map(|cell| cell.replace('\u{0}', "|").replace('`', "").trim().to_owned());
+            let row = (cells.next().unwrap(), cells.next().unwrap());
+            assert_eq!(cells.next(), None, "two columns: {line}");
+            row
+        })
+        .collect()
+}
+
+#[test]
+fn rows_of_a_table_are_read() {
+    let table = "\n| keys | what |\n| --- | --- |\n| `j` ↓ | next row |\n| `\\|` | pipe |\n";
+    let expected = [("j ↓", "next row"), ("|", "pipe")];
+    assert_eq!(rows(table), expected.map(|(keys, what)| (keys.to_owned(), what.to_owned())));
+}

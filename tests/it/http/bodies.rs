@@ -1,0 +1,189 @@
+//! Bodies: encodings, sizes, and what they turn out to be (SPEC D.1, D.8).
+
+use std::io::Write as _;
+
+use backissue::app::fetching::{Answer, AnswerBody, Failure, Fetched};
+use backissue::feed::Kind;
+use backissue::io::body::BodyLimits;
+use backissue::io::http::Limits;
+use backissue::io::publisher::{Publisher, PublisherAnswer};
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+use super::{SMALL, document, fetch, request, roomy};
+use crate::broken_server::{BrokenServer, Then};
+use crate::documents::{garbage, page, rss};
+use crate::site::answer;
+
+async fn fetched(limits: Limits, answer: PublisherAnswer) -> Fetched {
+    let publisher = Publisher::start(move |_| answer.clone()).await.unwrap();
+    fetch(limits, request(&format!("{}/f", publisher.base_url()))).await
+}
+
+async fn read(headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+    fetched(roomy(), answer(200, headers, body)).await.result.unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn bare_deflate(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn brotli(bytes: &[u8]) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    brotli::CompressorWriter::new(&mut encoded, 4096, 5, 20).write_all(bytes).unwrap();
+    encoded
+}
+
+#[tokio::test]
+async fn every_encoding_that_is_asked_for_is_read() {
+    let text = rss("T", "e", 40).into_bytes();
+    for (encoding, body) in [
+        ("gzip", gzip(&text)),
+        ("x-gzip", gzip(&text)),
+        ("deflate", zlib(&text)),
+        ("deflate", bare_deflate(&text)),
+        ("br", brotli(&text)),
+        ("identity", text.clone()),
+    ] {
+        let sent = body.len() as u64;
+        let fetched = fetched(roomy(), answer(200, &[("content-encoding", encoding)], body)).await;
+        assert_eq!(fetched.wire_bytes, sent, "{encoding}: bytes over the wire");
+        assert_eq!(document(&fetched.result.unwrap()).entries.len(), 40, "{encoding}");
+    }
+}
+
+#[tokio::test]
+async fn gzip_that_nobody_announced_is_read() {
+    assert_eq!(document(&read(&[], gzip(rss("T", "e", 2).as_bytes())).await).entries.len(), 2);
+}
+
+#[tokio::test]
+async fn an_encoding_that_was_not_asked_for_is_refused() {
+    for encoding in ["zstd", "compress", "gzip, br"] {
+        let sent = answer(200, &[("content-encoding", encoding)], "x");
+        let refused = fetched(roomy(), sent).await.result;
+        assert!(matches!(refused, Err(Failure::Encoding(_))), "{encoding}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_body_decides_and_not_its_content_type() {
+    for media_type in ["text/html", "application/octet-stream", "image/png", ""] {
+        let answer = read(&[("content-type", media_type)], rss("T", "e", 2)).await;
+        assert_eq!(document(&answer).kind, Kind::Rss, "{media_type}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_told_with_the_feeds_it_names() {
+    let feeds = [("News", "/news.xml"), ("Comments", "comments.xml")];
+    let body = read(&[("content-type", "text/html")], page("Home & away", &feeds)).await.body;
+    let AnswerBody::Page { title, candidates } = body else { panic!("{body:?}") };
+    assert_eq!(title.as_deref(), Some("Home & away"));
+    let paths: Vec<&str> =
+        candidates.iter().map(|one| one.url.splitn(4, '/').nth(3).unwrap()).collect();
+    assert_eq!(paths, ["news.xml", "comments.xml"]);
+    assert_eq!(candidates[0].title.as_deref(), Some("News"));
+}
+
+#[tokio::test]
+async fn bytes_that_mean_nothing_are_no_feed() {
+    for (media_type, body) in [
+        ("application/rss+xml", garbage()),
+        ("application/octet-stream", vec![0; 5000]),
+        ("text/xml", b"<rss version=".to_vec()),
+        ("application/json", b"{\"a\": [".to_vec()),
+        ("text/plain", b"hello".to_vec()),
+    ] {
+        let answer = read(&[("content-type", media_type)], body).await;
+        let read = document(&answer);
+        assert_eq!(read.kind, Kind::None, "{media_type}");
+        assert!(!read.flaws.is_empty(), "{media_type}: it says why");
+    }
+}
+
+#[tokio::test]
+async fn nothing_but_white_space_is_empty() {
+    for body in ["", " \r\n\t "] {
+        assert_eq!(read(&[], body).await.body, AnswerBody::Empty);
+    }
+}
+
+#[tokio::test]
+async fn a_body_at_the_limit_is_read_and_one_byte_more_is_not() {
+    let mut body = rss("T", "e", 2).into_bytes();
+    body.resize(SMALL.body.wire_max, b' ');
+    fetched(SMALL, answer(200, &[], body.clone())).await.result.unwrap();
+    body.push(b' ');
+    let refused = fetched(SMALL, answer(200, &[], body)).await;
+    assert!(matches!(refused.result, Err(Failure::TooLarge(_))), "{refused:?}");
+    assert_eq!(refused.wire_bytes, 0, "the announcement is enough");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_without_saying_so_is_left() {
+    let endless =
+        [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b' '; 4 * SMALL.body.wire_max]].concat();
+    let server = BrokenServer::start(endless, Then::Close).await;
+    let refused = fetch(SMALL, request(&server.at("/"))).await;
+    assert!(matches!(refused.result, Err(Failure::TooLarge(_))), "{refused:?}");
+    assert!(refused.wire_bytes > SMALL.body.wire_max as u64);
+}
+
+#[tokio::test]
+async fn a_bomb_ends_at_the_size_of_a_body() {
+    for (encoding, bomb) in [
+        ("gzip", gzip(&vec![b' '; 2 << 20])),
+        ("deflate", zlib(&vec![b' '; 2 << 20])),
+        ("br", brotli(&vec![b' '; 2 << 20])),
+    ] {
+        let sent = answer(200, &[("content-encoding", encoding)], bomb);
+        let refused = fetched(SMALL, sent).await.result;
+        assert!(matches!(refused, Err(Failure::TooLarge(_))), "{encoding}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bomb_ends_at_the_ratio() {
+    let body = BodyLimits { ratio_max: 200, ..BodyLimits::default() };
+    let bomb = answer(200, &[("content-encoding", "gzip")], gzip(&vec![b' '; 4 << 20]));
+    let refused = fetched(Limits { body, ..roomy() }, bomb).await.result;
+    let Err(Failure::TooLarge(why)) = &refused else { panic!("{refused:?}") };
+    assert!(why.contains("200 times"), "{why}");
+}
+
+#[tokio::test]
+async fn a_body_that_is_cut_off_is_told() {
+    let whole = rss("T", "e", 3);
+    let short = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{whole}", whole.len() + 10);
+    let chunked = format!(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{whole}\r\n",
+        whole.len()
+    );
+    let within = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n{whole}");
+    let zipped = gzip(whole.as_bytes());
+    let half = [
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".to_vec(),
+        zipped[..zipped.len() / 2].to_vec(),
+    ]
+    .concat();
+    for bytes in [short.into_bytes(), chunked.into_bytes(), within.into_bytes(), half] {
+        let server = BrokenServer::start(bytes.clone(), Then::Close).await;
+        let cut = fetch(SMALL, request(&server.at("/"))).await.result;
+        assert_eq!(cut, Err(Failure::CutOff), "{}", bytes[..90].escape_ascii());
+    }
+}

@@ -1,0 +1,115 @@
+//! Servers that cannot be had, say nothing, or talk nonsense (SPEC D.2, D.8, constants of SPEC 0).
+
+use std::time::Duration;
+
+use backissue::app::fetching::{Failure, Fetched};
+use backissue::io::http::Limits;
+use tokio::net::TcpListener;
+
+use super::{SMALL, fetch, request};
+use crate::broken_server::{BrokenServer, Then};
+
+const FEED_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n<rss version=\"2.0\">";
+
+fn waited_for(fetched: &Fetched) -> &'static str {
+    match &fetched.result {
+        Err(Failure::Timeout { phase, .. }) => phase,
+        other => panic!("no time-out: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_told_with_the_host() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let refused = fetch(SMALL, request(&format!("http://127.0.0.1:{port}/"))).await.result;
+    let Err(Failure::Connect(why)) = &refused else { panic!("{refused:?}") };
+    assert!(why.contains("127.0.0.1") && why.contains("refused"), "{why}");
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_exist_is_told() {
+    let limits =
+        Limits { connect: Duration::from_secs(10), total: Duration::from_secs(10), ..SMALL };
+    let unknown = fetch(limits, request("http://no-such-host.invalid/feed")).await.result;
+    assert_eq!(unknown, Err(Failure::Name("no-such-host.invalid".into())));
+}
+
+#[tokio::test]
+async fn an_address_that_cannot_be_asked_is_told() {
+    for url in ["file:///etc/hostname", "ftp://a.example/", "not an address", "http://"] {
+        let refused = fetch(SMALL, request(url)).await.result;
+        assert!(matches!(refused, Err(Failure::Address(_))), "{url}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_ends_at_the_idle_limit() {
+    let server = BrokenServer::start("", Then::Wait).await;
+    assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "the next byte");
+}
+
+#[tokio::test]
+async fn a_body_that_stops_ends_at_the_idle_limit() {
+    let server = BrokenServer::start(FEED_HEAD, Then::Wait).await;
+    let stopped = fetch(SMALL, request(&server.at("/"))).await;
+    assert_eq!(waited_for(&stopped), "the next byte");
+    assert!(stopped.wire_bytes > 0, "what came is counted");
+}
+
+#[tokio::test]
+async fn a_body_that_drips_ends_at_the_limit_for_the_whole() {
+    let server = BrokenServer::start(FEED_HEAD, Then::Drip).await;
+    assert_eq!(waited_for(&fetch(SMALL, request(&server.at("/"))).await), "the whole answer");
+}
+
+#[tokio::test]
+async fn a_head_that_drips_ends_at_the_limit_for_the_whole() {
+    let server = BrokenServer::start("HTTP/1.1 200 OK\r\nX-Slow: ", Then::Drip).await;
+    waited_for(&fetch(SMALL, request(&server.at("/"))).await);
+}
+
+#[tokio::test]
+async fn more_header_lines_than_the_limit_are_refused() {
+    let lines = |count: u32| -> String { (0..count).map(|n| format!("X-{n}: y\r\n")).collect() };
+    for (count, good) in [(200, true), (300, false)] {
+        let head = format!("HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n", lines(count));
+        let server = BrokenServer::start(head, Then::Close).await;
+        let fetched = fetch(SMALL, request(&server.at("/"))).await.result;
+        assert_eq!(fetched.is_ok(), good, "{count}: {fetched:?}");
+        if let Err(failure) = fetched {
+            assert!(matches!(failure, Failure::TooLarge(_) | Failure::Protocol(_)), "{failure:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_header_line_without_end_is_refused() {
+    let head = format!("HTTP/1.1 200 OK\r\nX: {}", "y".repeat(2 << 20));
+    let server = BrokenServer::start(head, Then::Wait).await;
+    let refused = fetch(SMALL, request(&server.at("/"))).await.result;
+    assert!(matches!(refused, Err(Failure::TooLarge(_) | Failure::Protocol(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_refused_in_one_line() {
+    for bytes in ["", "220 mail.example ESMTP\r\n", "HTTP/1.1 banana\r\n\r\n", "\0\0\0\0"] {
+        let server = BrokenServer::start(bytes, Then::Close).await;
+        let refused = fetch(SMALL, request(&server.at("/"))).await.result;
+        let Err(failure) = &refused else { panic!("{bytes:?}: {refused:?}") };
+        assert!(
+            matches!(failure, Failure::Protocol(_) | Failure::CutOff),
+            "{bytes:?}: {failure:?}"
+        );
+        assert!(!failure.to_string().contains('\n') && !failure.to_string().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn plain_text_where_tls_was_expected_is_no_secure_connection() {
+    let server = BrokenServer::start("HTTP/1.1 400 X\r\n\r\n", Then::Close).await;
+    let url = server.at("/").replace("http:", "https:");
+    let refused = fetch(SMALL, request(&url)).await.result;
+    assert!(matches!(refused, Err(Failure::Tls(_))), "{refused:?}");
+}

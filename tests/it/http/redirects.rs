@@ -1,0 +1,191 @@
+//! Redirects: followed by hand, told, and bounded (SPEC D.3).
+
+use backissue::app::fetching::{Failure, Fetched};
+use backissue::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
+
+use super::{conditional, document, fetch, request, roomy};
+use crate::broken_server::{BrokenServer, Then};
+use crate::documents::rss;
+use crate::site::answer;
+
+fn to(status: u16, location: &str) -> PublisherAnswer {
+    answer(status, &[("location", location)], "<html>moved</html>")
+}
+
+fn feed() -> PublisherAnswer {
+    answer(200, &[], rss("T", "e", 2))
+}
+
+async fn publisher(
+    respond: impl Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+) -> (Publisher, String) {
+    let publisher = Publisher::start(respond).await.unwrap();
+    let base = publisher.base_url();
+    (publisher, base)
+}
+
+fn refused(fetched: &Fetched) -> &str {
+    match &fetched.result {
+        Err(Failure::Redirect(why)) => why,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn each_kind_of_redirect_is_followed_and_told() {
+    for status in [301, 302, 303, 307, 308] {
+        let (_publisher, base) = publisher(move |request| match request.path() {
+            "/a/old" => to(status, "../b/new?x=1#part"),
+            "/b/new" => feed(),
+            _ => answer(404, &[], ""),
+        })
+        .await;
+        let fetched = fetch(roomy(), request(&format!("{base}/a/old"))).await;
+        let answer = fetched.result.unwrap();
+        assert_eq!(answer.url, format!("{base}/b/new?x=1"), "resolved, without the fragment");
+        assert_eq!(document(&answer).entries.len(), 2);
+        assert_eq!(fetched.hops.len(), 1);
+        assert_eq!((fetched.hops[0].status, &fetched.hops[0].to), (status, &answer.url));
+    }
+}
+
+#[tokio::test]
+async fn relative_absolute_and_schemeless_locations_are_resolved() {
+    let (_there, other) = publisher(|_| feed()).await;
+    let host = other.trim_start_matches("http:").to_owned();
+    for location in [format!("{other}/x"), format!("{host}/x"), "/found".into(), "?page=2".into()] {
+        let target = location.clone();
+        let (_publisher, base) =
+            publisher(
+                move |request| {
+                    if request.path_and_query == "/start" { to(302, &target) } else { feed() }
+                },
+            )
+            .await;
+        let answer = fetch(roomy(), request(&format!("{base}/start"))).await.result.unwrap();
+        let expected = match location.as_str() {
+            "/found" => format!("{base}/found"),
+            "?page=2" => format!("{base}/start?page=2"),
+            _ => format!("{other}/x"),
+        };
+        assert_eq!(answer.url, expected, "{location}");
+    }
+}
+
+#[tokio::test]
+async fn a_chain_is_told_hop_by_hop() {
+    let (_publisher, base) = publisher(|request| match request.path() {
+        "/1" => to(301, "/2"),
+        "/2" => to(302, "/3"),
+        "/3" => to(308, "/4"),
+        _ => feed(),
+    })
+    .await;
+    let fetched = fetch(roomy(), request(&format!("{base}/1"))).await;
+    let hops: Vec<(u16, &str)> =
+        fetched.hops.iter().map(|hop| (hop.status, hop.to.as_str())).collect();
+    let to = |path: &str| format!("{base}{path}");
+    assert_eq!(hops, [(301, to("/2").as_str()), (302, &to("/3")), (308, &to("/4"))]);
+}
+
+#[tokio::test]
+async fn validators_do_not_travel_to_another_address() {
+    let (publisher, base) = publisher(|request| match request.path() {
+        "/old" => to(301, "/new"),
+        _ => feed(),
+    })
+    .await;
+    let old = format!("{base}/old");
+    fetch(roomy(), conditional(&old, Some(b"\"old\""), Some(b"Mon"))).await.result.unwrap();
+    let asked = publisher.requests();
+    assert_eq!(asked[0].header("if-none-match"), Some("\"old\""));
+    assert_eq!(asked[1].header("if-none-match"), None);
+    assert_eq!(asked[1].header("if-modified-since"), None);
+    assert_eq!(asked[1].header("referer"), None);
+}
+
+#[tokio::test]
+async fn validators_of_the_address_at_the_end_of_a_redirect_are_sent_there_only() {
+    let (publisher, base) = publisher(|request| match request.path() {
+        "/old" => to(302, "/new"),
+        _ => feed(),
+    })
+    .await;
+    let new = conditional(&format!("{base}/new"), Some(b"\"new\""), None);
+    let asked = backissue::app::fetching::Request { url: format!("{base}/old"), ..new };
+    fetch(roomy(), asked).await.result.unwrap();
+    let asked = publisher.requests();
+    assert_eq!(asked[0].header("if-none-match"), None);
+    assert_eq!(asked[1].header("if-none-match"), Some("\"new\""));
+}
+
+#[tokio::test]
+async fn a_loop_ends_at_the_first_address_seen_again() {
+    let (publisher, base) = publisher(|request| match request.path() {
+        "/a" => to(302, "/b"),
+        "/b" => to(302, "/a#again"),
+        _ => to(302, "/self"),
+    })
+    .await;
+    assert!(refused(&fetch(roomy(), request(&format!("{base}/a"))).await).contains("back to"));
+    assert_eq!(publisher.requests().len(), 2);
+    assert!(refused(&fetch(roomy(), request(&format!("{base}/self"))).await).contains("back to"));
+    assert_eq!(publisher.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn eight_redirects_are_followed_and_nine_are_not() {
+    for (redirects, good) in [(8, true), (9, false)] {
+        let (publisher, base) = publisher(move |request| {
+            let step: usize = request.path().trim_start_matches('/').parse().unwrap();
+            if step == redirects { feed() } else { to(302, &format!("/{}", step + 1)) }
+        })
+        .await;
+        let fetched = fetch(roomy(), request(&format!("{base}/0"))).await;
+        assert_eq!(publisher.requests().len(), 9, "one request and eight redirects");
+        assert_eq!(fetched.hops.len(), 8);
+        if good {
+            fetched.result.unwrap();
+        } else {
+            assert!(refused(&fetched).contains("more than 8"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_that_leads_nowhere_we_may_go_is_refused() {
+    for (location, word) in [
+        ("file:///etc/hostname", "file:"),
+        ("ftp://files.example/feed", "ftp:"),
+        ("data:text/xml,<rss/>", "data:"),
+        ("javascript:alert(1)", "javascript:"),
+        ("http://", "cannot be read"),
+        ("http://user:word@127.0.0.1/", "credentials"),
+    ] {
+        let (publisher, base) = publisher(move |_| to(301, location)).await;
+        let fetched = fetch(roomy(), request(&format!("{base}/f"))).await;
+        assert!(refused(&fetched).contains(word), "{location}: {:?}", fetched.result);
+        assert_eq!(publisher.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_without_an_address_is_refused() {
+    let (_publisher, base) = publisher(|_| answer(302, &[], "")).await;
+    assert!(refused(&fetch(roomy(), request(&base)).await).contains("no address"));
+    let server = BrokenServer::start(
+        b"HTTP/1.1 301 X\r\nLocation: /caf\xe9\r\n\r\n".as_slice(),
+        Then::Close,
+    )
+    .await;
+    assert!(refused(&fetch(roomy(), request(&server.at("/"))).await).contains("cannot be read"));
+}
+
+#[tokio::test]
+async fn the_body_of_a_redirect_is_not_waited_for() {
+    let (_publisher, base) = publisher(|_| feed()).await;
+    let head = format!("HTTP/1.1 302 X\r\nLocation: {base}/f\r\nContent-Length: 999\r\n\r\n");
+    let server = BrokenServer::start(head, Then::Wait).await;
+    let answer = fetch(super::SMALL, request(&server.at("/"))).await.result.unwrap();
+    assert_eq!(answer.url, format!("{base}/f"));
+}

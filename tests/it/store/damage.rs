@@ -1,0 +1,145 @@
+//! Damage that is found, told in a sentence, and put right where that can be done.
+//!
+//! Damage is planted by opening the files with sled itself: the names of the folder, the trees and the schema's
+//! key are the format on disk, which another version of the program has to read too.
+
+use std::path::Path;
+
+use backissue::app::listing::{RowsWanted, Show};
+use backissue::history::Flag;
+use backissue::io::store::{Store, StoreError};
+
+use super::{commit, entry, key, listed, open, patient};
+
+/// Changes every value of a tree on disk.
+fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
+    let files = (0..500).find_map(|_| {
+        let opened = sled::open(folder.join("store"));
+        if opened.is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        opened.ok()
+    });
+    let files = files.expect("sled lets go of its files a moment after it is closed");
+    let tree = files.open_tree(tree).unwrap();
+    assert!(!tree.is_empty(), "there is something to damage");
+    for pair in &tree {
+        let (key, bytes) = pair.unwrap();
+        let mut bytes = bytes.to_vec();
+        change(&mut bytes);
+        tree.insert(key, bytes).unwrap();
+    }
+    files.flush().unwrap();
+}
+
+fn flip(bytes: &mut [u8]) {
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+}
+
+fn filled() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, (1..=10).map(|id| entry(id, "some text of some length")).collect());
+    store.mark(&[key(0)], Flag::Read, true).unwrap();
+    folder
+}
+
+fn sentences(store: &mut Store, repair: bool) -> Vec<(String, bool)> {
+    let findings = store.check(repair).unwrap().findings.into_iter();
+    findings.map(|finding| (finding.text, finding.repaired)).collect()
+}
+
+#[test]
+fn a_flipped_byte_in_any_record_is_found() {
+    for tree in ["counters", "index", "meta", "bodies", "polls"] {
+        let folder = filled();
+        plant(folder.path(), tree, flip);
+        let mut store = open(&folder);
+        let found = sentences(&mut store, false);
+        assert_eq!(found.len(), 1, "{tree}: {found:?}");
+        assert!(!found[0].1 && !found[0].0.contains('\n'), "{tree}: {found:?}");
+    }
+}
+
+#[test]
+fn a_flipped_byte_in_a_subscription_is_found_too() {
+    for tree in ["feeds", "state"] {
+        let folder = filled();
+        plant(folder.path(), tree, flip);
+        let mut store = open(&folder);
+        assert_eq!(sentences(&mut store, false).len(), 1, "{tree}");
+        let told = store.subscriptions().unwrap_err();
+        assert!(matches!(told, StoreError::Damaged { .. }), "{tree}: {told}");
+    }
+}
+
+#[test]
+fn damaged_sums_are_counted_anew() {
+    let folder = filled();
+    plant(folder.path(), "counters", flip);
+    {
+        let mut store = open(&folder);
+        assert!(sentences(&mut store, true)[0].1, "put right");
+        assert_eq!(sentences(&mut store, false), []);
+    }
+    let mut store = open(&folder);
+    let sums = store.subscriptions().unwrap()[0].counters;
+    assert_eq!((sums.total, sums.unread, sums.next_seq), (10, 9, 10));
+    assert_eq!(commit(&mut store, 2, vec![entry(11, "x")]).new, 1);
+}
+
+#[test]
+fn a_damaged_text_hides_nothing_but_itself() {
+    let folder = filled();
+    plant(folder.path(), "bodies", flip);
+    let mut store = open(&folder);
+    assert_eq!(listed(&mut store, Show::All).len(), 10);
+    assert_eq!(store.entry(key(3)).unwrap().unwrap().0.id, "id-4");
+    let told = store.body(key(3)).unwrap_err();
+    assert!(matches!(told, StoreError::Damaged { .. }), "{told}");
+}
+
+#[test]
+fn a_damaged_record_of_entries_does_not_close_the_list() {
+    let folder = filled();
+    plant(folder.path(), "meta", flip);
+    let mut store = open(&folder);
+    assert_eq!(listed(&mut store, Show::All).len(), 10);
+    let wanted = RowsWanted { list: 1, rebuild: None, around: None, offset: 0, seek: None };
+    let loaded = store.rows_wanted(&wanted).unwrap();
+    assert_eq!((loaded.rows.len(), loaded.total), (0, 0), "no order was asked for");
+    let query = backissue::app::listing::ListQuery {
+        scope: backissue::app::listing::Scope::Everything,
+        show: Show::All,
+        since: None,
+        keep: Default::default(),
+    };
+    let loaded = store.rows_wanted(&RowsWanted { rebuild: Some(query), ..wanted });
+    assert_eq!(loaded.expect("every row has its place").rows.len(), 10);
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_left_as_it_is() {
+    let folder = filled();
+    plant(folder.path(), "about", |bytes| bytes[0] = 200);
+    for _ in 0..2 {
+        let refused = patient(&folder).unwrap_err();
+        assert!(matches!(refused, StoreError::Newer { found: 200, .. }), "{refused}");
+        let sentence = refused.to_string();
+        assert!(sentence.contains("newer") && !sentence.contains('\n'), "{sentence}");
+    }
+}
+
+#[test]
+fn files_that_are_no_store_are_refused_with_a_sentence() {
+    let folder = filled();
+    for (file, bytes) in [("conf", b"nonsense".to_vec()), ("db", vec![0xA5; 70_000])] {
+        std::fs::write(folder.path().join("store").join(file), bytes).unwrap();
+        match patient(&folder) {
+            Err(StoreError::Unreadable { .. } | StoreError::Failed(_)) => {}
+            Err(other) => panic!("{file}: {other}"),
+            Ok(mut store) => assert_eq!(listed(&mut store, Show::All).len(), 10, "{file}: gone"),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What is committed is kept: entries, texts, states, the poll log, and nothing of what was removed.
+
+use backissue::app::listing::{ListQuery, RowsWanted, Scope, Seek, Show, WINDOW_ROWS};
+use backissue::app::poll_log::POLL_LOG_LINES;
+use backissue::app::subscription::{FeedState, SubscriptionRecord, Validators};
+use backissue::history::{FeedKey, Flag};
+use backissue::io::store::{Store, StoreError};
+
+use super::{FEED, at, commit, entry, key, listed, open, polled, record};
+
+#[test]
+fn what_was_committed_is_there_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let validators = Validators {
+        url: "https://site.example/1.xml".into(),
+        etag: Some(b"W/\"caf\xe9-gzip\"".to_vec()),
+        last_modified: Some(b"gestern".to_vec()),
+    };
+    let mut sent = polled(FEED, 1, vec![entry(1, "one"), entry(2, "two")]);
+    sent.state.validators = validators;
+    {
+        let mut store = open(&folder);
+        let merged = store.commit(&sent).unwrap();
+        assert_eq!((merged.new, merged.edited, merged.counters.unread), (2, 0, 2));
+    }
+    let mut store = open(&folder);
+    let saved = store.subscriptions().unwrap().remove(0);
+    assert_eq!((saved.key, &saved.record, &saved.state), (FEED, &record(FEED), &sent.state));
+    assert_eq!((saved.counters.total, saved.counters.next_seq), (2, 2));
+    let (kept, flags) = store.entry(key(1)).unwrap().unwrap();
+    assert_eq!((kept.id.as_str(), kept.first_seen), ("id-2", at(1)));
+    assert!(flags.is_unread());
+    assert_eq!(store.body(key(0)).unwrap().unwrap().text(), Some("one"));
+    assert_eq!(store.entry(key(2)).unwrap(), None);
+    assert_eq!(store.body(key(2)).unwrap(), None);
+    assert_eq!(
+        store.entry(backissue::history::EntryKey { feed: FeedKey(9), seq: 0 }).unwrap(),
+        None
+    );
+}
+
+#[test]
+fn a_document_read_again_adds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, vec![entry(1, "one"), entry(2, "two")]);
+    let again = commit(&mut store, 2, vec![entry(1, "one"), entry(2, "two")]);
+    assert_eq!((again.new, again.edited, again.counters.total), (0, 0, 2));
+}
+
+#[test]
+fn an_edited_entry_keeps_its_number_its_marks_and_its_first_sight() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, vec![entry(1, "one"), entry(2, "two")]);
+    store.mark(&[key(1)], Flag::Read, true).unwrap();
+    store.mark(&[key(1)], Flag::Starred, true).unwrap();
+    let edited = commit(&mut store, 2, vec![entry(3, "three"), entry(2, "two, corrected")]);
+    assert_eq!((edited.new, edited.edited), (1, 1));
+    let (kept, flags) = store.entry(key(1)).unwrap().unwrap();
+    assert!(flags.is_read() && flags.is_starred());
+    assert_eq!((kept.id.as_str(), kept.first_seen), ("id-2", at(1)));
+    assert_eq!(store.body(key(1)).unwrap().unwrap().text(), Some("two, corrected"));
+    assert_eq!(store.entry(key(2)).unwrap().unwrap().0.id, "id-3");
+}
+
+#[test]
+fn a_poll_without_a_document_changes_only_the_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, vec![entry(1, "one")]);
+    let mut unchanged = polled(FEED, 2, Vec::new());
+    unchanged.document = None;
+    unchanged.record = None;
+    let merged = store.commit(&unchanged).unwrap();
+    assert_eq!((merged.new, merged.counters.total), (0, 1));
+    let saved = store.subscriptions().unwrap().remove(0);
+    assert_eq!((saved.state.polls, saved.record), (2, record(FEED)));
+}
+
+#[test]
+fn the_poll_log_keeps_the_last_polls_newest_first() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut store = open(&folder);
+        for second in 1..=i64::from(POLL_LOG_LINES) + 7 {
+            commit(&mut store, second, vec![entry(u32::try_from(second).unwrap(), "x")]);
+        }
+        store.commit(&polled(FeedKey(2), 1, Vec::new())).unwrap();
+    }
+    let log = open(&folder).poll_log(FEED).unwrap();
+    assert_eq!(log.len(), POLL_LOG_LINES as usize);
+    let newest = i64::from(POLL_LOG_LINES) + 7;
+    let expected: Vec<_> = (8..=newest).rev().map(at).collect();
+    assert_eq!(log.iter().map(|line| line.at).collect::<Vec<_>>(), expected);
+    assert!(log.iter().all(|line| line.new == 1), "the merge fills the sums in");
+}
+
+#[test]
+fn large_texts_come_back_whole_and_may_shrink_and_grow_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = |mark: &str| mark.repeat(700 * 1024);
+    let texts = |store: &Store| -> Vec<String> {
+        let text = |seq| store.body(key(seq)).unwrap().unwrap().text().unwrap().to_owned();
+        (0..4).map(text).collect()
+    };
+    let mut expected = vec!["small".to_owned(), large("a"), large("b"), "also small".to_owned()];
+    for (second, changed) in [(1, None), (2, Some("little")), (3, Some("c"))] {
+        let mut store = open(&folder);
+        if let Some(text) = changed {
+            expected[1] = if text == "c" { large(text) } else { text.to_owned() };
+            expected[0].push('!');
+        }
+        let entries = (1..).zip(&expected).map(|(id, text)| entry(id, text)).collect();
+        commit(&mut store, second, entries);
+        assert_eq!(texts(&store), expected);
+        drop(store);
+        let mut store = open(&folder);
+        assert_eq!(texts(&store), expected, "after reopening");
+        assert_eq!(store.check(false).unwrap().findings, []);
+    }
+}
+
+#[test]
+fn five_thousand_entries_of_one_document_are_kept_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut store = open(&folder);
+        let merged = commit(&mut store, 1, (1..=5000).map(|id| entry(id, "text")).collect());
+        assert_eq!((merged.new, merged.counters.unread), (5000, 5000));
+    }
+    let mut store = open(&folder);
+    let order = listed(&mut store, Show::All);
+    assert_eq!(order, (0..5000).map(key).collect::<Vec<_>>(), "newest first");
+    store.mark(&order[..3000], Flag::Read, true).unwrap();
+    let query = ListQuery {
+        scope: Scope::Feeds(vec![FEED]),
+        show: Show::All,
+        since: None,
+        keep: Default::default(),
+    };
+    let wanted = RowsWanted {
+        list: 7,
+        rebuild: Some(query),
+        around: None,
+        offset: 0,
+        seek: Some(Seek { from: 10, down: true }),
+    };
+    let loaded = store.rows_wanted(&wanted).unwrap();
+    assert_eq!((loaded.list, loaded.total, loaded.found), (7, 5000, Some(3000)));
+    assert_eq!((loaded.rows.len(), loaded.offset), (WINDOW_ROWS, 3000 - WINDOW_ROWS / 2));
+    assert_eq!(loaded.rows[WINDOW_ROWS / 2].title, "Entry 3001");
+    let health = store.check(false).unwrap();
+    assert_eq!((health.feeds, health.entries, health.findings), (1, 5000, vec![]));
+}
+
+#[test]
+fn a_removed_subscription_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut store = open(&folder);
+        for feed in [FEED, FeedKey(2), FeedKey(257)] {
+            store.commit(&polled(feed, 1, vec![entry(1, &"x".repeat(600_000))])).unwrap();
+        }
+        store.remove(FEED).unwrap();
+        assert_eq!(listed(&mut store, Show::All).len(), 2);
+    }
+    let mut store = open(&folder);
+    let left: Vec<FeedKey> =
+        store.subscriptions().unwrap().into_iter().map(|saved| saved.key).collect();
+    assert_eq!(left, [FeedKey(2), FeedKey(257)]);
+    assert_eq!(store.poll_log(FEED).unwrap(), []);
+    assert_eq!(store.body(key(0)).unwrap(), None);
+    let again = commit(&mut store, 2, vec![entry(5, "five")]);
+    assert_eq!((again.new, again.counters.total, again.counters.next_seq), (1, 1, 1));
+    assert_eq!(store.check(false).unwrap().findings, []);
+}
+
+#[test]
+fn records_and_states_are_written_alone_too() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let store = open(&folder);
+        let records: Vec<(FeedKey, SubscriptionRecord)> =
+            (1..=300).map(|feed| (FeedKey(feed), record(FeedKey(feed)))).collect();
+        store.save_records(&records).unwrap();
+        let state = FeedState { trouble: Some("asked".into()), ..FeedState::default() };
+        store.save_state(FeedKey(300), &state).unwrap();
+        store.sync().unwrap();
+    }
+    let saved = open(&folder).subscriptions().unwrap();
+    assert_eq!(saved.len(), 300);
+    assert_eq!(saved[299].state.trouble.as_deref(), Some("asked"));
+    assert_eq!((saved[0].state.clone(), saved[0].counters), Default::default());
+}
+
+#[test]
+fn a_second_owner_is_refused_until_the_first_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = open(&folder);
+    let refused = Store::open(folder.path()).unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
+    let sentence = refused.to_string();
+    assert!(sentence.contains(&std::process::id().to_string()), "{sentence}");
+    assert!(sentence.contains("--data-dir") && !sentence.contains('\n'), "{sentence}");
+    drop(first);
+    open(&folder);
+}
+
+#[test]
+fn a_store_can_be_opened_again_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for second in 1..=20 {
+        let mut store = Store::open(folder.path()).expect("nobody has it any more");
+        commit(&mut store, second, (1..=200).map(|id| entry(id, "text")).collect());
+    }
+}

@@ -1,0 +1,73 @@
+//! Marks: what they change, what they count, and that they can be taken back.
+
+use backissue::app::listing::Show;
+use backissue::history::{FeedKey, Flag};
+use backissue::io::store::Store;
+
+use super::{FEED, at, commit, entry, key, listed, open, polled};
+
+fn filled() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, (1..=100).map(|id| entry(id, "text")).collect());
+    (folder, store)
+}
+
+#[test]
+fn a_mark_tells_what_it_changed_and_the_sums_afterwards() {
+    let (_folder, mut store) = filled();
+    let first = store.mark(&[key(3), key(70)], Flag::Read, true).unwrap();
+    assert_eq!(first.changed, [key(3), key(70)]);
+    assert_eq!(first.counters.len(), 1);
+    assert_eq!((first.counters[0].0, first.counters[0].1.unread), (FEED, 98));
+    let again = store.mark(&[key(3), key(4)], Flag::Read, true).unwrap();
+    assert_eq!(again.changed, [key(4)], "only what was not read before");
+    assert_eq!(store.mark(&[key(3)], Flag::Read, true).unwrap(), Default::default());
+}
+
+#[test]
+fn a_mark_taken_back_restores_every_sum() {
+    let (folder, mut store) = filled();
+    store.mark(&[key(5)], Flag::Starred, true).unwrap();
+    store.mark(&[key(5), key(6)], Flag::Read, true).unwrap();
+    let before = store.subscriptions().unwrap()[0].counters;
+    let all = listed(&mut store, Show::All);
+    let done = store.mark(&all, Flag::Read, true).unwrap();
+    assert_eq!((done.changed.len(), done.counters[0].1.unread), (98, 0));
+    let undone = store.mark(&done.changed, Flag::Read, false).unwrap();
+    assert_eq!((undone.changed, undone.counters), (done.changed, vec![(FEED, before)]));
+    drop(store);
+    let mut store = open(&folder);
+    assert_eq!(store.subscriptions().unwrap()[0].counters, before);
+    assert_eq!(listed(&mut store, Show::Starred), [key(5)]);
+    assert_eq!(listed(&mut store, Show::Unread).len(), 98);
+}
+
+#[test]
+fn marks_over_several_feeds_are_counted_for_each() {
+    let (_folder, mut store) = filled();
+    store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a"), entry(2, "b")])).unwrap();
+    let other = backissue::history::EntryKey { feed: FeedKey(2), seq: 1 };
+    let marked = store.mark(&[other, key(0)], Flag::Read, true).unwrap();
+    let sums: Vec<(FeedKey, u32)> =
+        marked.counters.iter().map(|(feed, sums)| (*feed, sums.unread)).collect();
+    assert_eq!(sums, [(FEED, 99), (FeedKey(2), 1)]);
+}
+
+#[test]
+fn an_entry_that_is_not_there_cannot_be_marked() {
+    let (_folder, mut store) = filled();
+    let nowhere = backissue::history::EntryKey { feed: FeedKey(8), seq: 0 };
+    assert_eq!(store.mark(&[key(100), nowhere], Flag::Starred, true).unwrap(), Default::default());
+    assert_eq!(store.check(false).unwrap().findings, []);
+}
+
+#[test]
+fn unread_since_an_instant_counts_by_the_listed_date() {
+    let (_folder, mut store) = filled();
+    // Entry n is dated n seconds before the beginning.
+    assert_eq!(store.unread_since(at(-10)).unwrap(), 10);
+    store.mark(&[key(0), key(50)], Flag::Read, true).unwrap();
+    assert_eq!(store.unread_since(at(-10)).unwrap(), 9);
+    assert_eq!(store.unread_since(at(0)).unwrap(), 0);
+}

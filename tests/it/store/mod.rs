@@ -1,0 +1,97 @@
+//! The store in a temporary folder.
+
+mod damage;
+mod keeping;
+mod marking;
+mod sums;
+
+use backissue::app::listing::{ListQuery, Scope, Show};
+use backissue::app::poll_log::{PollCause, PollLogEntry};
+use backissue::app::subscription::{Commit, FeedState, SubscriptionRecord};
+use backissue::feed::{Entry, FeedDocument, Kind};
+use backissue::history::{EntryKey, FeedKey, Merged};
+use backissue::io::store::{Store, StoreError};
+use chrono::{DateTime, Utc};
+
+const FEED: FeedKey = FeedKey(1);
+
+/// Opens the store of a folder, which may just have been closed.
+fn open(folder: &tempfile::TempDir) -> Store {
+    patient(folder).unwrap()
+}
+
+/// What opening comes to. sled lets go of its files a moment after it is closed: that is waited for.
+fn patient(folder: &tempfile::TempDir) -> Result<Store, StoreError> {
+    for _ in 0..500 {
+        match Store::open(folder.path()) {
+            Err(StoreError::Unreadable { why, .. }) if why.contains("acquire lock") => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+    panic!("the store stays locked");
+}
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_770_000_000 + seconds, 0).unwrap()
+}
+
+fn key(seq: u32) -> EntryKey {
+    EntryKey { feed: FEED, seq }
+}
+
+fn entry(id: u32, text: &str) -> Entry {
+    Entry {
+        id: format!("id-{id}"),
+        title: Some(format!("Entry {id}")),
+        link: Some(format!("https://site.example/{id}")),
+        published: Some(at(-i64::from(id))),
+        content: Some(text.into()),
+        ..Entry::default()
+    }
+}
+
+fn document(entries: Vec<Entry>) -> FeedDocument {
+    FeedDocument { kind: Kind::Rss, entries, ..FeedDocument::default() }
+}
+
+fn record(feed: FeedKey) -> SubscriptionRecord {
+    SubscriptionRecord {
+        url: format!("https://site.example/{feed}.xml"),
+        title: Some(format!("Feed {feed}")),
+        tags: vec!["news/coast".into(), "a b".into()],
+        added: at(0),
+        ..SubscriptionRecord::default()
+    }
+}
+
+/// A poll of `feed` at a second that brought these entries.
+fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
+    let polls = u32::try_from(second).unwrap();
+    Commit {
+        feed,
+        state: FeedState { polls, status: Some(200), ..FeedState::default() },
+        record: Some(record(feed)),
+        document: Some(Box::new(document(entries))),
+        fetched_at: at(second),
+        log: Some(PollLogEntry {
+            at: at(second),
+            status: Some(200),
+            wire_bytes: 10,
+            new: 0,
+            edited: 0,
+            cause: PollCause::Due,
+            trouble: None,
+        }),
+    }
+}
+
+fn commit(store: &mut Store, second: i64, entries: Vec<Entry>) -> Merged {
+    store.commit(&polled(FEED, second, entries)).unwrap()
+}
+
+fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
+    let query = ListQuery { scope: Scope::Everything, show, since: None, keep: Default::default() };
+    store.ordered(&query).unwrap()
+}
