@@ -186,7 +186,7 @@ fn every_size_is_drawn_and_a_signal_ends_it_cleanly() {
     session.resize(30, 5);
     session.until_it_says("40 x 12");
     session.resize(40, 12);
-    for key in ["l", "\r", "?", "j", "?", "\t", "G", "g", " ", "n"] {
+    for key in ["l", "\r", "?", "j", "?", "\t", "G", "g", " ", "n", "?"] {
         session.press(key);
     }
     session.until_it_says("Keys");
