@@ -85,8 +85,7 @@ fn the_map_in_the_crate_doc_lists_the_rooms_in_floor_order() {
 
 #[test]
 fn every_source_file_opens_by_saying_what_it_is() {
-    let mut all = files("src");
-    all.extend(files("tests").into_iter().filter(|(path, _)| is_rust(path)));
+    let all = sources();
     none(&broken(
         &all,
         |_, text| if opens_well(text) { vec![] } else { vec!["no `//!` line".into()] },
@@ -98,8 +97,7 @@ fn every_source_file_opens_by_saying_what_it_is() {
 
 #[test]
 fn no_source_file_is_longer_than_the_limit() {
-    let mut all = files("src");
-    all.extend(files("tests").into_iter().filter(|(path, _)| is_rust(path)));
+    let all = sources();
     none(&broken(&all, |_, text| too_long(text).into_iter().collect()));
     assert_eq!(too_long(&"\n".repeat(LINES_MAX)), None);
     assert_eq!(too_long(&"\n".repeat(LINES_MAX + 1)), Some("451 lines".to_owned()));
@@ -108,8 +106,7 @@ fn no_source_file_is_longer_than_the_limit() {
 #[test]
 fn no_name_is_an_empty_word() {
     let crates = crates();
-    let mut all = files("src");
-    all.extend(files("tests").into_iter().filter(|(path, _)| is_rust(path)));
+    let all = sources();
     none(&broken(&all, |path, text| {
         let mut found = empty_words(path.trim_end_matches(".rs"));
         found.extend(empty_words(&code_of(text)));
@@ -385,6 +382,14 @@ fn crates() -> Vec<String> {
     let names =
         manifest.lines().filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
     names.collect()
+}
+
+/// Everything written in Rust.
+fn sources() -> Files {
+    let mut all = files("src");
+    all.extend(files("tests"));
+    all.retain(|path, _| is_rust(path));
+    all
 }
 
 fn everything() -> Files {
