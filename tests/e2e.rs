@@ -148,7 +148,9 @@ impl Drop for Session {
 fn the_demo_is_read_from_start_to_end() {
     let mut session = Session::start(&["demo"], 120, 36);
     let flags = session.flags();
-    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until("every feed's own title", |screen| {
+        words(screen, 2, 31..69) > 3 && !screen.contents().contains("127.0.0.1")
+    });
     session.press("l");
     session.press("j");
     session.press("\r");

@@ -21,6 +21,7 @@ mod docs;
 mod documents;
 mod http;
 mod journeys;
+mod late_rows;
 mod opml;
 mod screens;
 mod site;

@@ -116,8 +116,9 @@ fn settings_of_our_own_travel() {
     let (first, second) = (Program::new(), Program::new());
     first.run(&["add", "--no-poll", "http://own.example/f", "--tag", "t"]).with(0);
     let exported = first.run(&["export"]).with(0).out;
-    assert!(exported.contains("xmlns:"), "a namespace for what is ours: {exported}");
-    let wished = exported.replace("xmlUrl=", "backissue:pace=\"more\" xmlUrl=");
+    let (_, named) = exported.split_once("xmlns:").expect("a namespace for what is ours");
+    let (prefix, _) = named.split_once('=').unwrap();
+    let wished = exported.replace("xmlUrl=", &format!("{prefix}:pace=\"more\" xmlUrl="));
     second.run_with(&["import", "-"], wished.as_bytes()).with(0);
     assert_eq!(feeds(&second)[0]["pace"], "more");
     let third = Program::new();
