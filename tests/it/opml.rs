@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::binary::Program;
+use crate::documents::rss;
+use crate::site::{Site, answer};
 
 const NESTED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0">
@@ -197,4 +199,15 @@ fn other_encodings_and_spellings_are_read() {
     let file = program.write("latin.opml", latin);
     program.run(&["import", &file]).with(0);
     assert_eq!(feeds(&program)[0]["title"], "Café");
+}
+
+#[test]
+fn a_feed_that_was_never_read_gets_its_publishers_title_after_a_round_trip() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 1)));
+    let (first, second) = (Program::new(), Program::new());
+    first.run(&["add", "--no-poll", &site.at("/f")]).with(0);
+    let exported = first.run(&["export"]).with(0).out;
+    second.run_with(&["import", "-"], exported.as_bytes()).with(0);
+    second.run(&["poll"]).with(0);
+    assert_eq!(feeds(&second)[0]["title"], "Orchard");
 }
