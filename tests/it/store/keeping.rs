@@ -6,7 +6,7 @@ use backissue::app::subscription::{FeedState, SubscriptionRecord, Validators};
 use backissue::history::{FeedKey, Flag};
 use backissue::io::store::{Store, StoreError};
 
-use super::{FEED, at, commit, entry, key, listed, open, polled, record};
+use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
 
 #[test]
 fn what_was_committed_is_there_after_reopening() {
@@ -155,14 +155,14 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
 }
 
 #[test]
-fn a_removed_subscription_leaves_nothing_behind() {
+fn an_ended_subscription_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     {
         let mut store = open(&folder);
         for feed in [FEED, FeedKey(2), FeedKey(257)] {
             store.commit(&polled(feed, 1, vec![entry(1, &"x".repeat(600_000))])).unwrap();
         }
-        store.remove(FEED).unwrap();
+        end(&mut store, FEED);
         assert_eq!(listed(&mut store, Show::All).len(), 2);
     }
     let mut store = open(&folder);
@@ -180,7 +180,7 @@ fn a_removed_subscription_leaves_nothing_behind() {
 fn records_and_states_are_written_alone_too() {
     let folder = tempfile::tempdir().unwrap();
     {
-        let store = open(&folder);
+        let mut store = open(&folder);
         let records: Vec<(FeedKey, SubscriptionRecord)> =
             (1..=300).map(|feed| (FeedKey(feed), record(FeedKey(feed)))).collect();
         store.save_records(&records).unwrap();

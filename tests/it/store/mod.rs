@@ -91,6 +91,12 @@ fn commit(store: &mut Store, second: i64, entries: Vec<Entry>) -> Merged {
     store.commit(&polled(FEED, second, entries)).unwrap()
 }
 
+/// Ends a subscription; what is kept of it goes when the store is opened the next time.
+fn end(store: &mut Store, feed: FeedKey) {
+    let ended = SubscriptionRecord { ended: Some(at(0)), ..record(feed) };
+    store.save_records(&[(feed, ended)]).unwrap();
+}
+
 fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
     let query = ListQuery { scope: Scope::Everything, show, since: None, keep: Default::default() };
     store.ordered(&query).unwrap()

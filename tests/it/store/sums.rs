@@ -5,14 +5,14 @@ use backissue::history::{EntryKey, FeedKey, Flag};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{entry, listed, open, polled};
+use super::{end, entry, listed, open, polled};
 
 /// Something a reader or a publisher does.
 #[derive(Debug, Clone)]
 enum Step {
     Poll { feed: u32, ids: Vec<u32>, text: u8 },
     Mark { feed: u32, seqs: Vec<u32>, flag: Flag, value: bool },
-    Remove { feed: u32 },
+    End { feed: u32 },
     Reopen,
 }
 
@@ -24,7 +24,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(feed, ids, text)| Step::Poll { feed, ids, text: text % 3 }),
         6 => (feed(), vec(0_u32..=95, 0..40), flag, any::<bool>())
             .prop_map(|(feed, seqs, flag, value)| Step::Mark { feed, seqs, flag, value }),
-        1 => feed().prop_map(|feed| Step::Remove { feed }),
+        1 => feed().prop_map(|feed| Step::End { feed }),
         1 => Just(Step::Reopen),
     ];
     vec(step, 1..25)
@@ -44,7 +44,15 @@ fn check(steps: Vec<Step>) {
                     seqs.iter().map(|&seq| EntryKey { feed: FeedKey(feed), seq }).collect();
                 store.mark(&keys, flag, value).unwrap();
             }
-            Step::Remove { feed } => store.remove(FeedKey(feed)).unwrap(),
+            Step::End { feed } => {
+                // Only what is subscribed to can be ended.
+                let known = store.subscriptions().unwrap();
+                if known.iter().any(|saved| saved.key == FeedKey(feed)) {
+                    end(&mut store, FeedKey(feed));
+                    drop(store);
+                    store = open(&folder);
+                }
+            }
             Step::Reopen => {
                 drop(store);
                 store = open(&folder);
