@@ -220,18 +220,6 @@ fn without_subscriptions_it_says_what_can_be_done() {
     assert!(session.ended().success());
 }
 
-#[test]
-fn a_long_paste_arrives_whole_without_a_further_key() {
-    let mut session = Session::start(&[], 80, 24);
-    session.until_it_says("Welcome");
-    session.press("a");
-    let address = "https://site.example/".repeat(100);
-    session.press(&format!("\x1b[200~{address}END\x1b[201~"));
-    session.until_it_says("END");
-    session.press("\x03");
-    assert!(session.ended().success());
-}
-
 /// Words in some columns of a row.
 fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
     let cells = columns.filter_map(|column| screen.cell(row, column));

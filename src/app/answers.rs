@@ -113,6 +113,7 @@ mod tests {
             started: chrono::DateTime::UNIX_EPOCH,
             wire_bytes: 0,
             hops: vec![],
+            conditional: false,
             result: Ok(answer),
         }
     }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::fetching::Request;
-use super::listing::{ListQuery, RowsWanted};
+use super::listing::RowsWanted;
 use super::subscription::{Commit, FeedState, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
 
@@ -26,13 +26,11 @@ pub enum Effect {
         flag: Flag,
         /// Set or cleared.
         value: bool,
-        /// It takes back an earlier change.
-        undoes: bool,
     },
-    /// Set or clear a mark on all entries of a list.
+    /// Set or clear a mark on all entries of the open list, as it stands.
     MarkList {
-        /// Which entries.
-        query: ListQuery,
+        /// Number of the list.
+        list: u64,
         /// Which mark.
         flag: Flag,
         /// Set or cleared.
@@ -52,8 +50,10 @@ pub enum Effect {
     Import(String),
     /// Leave for the demo.
     OpenDemo,
-    /// End the program.
+    /// End what is on the screen: from the demo back to where it was opened, else the program.
     Quit,
+    /// End the program.
+    Stop,
 }
 
 /// A text to turn into lines.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, NaiveTime, TimeZone, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::listing::{ListQuery, Scope, Show};
@@ -41,9 +41,10 @@ impl FeedsPane {
         self.rows.get(self.selected)
     }
 
-    /// Moves `top` so that the selected row is on a screen of `height` rows.
+    /// Moves `top` so that the selected row is on a screen of `height` rows, and no row is left out for want of
+    /// room that there is.
     pub fn keep_in_sight(&mut self, height: usize) {
-        self.top = self.top.min(self.selected);
+        self.top = self.top.min(self.selected).min(self.rows.len().saturating_sub(height));
         if height > 0 && self.selected >= self.top.saturating_add(height) {
             self.top = self.selected.saturating_sub(height.saturating_sub(1));
         }
@@ -145,12 +146,14 @@ pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
     }
 }
 
-/// The first instant of today in the reader's zone.
+/// The first instant of today in the reader's zone. Where clocks go forward at midnight, the day begins with the
+/// first time that exists.
 pub fn day_start(now: DateTime<Utc>, zone: Tz) -> DateTime<Utc> {
     let midnight = now.with_timezone(&zone).date_naive().and_time(NaiveTime::MIN);
-    // Where a day begins with a skipped hour, its first instant is an hour later.
-    let local = zone.from_local_datetime(&midnight).earliest();
-    local.map_or(now, |local| local.with_timezone(&Utc))
+    let mut quarters = (0..=12)
+        .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(quarter * 15)));
+    let first = quarters.find_map(|time| zone.from_local_datetime(&time).earliest());
+    first.map_or(now, |local| local.with_timezone(&Utc))
 }
 
 #[cfg(test)]
@@ -162,5 +165,16 @@ mod tests {
         let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
         titles.sort_by_cached_key(|title| in_order(title));
         assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);
+    }
+
+    #[test]
+    fn a_day_without_midnight_begins_with_its_first_time() {
+        let noon = Utc.with_ymd_and_hms(2026, 4, 24, 10, 0, 0).unwrap();
+        // Clocks in Cairo go from 00:00 to 01:00 on that day.
+        assert_eq!(
+            day_start(noon, Tz::Africa__Cairo),
+            Utc.with_ymd_and_hms(2026, 4, 23, 22, 0, 0).unwrap()
+        );
+        assert_eq!(day_start(noon, Tz::UTC), Utc.with_ymd_and_hms(2026, 4, 24, 0, 0, 0).unwrap());
     }
 }

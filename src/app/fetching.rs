@@ -43,6 +43,8 @@ pub struct Fetched {
     pub wire_bytes: u64,
     /// Redirects on the way, in order.
     pub hops: Vec<Hop>,
+    /// Validators were sent to the address that answered last.
+    pub conditional: bool,
     /// The last answer, or why there is none.
     pub result: Result<Answer, Failure>,
 }

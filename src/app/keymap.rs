@@ -128,6 +128,26 @@ pub enum Command {
     Quit,
 }
 
+impl Command {
+    /// Whether it moves or leaves the help; any other key only closes it.
+    pub const fn works_in_help(self) -> bool {
+        matches!(
+            self,
+            Self::Down
+                | Self::Up
+                | Self::First
+                | Self::Last
+                | Self::HalfDown
+                | Self::HalfUp
+                | Self::PageDown
+                | Self::PageUp
+                | Self::Back
+                | Self::Help
+                | Self::Quit
+        )
+    }
+}
+
 /// One line of the table.
 #[derive(Debug)]
 pub struct Binding {
@@ -260,7 +280,7 @@ pub const BINDINGS: [Binding; 30] = [
         Command::Unsubscribe,
         "unsubscribe from the selected feed (u takes it back)",
     ),
-    binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed"),
+    binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed or list"),
     binding("R", &[Key::char('R')], &[], Command::PollAll, "poll all that may be polled"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
     binding("?", &[Key::char('?')], &[], Command::Help, "the keys that work here"),

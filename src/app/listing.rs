@@ -112,6 +112,8 @@ pub struct RowsLoaded {
     pub rows: Vec<Row>,
     /// Place of the entry that was looked for, if it is in the list.
     pub found: Option<usize>,
+    /// It answers a look for an unread entry.
+    pub seek: bool,
 }
 
 /// The open list.
@@ -133,6 +135,8 @@ pub struct Listing {
     pub keep: BTreeSet<EntryKey>,
     /// Rows have been asked for and have not come.
     pub waiting: bool,
+    /// Where the entry stood that the rows on their way were asked around.
+    pub asked: Option<usize>,
     /// The list was never filled.
     pub fresh: bool,
     /// Something changed while rows were on their way: the list is to be built anew.
@@ -155,18 +159,17 @@ impl Listing {
         self.row(self.selected)
     }
 
-    /// Takes rows that came; selects the entry that was looked for.
+    /// Takes rows that came. Where an entry was looked for, selection and screen move as far as it moved since
+    /// it was asked for: keys pressed meanwhile are not undone, and the screen stays still under the reader.
     pub fn take(&mut self, loaded: RowsLoaded) {
-        let shift = loaded.found.map(|found| found.saturating_sub(self.selected));
-        let up = loaded.found.map(|found| self.selected.saturating_sub(found));
+        if let (Some(found), Some(asked)) = (loaded.found, self.asked.take()) {
+            let moved = |place: usize| place.saturating_add(found).saturating_sub(asked);
+            self.selected = moved(self.selected);
+            self.top = moved(self.top);
+        }
         self.total = loaded.total;
         self.offset = loaded.offset;
         self.rows = loaded.rows;
-        if let (Some(found), Some(shift), Some(up)) = (loaded.found, shift, up) {
-            // The screen stays still under the selected entry while new ones arrive above it.
-            self.selected = found;
-            self.top = self.top.saturating_add(shift).saturating_sub(up);
-        }
         self.selected = self.selected.min(self.total.saturating_sub(1));
         self.top = self.top.min(self.selected);
         self.waiting = false;
@@ -193,6 +196,14 @@ impl Listing {
             // Far jumps are not walked line by line: a heading a row is the worst case.
             let far = self.selected.saturating_sub(height);
             self.top = self.top.saturating_add(1).max(far);
+        }
+        // A screen that grew shows more above, not blank lines below.
+        let last = self.total.saturating_sub(1);
+        while self.top > self.offset
+            && last.saturating_sub(self.top) < height
+            && self.lines_between(self.top.saturating_sub(1), last, zone) <= height
+        {
+            self.top = self.top.saturating_sub(1);
         }
     }
 
@@ -266,9 +277,9 @@ mod tests {
     #[test]
     fn the_screen_stays_still_under_the_selection_when_entries_arrive_above_it() {
         let mut list = listing(20);
-        (list.selected, list.top) = (6, 4);
+        (list.selected, list.top, list.asked) = (6, 4, Some(6));
         let rows = listing(25).rows;
-        list.take(RowsLoaded { list: 0, total: 25, offset: 0, rows, found: Some(11) });
+        list.take(RowsLoaded { list: 0, total: 25, offset: 0, rows, found: Some(11), seek: false });
         assert_eq!((list.selected, list.top), (11, 9));
     }
 
@@ -276,7 +287,14 @@ mod tests {
     fn a_list_that_shrank_keeps_a_valid_selection() {
         let mut list = listing(20);
         list.selected = 19;
-        list.take(RowsLoaded { list: 0, total: 3, offset: 0, rows: listing(3).rows, found: None });
+        list.take(RowsLoaded {
+            list: 0,
+            total: 3,
+            offset: 0,
+            rows: listing(3).rows,
+            found: None,
+            seek: false,
+        });
         assert_eq!(list.selected, 2);
     }
 }

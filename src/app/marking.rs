@@ -55,17 +55,18 @@ pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
     set(model, key, flag, value)
 }
 
-/// Sets a mark on one entry; nothing happens if it has it so.
+/// Sets a mark on one entry that does not have it so; it can be taken back from this moment on.
 pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Effect> {
     show(model, &[key], flag, value);
-    vec![Effect::Mark { keys: vec![key], flag, value, undoes: false }]
+    model.undo.push(Step::Marked { flag, value, keys: vec![key] });
+    vec![Effect::Mark { keys: vec![key], flag, value }]
 }
 
-/// Marks the open list read.
-pub fn mark_all(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let query = feeds_pane::query(model, now);
+/// Marks the open list read: what it holds now, not what may arrive while the mark is written.
+pub fn mark_all(model: &mut Model) -> Vec<Effect> {
+    let list = model.screen.list.number;
     model.screen.list.keep.extend(model.screen.list.rows.iter().map(|row| row.key));
-    vec![Effect::MarkList { query, flag: Flag::Read, value: true }]
+    vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
 }
 
 /// Takes the last change back.
@@ -78,7 +79,7 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         Step::Marked { flag, value, keys } => {
             show(model, &keys, flag, !value);
             model.screen.say(now, format!("undone: {}", words(flag, value, keys.len())));
-            vec![Effect::Mark { keys, flag, value: !value, undoes: true }]
+            vec![Effect::Mark { keys, flag, value: !value }]
         }
         Step::Unsubscribed(subscription) => unsubscribing::take_back(model, now, *subscription),
     }
@@ -90,7 +91,6 @@ pub fn marked(
     now: DateTime<Utc>,
     flag: Flag,
     value: bool,
-    undoes: bool,
     whole_list: bool,
     marked: Marked,
 ) -> Vec<Effect> {
@@ -105,8 +105,17 @@ pub fn marked(
         let hint = if marked.changed.is_empty() { "" } else { " · u undo" };
         model.screen.say(now, format!("{text}{hint}"));
     }
-    if !undoes && !marked.changed.is_empty() {
+    if whole_list && !marked.changed.is_empty() {
         model.undo.push(Step::Marked { flag, value, keys: marked.changed });
+    }
+    counting(model, now)
+}
+
+/// Asks how much is unread today, unless the answer to an earlier question is still on its way.
+pub fn counting(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if std::mem::replace(&mut model.screen.counting, true) {
+        model.screen.count_again = true;
+        return Vec::new();
     }
     vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))]
 }

@@ -46,6 +46,10 @@ pub struct Model {
     pub additions: BTreeMap<u32, Addition>,
     /// What came of the last import.
     pub imported: Option<Imported>,
+    /// Why records could not be written, if they could not.
+    pub not_saved: Option<String>,
+    /// The largest number a subscription ever had: none is given twice.
+    pub last_feed: u32,
     /// Records of subscriptions handed to the store and not yet durable.
     pub unsaved: u32,
     /// What the reader can take back.
@@ -76,6 +80,8 @@ impl Model {
             run: Run::default(),
             additions: BTreeMap::new(),
             imported: None,
+            not_saved: None,
+            last_feed: 0,
             unsaved: 0,
             undo: UndoStack::default(),
             screen: Screen::default(),
@@ -88,6 +94,7 @@ impl Model {
             };
             model.feeds.insert(saved.key, subscription);
         }
+        model.last_feed = model.feeds.keys().next_back().map_or(0, |key| key.0);
         let keys: Vec<FeedKey> = model.feeds.keys().copied().collect();
         for key in keys {
             planning::replan(&mut model, key, now);
@@ -100,9 +107,10 @@ impl Model {
         model
     }
 
-    /// The number the next subscription gets: one more than any in use or ever shown.
-    pub fn next_feed_key(&self) -> FeedKey {
-        FeedKey(self.feeds.keys().next_back().map_or(1, |key| key.0.saturating_add(1)))
+    /// A number for a new subscription, that no other ever had.
+    pub const fn new_feed_key(&mut self) -> FeedKey {
+        self.last_feed = self.last_feed.saturating_add(1);
+        FeedKey(self.last_feed)
     }
 
     /// When the loop must come back although nothing happens: a deadline, a queue that opens, or the next

@@ -41,14 +41,14 @@ pub enum Msg {
     },
     /// The lasting part of some subscriptions is durable.
     RecordsSaved,
+    /// They could not be written; a sentence.
+    RecordsNotSaved(String),
     /// Marks were set and are durable.
     Marked {
         /// Which mark.
         flag: Flag,
         /// Set or cleared.
         value: bool,
-        /// It took back an earlier change.
-        undoes: bool,
         /// It was asked for a whole list.
         whole_list: bool,
         /// What changed.
@@ -56,6 +56,10 @@ pub enum Msg {
     },
     /// Rows of the open list.
     RowsLoaded(RowsLoaded),
+    /// Rows of a list could not be read; a sentence.
+    RowsFailed(u64, String),
+    /// An entry could not be read; a sentence.
+    EntryFailed(EntryKey, String),
     /// An entry with its text.
     EntryLoaded(Box<LoadedEntry>),
     /// An entry's text as lines.

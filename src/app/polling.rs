@@ -6,11 +6,12 @@ use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
 use super::feeds_pane;
-use super::fetching::{Fetched, Purpose, Request};
+use super::fetching::{FetchId, Fetched, Purpose, Request};
 use super::model::Model;
 use super::planning;
 use super::poll_log::PollCause;
 use super::settling::settle;
+use super::subscription::{FeedState, SubscriptionRecord, Validators};
 use super::traffic::{Waiting, is_loopback};
 use crate::history::{Counters, FeedKey};
 use crate::schedule::{self, ByHand, Failure};
@@ -19,14 +20,26 @@ use crate::schedule::{self, ByHand, Failure};
 const RESULTS_MAX: usize = 20_000;
 
 /// A poll between due and planned anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Poll {
     /// How far it is.
     pub stage: Stage,
+    /// The fetch it waits for.
+    fetch: Option<FetchId>,
     /// Bytes of the body as they came over the wire.
     wire_bytes: u64,
     /// Validators were sent.
     conditional: bool,
+    /// It was asked a second time, as SPEC D.2 allows once.
+    again: bool,
+    /// The feed as it was before the answer, to go back to if the answer cannot be written.
+    before: Option<Box<(FeedState, SubscriptionRecord)>>,
+}
+
+impl Poll {
+    const fn at(stage: Stage) -> Self {
+        Self { stage, fetch: None, wire_bytes: 0, conditional: false, again: false, before: None }
+    }
 }
 
 /// How far a poll is.
@@ -71,8 +84,18 @@ pub struct Run {
     pub failed: u32,
     /// New entries they brought.
     pub new: u32,
-    /// What came of each, in order of their ends.
+    /// What came of each, in order of their ends; the last [`RESULTS_MAX`] of them.
     pub results: VecDeque<PollResult>,
+    /// Results ever noted.
+    pub noted: u64,
+}
+
+impl Run {
+    /// The results noted after the first `noted` ones.
+    pub fn since(&self, noted: u64) -> impl Iterator<Item = &PollResult> {
+        let fresh = usize::try_from(self.noted.saturating_sub(noted)).unwrap_or(usize::MAX);
+        self.results.iter().skip(self.results.len().saturating_sub(fresh))
+    }
 }
 
 /// What came of one poll.
@@ -193,6 +216,7 @@ fn note(run: &mut Run, result: PollResult) {
         run.results.pop_front();
     }
     run.results.push_back(result);
+    run.noted = run.noted.saturating_add(1);
 }
 
 /// Puts a feed into its site's queue.
@@ -202,9 +226,10 @@ pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
         return;
     }
     if model.busy.is_empty() {
-        model.run = Run { results: std::mem::take(&mut model.run.results), ..Run::default() };
+        let results = std::mem::take(&mut model.run.results);
+        model.run = Run { results, noted: model.run.noted, ..Run::default() };
     }
-    model.busy.insert(feed, Poll { stage: Stage::Waiting, wire_bytes: 0, conditional: false });
+    model.busy.insert(feed, Poll::at(Stage::Waiting));
     model.timetable.remove(&feed);
     model.run.asked = model.run.asked.saturating_add(1);
     let waiting =
@@ -216,20 +241,27 @@ pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
 pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for (id, waiting) in model.traffic.start(now, &model.settings.network) {
-        let forced = waiting.cause == PollCause::Forced;
-        let mut request = Request { id, url: waiting.url, validators: None, no_cache: forced };
+        let mut request = Request {
+            id,
+            url: waiting.url,
+            validators: None,
+            no_cache: waiting.cause == PollCause::Forced,
+        };
         if let Purpose::Poll(feed) = waiting.purpose
             && let Some(subscription) = model.feeds.get_mut(&feed)
         {
-            let mut poll = Poll { stage: Stage::Asking, wire_bytes: 0, conditional: false };
-            subscription.state.facts.last_try = Some(now);
-            let validators = &subscription.state.validators;
-            if !forced && validators.speak_for(&request.url) {
-                request.validators = Some(validators.clone());
-                poll.conditional = true;
+            let poll = model.busy.entry(feed).or_insert_with(|| Poll::at(Stage::Asking));
+            (poll.stage, poll.fetch) = (Stage::Asking, Some(id));
+            let state = &mut subscription.state;
+            state.facts.last_try = Some(now);
+            if request.no_cache {
+                // A forced refresh forgets the stored validators first (SPEC D.4 rule 8).
+                state.validators = Validators::default();
             }
-            model.busy.insert(feed, poll);
-            effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
+            // They may belong to the end of a redirect: who sends them decides address by address.
+            let known = state.validators.etag.is_some() || state.validators.last_modified.is_some();
+            request.validators = known.then(|| state.validators.clone());
+            effects.push(Effect::SaveState(feed, Box::new(state.clone())));
         }
         effects.push(Effect::Fetch(request));
     }
@@ -240,16 +272,35 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 pub fn fetched(
     model: &mut Model,
     now: DateTime<Utc>,
+    id: FetchId,
+    waiting: &Waiting,
     feed: FeedKey,
-    cause: PollCause,
     fetched: Fetched,
 ) -> Vec<Effect> {
     let (Some(subscription), Some(poll)) = (model.feeds.get_mut(&feed), model.busy.get_mut(&feed))
     else {
         return start(model, now);
     };
-    *poll = Poll { stage: Stage::Writing, wire_bytes: fetched.wire_bytes, ..*poll };
-    let commit = settle(subscription, cause, poll.conditional, fetched);
+    if poll.fetch != Some(id) {
+        return start(model, now);
+    }
+    if !poll.again
+        && let Some(cause) = worth_asking_again(&fetched, waiting.cause)
+    {
+        poll.again = true;
+        poll.stage = Stage::Waiting;
+        if cause == PollCause::Forced {
+            subscription.state.validators = Validators::default();
+        }
+        let again = Waiting { cause, ..waiting.clone() };
+        model.traffic.enqueue(again, &model.settings.network);
+        return start(model, now);
+    }
+    poll.stage = Stage::Writing;
+    poll.wire_bytes = fetched.wire_bytes;
+    poll.conditional = fetched.conditional;
+    poll.before = Some(Box::new((subscription.state.clone(), subscription.record.clone())));
+    let commit = settle(subscription, waiting.cause, fetched);
     let renamed = commit.record.is_some();
     let mut effects = vec![Effect::Commit(Box::new(commit))];
     if renamed {
@@ -259,15 +310,27 @@ pub fn fetched(
     effects
 }
 
+/// Whether an answer is worth one more request at once, and of what kind (SPEC D.2): without validators where
+/// they were refused, past the caches where one answered for the server, on a new connection after a 421.
+fn worth_asking_again(fetched: &Fetched, cause: PollCause) -> Option<PollCause> {
+    let status = fetched.result.as_ref().ok()?.status;
+    match status {
+        412 | 416 => Some(PollCause::Forced),
+        304 if !fetched.conditional => Some(PollCause::Forced),
+        421 => Some(cause),
+        _ => None,
+    }
+}
+
 /// Keeps the first document of a feed that was just subscribed to.
 pub fn first_document(model: &mut Model, feed: FeedKey, fetched: Fetched) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     model.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
-    let poll = Poll { stage: Stage::Writing, wire_bytes: fetched.wire_bytes, conditional: false };
+    let poll = Poll { wire_bytes: fetched.wire_bytes, ..Poll::at(Stage::Writing) };
     model.busy.insert(feed, poll);
     model.run.asked = model.run.asked.saturating_add(1);
-    let commit = settle(subscription, PollCause::Subscribed, false, fetched);
+    let commit = settle(subscription, PollCause::Subscribed, fetched);
     vec![Effect::Commit(Box::new(commit))]
 }
 
@@ -304,15 +367,18 @@ pub fn committed(
     ended(model, now, result);
 }
 
-/// What a poll changed could not be written: nothing of it counts, and the feed is asked again later.
+/// What a poll changed could not be written: the feed goes back to what it was, so that validators of a document
+/// that was never kept are never sent, and is asked again later.
 pub fn commit_failed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: &str) {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return };
-    subscription.state.facts.record_failure(
-        Failure::Unreadable,
-        &schedule::AnswerHeaders::default(),
-        now,
-        now,
-    );
+    let before = model.busy.get_mut(&feed).and_then(|poll| poll.before.take());
+    if let Some(before) = before {
+        (subscription.state, subscription.record) = *before;
+    }
+    let nothing = schedule::AnswerHeaders::default();
+    subscription.state.facts.record_failure(Failure::Unreadable, &nothing, now, now);
+    subscription.state.failing_since.get_or_insert(now);
+    subscription.state.trouble = Some(why.to_owned());
     let status = subscription.state.status;
     let reason = Some(why.to_owned());
     let outcome = PollOutcome::Failed;

@@ -4,19 +4,20 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Effect, RenderWanted, RenderedEntry};
 use super::feeds_pane::{self, FeedsRow};
-use super::listing::{RowsLoaded, RowsWanted, Seek};
+use super::listing::{RowsLoaded, RowsWanted, Seek, Show};
 use super::marking;
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
-use crate::history::Flag;
+use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
 pub fn open_selected(model: &mut Model) -> Vec<Effect> {
     let Some(row) = model.screen.list.selected_row() else { return Vec::new() };
     let (key, unread) = (row.key, row.flags.is_unread());
     model.screen.focus = Pane::Reader;
+    model.screen.opening = Some(key);
     let mut effects = vec![Effect::LoadEntry(key)];
     if unread {
         effects.extend(marking::set(model, key, Flag::Read, true));
@@ -26,15 +27,33 @@ pub fn open_selected(model: &mut Model) -> Vec<Effect> {
 
 /// An entry has been read from the store: it is shown, and its text is made into lines.
 pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
-    let wanted = model.screen.list.selected_row().is_none_or(|row| row.key == entry.key);
-    if !wanted {
+    if model.screen.opening != Some(entry.key) {
         return Vec::new();
     }
-    let flags = model.screen.list.selected_row().map_or(entry.flags, |row| row.flags);
+    model.screen.opening = None;
+    let row = model.screen.list.rows.iter().find(|row| row.key == entry.key);
+    let flags = row.map_or(entry.flags, |row| row.flags);
     let entry = LoadedEntry { flags, ..entry };
     model.screen.reader =
         Some(Reader { entry, rendered: None, width: 0, scroll: 0, digits: String::new() });
     render(model)
+}
+
+/// An entry could not be read: nothing stands in its place.
+pub fn not_loaded(model: &mut Model, key: EntryKey) {
+    if model.screen.opening == Some(key) {
+        model.screen.opening = None;
+        model.screen.reader = None;
+        model.screen.focus = Pane::Entries;
+    }
+}
+
+/// Rows could not be read: they are not waited for any longer.
+pub fn rows_failed(model: &mut Model, list: u64) {
+    if model.screen.list.number == list {
+        (model.screen.list.waiting, model.screen.list.fresh) = (false, false);
+        model.screen.then = None;
+    }
 }
 
 /// Asks for the lines of the entry being read, if they are not of the pane's width.
@@ -73,6 +92,11 @@ pub fn space(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if model.screen.focus != Pane::Reader {
         return next_unread(model, now);
     }
+    let laid_out = model.screen.reader.as_ref().is_some_and(|reader| reader.rendered.is_some());
+    if model.screen.opening.is_some() || !laid_out {
+        // What has not been on the screen cannot have been read.
+        return Vec::new();
+    }
     let rows = usize::from(model.screen.viewport.reader_rows);
     let more = model.screen.reader.as_ref().is_some_and(|reader| {
         let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
@@ -96,7 +120,7 @@ pub fn next_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 pub fn previous_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match model.screen.list.selected.checked_sub(1) {
         Some(from) => seek(model, now, Seek { from, down: false }),
-        None => nothing(model, now),
+        None => nothing_above(model, now),
     }
 }
 
@@ -114,7 +138,7 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
         }
         match if seek.down { place.checked_add(1) } else { place.checked_sub(1) } {
             Some(next) => place = next,
-            None => return nothing(model, now),
+            None => return nothing_above(model, now),
         }
     }
     if place >= list.total {
@@ -140,6 +164,11 @@ fn open_at(model: &mut Model, place: usize) -> Vec<Effect> {
     effects
 }
 
+fn nothing_above(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    model.screen.say(now, "nothing unread above");
+    Vec::new()
+}
+
 fn nothing(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     model.screen.say(now, "nothing unread here");
     Vec::new()
@@ -147,6 +176,9 @@ fn nothing(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// Goes on to the next feed with unread entries, around the end once.
 fn next_feed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if model.screen.show == Show::Starred {
+        return nothing(model, now);
+    }
     let pane = &model.screen.feeds;
     let behind = (pane.selected.saturating_add(1)..pane.rows.len()).chain(0..pane.selected);
     let has_unread = |place: &usize| {
@@ -170,9 +202,14 @@ pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) ->
     if loaded.list != model.screen.list.number {
         return Vec::new();
     }
-    let found = loaded.found;
+    let (found, is_seek) = (loaded.found, loaded.seek);
     model.screen.list.take(loaded);
-    let then = model.screen.then.take();
+    // An answer to something else leaves what waits for the seek waiting.
+    let due = match model.screen.then {
+        Some(Then::Open) => is_seek,
+        Some(Then::OpenFirstUnread) | None => true,
+    };
+    let then = if due { model.screen.then.take() } else { None };
     let mut effects = walking::settle(model);
     if std::mem::take(&mut model.screen.list.stale) && !model.screen.list.waiting {
         effects.extend(walking::refresh_list(model, now));
@@ -182,7 +219,11 @@ pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) ->
         (Some(Then::Open), None) => next_feed(model, now),
         (Some(Then::OpenFirstUnread), _) => {
             model.screen.focus = Pane::Entries;
-            seek(model, now, Seek { from: 0, down: true })
+            let unread = model.screen.list.rows.iter().position(|row| row.flags.is_unread());
+            match unread.map(|place| place.saturating_add(model.screen.list.offset)) {
+                Some(place) => open_at(model, place),
+                None => nothing(model, now),
+            }
         }
         (None, _) => Vec::new(),
     });
@@ -202,14 +243,16 @@ pub fn neighbour(model: &mut Model, down: bool) -> Vec<Effect> {
 /// Opens the entry's page in the browser and marks the entry read.
 pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(row) = model.screen.list.selected_row() else { return Vec::new() };
-    let (key, link) = (row.key, row.link.clone());
+    let (key, link, unread) = (row.key, row.link.clone(), row.flags.is_unread());
     let Some(link) = link else {
         model.screen.say(now, "this entry has no link");
         return Vec::new();
     };
     model.screen.say(now, format!("opening {link}"));
     let mut effects = vec![Effect::Open(link)];
-    effects.extend(marking::set(model, key, Flag::Read, true));
+    if unread {
+        effects.extend(marking::set(model, key, Flag::Read, true));
+    }
     effects
 }
 
@@ -225,7 +268,10 @@ pub fn digit(model: &mut Model, now: DateTime<Utc>, digit: char) -> Vec<Effect> 
     if number.saturating_mul(10) > links {
         return follow(model, now);
     }
-    let hint = format!("link {number}: Enter, or another digit");
+    let place = number.checked_sub(1);
+    let target = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
+    let target = target.map_or("", |link| link.url.as_str());
+    let hint = format!("link {number}: Enter opens {target}, or another digit");
     model.screen.say(now, hint);
     Vec::new()
 }

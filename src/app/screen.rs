@@ -7,6 +7,7 @@ use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
 use super::prompting::Prompt;
+use crate::history::EntryKey;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,6 +32,14 @@ pub struct Screen {
     pub viewport: Viewport,
     /// Unread entries of today.
     pub today: u32,
+    /// When the day began that they were counted for.
+    pub today_since: Option<DateTime<Utc>>,
+    /// Their count has been asked for.
+    pub counting: bool,
+    /// Something changed since: it is to be asked for again.
+    pub count_again: bool,
+    /// The entry that is being read from the store to be shown.
+    pub opening: Option<EntryKey>,
     /// What to do when the rows that were asked for have come.
     pub then: Option<Then>,
 }
@@ -136,6 +145,11 @@ impl Screen {
             80..120 => Arrangement::Medium,
             _ => Arrangement::Wide,
         }
+    }
+
+    /// Whether there is a screen at all.
+    pub const fn is_on(&self) -> bool {
+        self.size.0 > 0
     }
 
     /// Says something in the status line.

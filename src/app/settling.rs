@@ -6,16 +6,16 @@ use super::answers::{Verdict, judge};
 use super::fetching::{Answer, Fetched};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::subscription::{Commit, FeedState, Subscription, Validators};
+use crate::feed::text::one_line;
 use crate::schedule::Failure;
 
+/// Characters kept of what went wrong.
+const TROUBLE_CHARS: usize = 300;
+
 /// Settles what an answer changes on the feed; the entries are merged by the store.
-pub fn settle(
-    subscription: &mut Subscription,
-    cause: PollCause,
-    conditional: bool,
-    fetched: Fetched,
-) -> Commit {
-    let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
+pub fn settle(subscription: &mut Subscription, cause: PollCause, fetched: Fetched) -> Commit {
+    let (started, wire_bytes, conditional) =
+        (fetched.started, fetched.wire_bytes, fetched.conditional);
     let head = fetched.result.as_ref().ok().map(Answer::head);
     let status = head.as_ref().map(|answer| answer.status);
     let state = &mut subscription.state;
@@ -38,7 +38,8 @@ pub fn settle(
         }
         (Verdict::Failed(failure, why), head) => {
             failed(state, failure, started, head.as_ref());
-            trouble = Some(why);
+            // Servers write some of these words: nothing in them may steer or disguise.
+            trouble = Some(one_line(&why, TROUBLE_CHARS));
         }
         (Verdict::Document(_) | Verdict::NotModified, None) => {}
     }

@@ -31,6 +31,8 @@ pub struct Wanted {
     pub address: String,
     /// The reader's own title.
     pub title: Option<String>,
+    /// The site, as far as known before the feed was read.
+    pub site: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
     /// Wishes for its schedule.
@@ -135,10 +137,11 @@ fn insert(
     wanted: &Wanted,
     url: String,
 ) -> (FeedKey, SubscriptionRecord) {
-    let feed = model.next_feed_key();
+    let feed = model.new_feed_key();
     let record = SubscriptionRecord {
         url,
         own_title: wanted.title.clone(),
+        site: wanted.site.clone(),
         tags: wanted.tags.clone(),
         added: now,
         wishes: wanted.wishes.clone(),
@@ -244,10 +247,14 @@ pub fn fetched(
             let named: Vec<String> =
                 candidates.iter().map(|candidate| candidate.url.clone()).collect();
             let why = title.map_or_else(
-                || "the page names no feed".into(),
-                |title| format!("the page '{title}' names no feed"),
+                || "the page names no feed; try the address of the feed itself".into(),
+                |title| {
+                    format!("the page '{title}' names no feed; try the address of the feed itself")
+                },
             );
-            if addition.wanted.choose && candidates.len() > 1 && addition.found.is_empty() {
+            // Where something else is being typed the first one is taken, as on the command line.
+            let ask = addition.wanted.choose && model.screen.overlay.is_none();
+            if ask && candidates.len() > 1 && addition.found.is_empty() {
                 addition.found = candidates;
                 model.screen.overlay = Some(Overlay::Choice(Choice { addition: id, selected: 0 }));
                 model.additions.insert(id, addition);
@@ -291,10 +298,7 @@ pub fn chosen(model: &mut Model, now: DateTime<Utc>, choice: Choice, takes: bool
 fn go_on(model: &mut Model, now: DateTime<Utc>, addition: &mut Addition, why: String) {
     let why = addition.first_trouble.get_or_insert(why).clone();
     if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
-        let text = format!(
-            "no feed found at {}: {why}; try the address of the feed itself",
-            addition.wanted.address.trim()
-        );
+        let text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         model.screen.complain(now, text.clone());
         addition.ended = Some(Err(text));
     } else {
@@ -317,6 +321,9 @@ fn found(fetched: &Fetched) -> Found {
         Ok(answer) => answer,
     };
     match &answer.body {
+        AnswerBody::Document(document) if document.is_truncated() => {
+            Found::Nothing("the document is cut off".into())
+        }
         AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed,
         AnswerBody::Document(document) => Found::Nothing(not_a_feed(document)),
         AnswerBody::Page { title, candidates } => Found::Page(candidates.clone(), title.clone()),
@@ -349,9 +356,8 @@ fn subscribe_to(
     asked: &str,
     fetched: Fetched,
 ) -> (Added, Vec<Effect>) {
-    let permanent = fetched.hops.iter().all(|hop| matches!(hop.status, 301 | 308));
-    let answered = fetched.result.as_ref().ok().map(|answer| answer.url.clone());
-    let url = answered.filter(|_| permanent).unwrap_or_else(|| asked.to_owned());
+    let permanent = fetched.hops.iter().take_while(|hop| matches!(hop.status, 301 | 308)).last();
+    let url = permanent.map_or_else(|| asked.to_owned(), |hop| hop.to.clone());
     let (added, mut effects) = subscribe(model, now, wanted, &url);
     let title = || {
         model

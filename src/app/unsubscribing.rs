@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane::{self, FeedsRow};
 use super::fetching::Purpose;
-use super::marking::Step;
+use super::marking::{self, Step};
 use super::model::Model;
 use super::subscription::Subscription;
 use super::{planning, walking};
@@ -53,6 +53,6 @@ fn shown_anew(model: &mut Model, now: DateTime<Utc>, effect: Effect) -> Vec<Effe
     feeds_pane::rebuild(model);
     let mut effects = vec![effect];
     effects.extend(walking::open_list(model, now));
-    effects.push(Effect::CountToday(feeds_pane::day_start(now, model.zone)));
+    effects.extend(marking::counting(model, now));
     effects
 }

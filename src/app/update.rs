@@ -26,7 +26,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             model.screen.size = (columns, rows);
             Vec::new()
         }
-        Msg::Tick => polling::tick(model, now),
+        Msg::Tick => ticked(model, now),
         Msg::Fetched(id, fetched) => arrived(model, now, id, *fetched),
         Msg::Committed { feed, counters, new, edited } => {
             polling::committed(model, now, feed, counters, new, edited);
@@ -41,8 +41,8 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             model.unsaved = model.unsaved.saturating_sub(1);
             Vec::new()
         }
-        Msg::Marked { flag, value, undoes, whole_list, marked } => {
-            marking::marked(model, now, flag, value, undoes, whole_list, marked)
+        Msg::Marked { flag, value, whole_list, marked } => {
+            marking::marked(model, now, flag, value, whole_list, marked)
         }
         Msg::RowsLoaded(loaded) => reading::rows_loaded(model, now, loaded),
         Msg::EntryLoaded(entry) => reading::loaded(model, *entry),
@@ -52,6 +52,27 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::TodayCounted(count) => {
             model.screen.today = count;
+            model.screen.counting = false;
+            if std::mem::take(&mut model.screen.count_again) {
+                marking::counting(model, now)
+            } else {
+                Vec::new()
+            }
+        }
+        Msg::RecordsNotSaved(why) => {
+            model.unsaved = model.unsaved.saturating_sub(1);
+            model.not_saved = Some(why.clone());
+            model.screen.complain(now, why);
+            Vec::new()
+        }
+        Msg::RowsFailed(list, why) => {
+            reading::rows_failed(model, list);
+            model.screen.complain(now, why);
+            Vec::new()
+        }
+        Msg::EntryFailed(key, why) => {
+            reading::not_loaded(model, key);
+            model.screen.complain(now, why);
             Vec::new()
         }
         Msg::StoreFailed(why) | Msg::Trouble(why) => {
@@ -61,14 +82,27 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Poll(wish) => polling::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
         Msg::Import(wanted) => subscribing::import(model, now, wanted),
-        Msg::Stop => vec![Effect::Quit],
+        Msg::Stop => vec![Effect::Stop],
     }
 }
 
 /// What the program asks for before the first message: the rows of the first list.
 pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = walking::open_list(model, now);
-    effects.push(Effect::CountToday(feeds_pane::day_start(now, model.zone)));
+    model.screen.today_since = Some(feeds_pane::day_start(now, model.zone));
+    effects.extend(marking::counting(model, now));
+    effects
+}
+
+/// Time passed: polls fall due, and a new day begins at midnight.
+fn ticked(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let mut effects = polling::tick(model, now);
+    let today = Some(feeds_pane::day_start(now, model.zone));
+    if model.screen.is_on() && model.screen.today_since != today {
+        model.screen.today_since = today;
+        effects.extend(marking::counting(model, now));
+        effects.extend(walking::refresh_list(model, now));
+    }
     effects
 }
 
@@ -89,24 +123,26 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
         return Vec::new();
     };
     match ended.waiting.purpose {
-        Purpose::Poll(feed) => polling::fetched(model, now, feed, ended.waiting.cause, fetched),
+        Purpose::Poll(feed) => polling::fetched(model, now, id, &ended.waiting, feed, fetched),
         Purpose::Discover(addition) => {
             subscribing::fetched(model, now, addition, &ended.waiting.url, fetched)
         }
     }
 }
 
-/// A poll's result is durable: the open list shows it.
+/// A poll's result is durable: the open list shows it, if anybody looks.
 fn followed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, changed: bool) -> Vec<Effect> {
-    if !changed {
+    if !changed || !model.screen.is_on() {
         return Vec::new();
     }
-    feeds_pane::rebuild(model);
-    let mut effects = vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))];
-    if feeds_pane::concerns(model, feed) && !model.screen.list.waiting {
-        effects.extend(walking::refresh_list(model, now));
-    } else if feeds_pane::concerns(model, feed) {
+    let mut effects = marking::counting(model, now);
+    if !feeds_pane::concerns(model, feed) {
+        return effects;
+    }
+    if model.screen.list.waiting {
         model.screen.list.stale = true;
+    } else {
+        effects.extend(walking::refresh_list(model, now));
     }
     effects
 }
@@ -149,7 +185,17 @@ fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     {
         return effects;
     }
-    let Some(command) = keymap::command(key, model.screen.focus) else { return Vec::new() };
+    let Some(command) = keymap::command(key, model.screen.focus) else {
+        if let Key { code: Code::Char(char), ctrl: false } = key {
+            model.screen.say(now, format!("{char} does nothing here · ? shows the keys"));
+        }
+        return Vec::new();
+    };
+    let helping = matches!(model.screen.overlay, Some(Overlay::Help(_)));
+    if helping && !command.works_in_help() {
+        model.screen.overlay = None;
+        return Vec::new();
+    }
     let pending_link = model.screen.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
     if pending_link && !matches!(command, Command::Digit(_)) {
         if key == Key::code(Code::Enter) {
@@ -233,7 +279,7 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
             Vec::new()
         }
         Command::Back => walking::back(model),
-        Command::Quit => vec![Effect::Quit],
+        Command::Quit => vec![Effect::Stop],
         Command::Help => {
             let open = matches!(model.screen.overlay, Some(Overlay::Help(_)));
             model.screen.overlay = (!open).then_some(Overlay::Help(0));
@@ -247,7 +293,7 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
         Command::PreviousEntry => reading::neighbour(model, false),
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
-        Command::MarkAll => marking::mark_all(model, now),
+        Command::MarkAll => marking::mark_all(model),
         Command::Undo => marking::undo(model, now),
         Command::Open => reading::open_page(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
@@ -298,9 +344,9 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// Polls by hand and says what cannot be polled.
 fn poll(model: &mut Model, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<Effect> {
-    let results = model.run.results.len();
+    let noted = model.run.noted;
     let effects = polling::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
-    let skipped: Vec<_> = model.run.results.iter().skip(results).collect();
+    let skipped: Vec<_> = model.run.since(noted).collect();
     if let [only] = skipped.as_slice()
         && effects.is_empty()
     {

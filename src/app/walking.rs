@@ -109,6 +109,8 @@ pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let number = model.screen.list.number.saturating_add(1);
     model.screen.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
     model.screen.then = None;
+    // What was open belongs to the list that was left.
+    (model.screen.reader, model.screen.opening) = (None, None);
     let query = feeds_pane::query(model, now);
     let height = usize::from(model.screen.viewport.feeds_rows);
     model.screen.feeds.keep_in_sight(height);
@@ -130,6 +132,7 @@ pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let query = feeds_pane::query(model, now);
     let list = &mut model.screen.list;
     list.waiting = true;
+    list.asked = around.map(|_| list.selected);
     let offset = list.offset;
     vec![Effect::LoadRows(RowsWanted {
         list: list.number,

@@ -33,7 +33,10 @@ pub(super) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
                     .push(format!("interrupted before {} was read", addition.wanted.address)),
             }
         }
-        runtime.stop();
+        if let Some(why) = runtime.model.not_saved.take() {
+            return Err(Failure::new(why));
+        }
+        runtime.stop()?;
         if let [only] = failures.as_slice()
             && args.urls.len() == 1
         {

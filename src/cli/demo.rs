@@ -9,6 +9,7 @@ use crate::app::settings::Settings;
 use crate::app::subscribing::Wanted;
 use crate::io::clock;
 use crate::io::demo_server::DemoServer;
+use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
 
@@ -18,6 +19,11 @@ const HINT: &str =
 
 /// Runs the demo.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
+    look_around(options).map(|_| Done::All)
+}
+
+/// Runs the demo and says how it was left.
+pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
     let folder = tempfile::Builder::new()
         .prefix("backissue-demo-")
         .tempdir()
@@ -37,8 +43,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
         runtime.tell(Msg::Import(wishes.collect()));
         runtime.model.screen.say(clock::precise_now(), HINT);
         screen::show(runtime, options.verbose).await
-    })?;
-    Ok(Done::All)
+    })
 }
 
 /// The publisher is this process: there is nobody to spare, and news may come every minute.

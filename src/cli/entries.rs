@@ -10,8 +10,11 @@ use super::session::{self, Failure};
 use super::{Done, json, lookup};
 use crate::app::listing::{ListQuery, Scope, Show};
 use crate::app::subscription::SubscriptionRecord;
-use crate::history::FeedKey;
+use crate::history::{EntryKey, FeedKey};
 use crate::io::console;
+
+/// Entries read at once: several stand in one record of the store.
+const SLICE: usize = 256;
 
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure> {
@@ -30,8 +33,12 @@ pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure
     };
     let keys = store.ordered(&ListQuery { scope, show, since, keep: BTreeSet::new() })?;
     let mut listed = Vec::new();
-    for key in keys.into_iter().take(args.limit.unwrap_or(usize::MAX)) {
-        let Some((kept, flags)) = store.entry(key)? else { continue };
+    let keys: Vec<EntryKey> = keys.into_iter().take(args.limit.unwrap_or(usize::MAX)).collect();
+    let entries = keys.chunks(SLICE).map(|slice| store.entries(slice));
+    for (key, kept, flags) in entries.flat_map(Result::unwrap_or_default) {
+        if console::is_closed() {
+            break;
+        }
         let title = records.get(&key.feed).map_or("", SubscriptionRecord::shown_title);
         if args.json {
             listed.push(json::entry(key, title, &kept, flags));

@@ -37,7 +37,7 @@ fn outline(saved: &SavedSubscription) -> OpmlFeed {
     OpmlFeed {
         xml_url: saved.record.url.clone(),
         html_url: saved.record.site.clone(),
-        title: Some(saved.record.shown_title().to_owned()),
+        title: saved.record.own_title.clone().or_else(|| saved.record.title.clone()),
         tags: saved.record.tags.clone(),
         settings: saved.record.wishes.to_settings(),
     }

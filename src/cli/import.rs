@@ -12,15 +12,22 @@ pub(super) fn run(options: &Options, args: &ImportArgs) -> Result<Done, Failure>
     for bad in &read.bad {
         console::tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
     }
-    for flaw in read.flaws.iter().chain(&read.broken) {
+    for flaw in &read.flaws {
         console::tell(&format!("line {}: {}", flaw.line, flaw.reason));
+    }
+    if let Some(broken) = &read.broken {
+        let what = "breaks off; what stands before was imported";
+        console::tell(&format!("'{}', line {}: the list {what}", args.file, broken.line));
     }
     block_on(async {
         let mut runtime = session::quiet(options)?;
         runtime.tell(Msg::Import(performing::wishes_of(&read)));
         runtime.until(at_rest).await;
         let imported = runtime.model.imported.clone().unwrap_or_default();
-        runtime.stop();
+        if let Some(why) = runtime.model.not_saved.take() {
+            return Err(Failure::new(why));
+        }
+        runtime.stop()?;
         for (address, why) in &imported.bad {
             console::tell(&format!("{address}: {why}"));
         }

@@ -42,7 +42,14 @@ enum Done {
 pub fn main() -> ExitCode {
     terminal::guard_panics();
     let args = Args::parse();
-    match run(args) {
+    let done = run(args);
+    if console::has_failed() {
+        console::tell(
+            "backissue: standard output could not be written: what was to stand there is not whole",
+        );
+        return ExitCode::from(2);
+    }
+    match done {
         Ok(Done::All) => ExitCode::SUCCESS,
         Ok(Done::WithFailures) => ExitCode::from(1),
         Err(failure) => {

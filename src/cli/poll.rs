@@ -35,8 +35,10 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
                 let news = model.run.results.iter().skip(told);
                 told = model.run.results.len();
                 if !args.json {
-                    news.filter_map(|result| told_of(model, result, options.verbose))
-                        .for_each(|line| bar.suspend(|| console::put(&line)));
+                    news.filter_map(|result| {
+                        told_of(model, result, options.verbose || !args.feeds.is_empty())
+                    })
+                    .for_each(|line| bar.suspend(|| console::put(&line)));
                 }
                 bar.set_position(u64::from(model.run.done));
                 at_rest(model)
@@ -44,7 +46,7 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
             .await;
         bar.finish_and_clear();
         let done = report(&runtime.model, args);
-        runtime.stop();
+        runtime.stop()?;
         if finished {
             Ok(done)
         } else {

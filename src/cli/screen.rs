@@ -1,5 +1,7 @@
 //! `backissue` without a command: the reader, polling in the background.
 
+use std::io::IsTerminal;
+
 use super::args::Options;
 use super::session::{self, Failure, block_on};
 use super::{Done, demo};
@@ -9,26 +11,38 @@ use crate::io::terminal::Terminal;
 
 /// Runs the reader.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
-    let settings = session::settings(options)?;
-    let store = session::store(options)?;
-    let ending = block_on(async {
-        let mut runtime = Runtime::start(store, settings)?;
-        runtime.model.offline = options.offline;
-        session::stop_on_signals(&runtime);
-        show(runtime, options.verbose).await
-    })?;
-    match ending {
-        Ending::Quit => Ok(Done::All),
-        Ending::Demo => demo::run(options),
+    loop {
+        let settings = session::settings(options)?;
+        let store = session::store(options)?;
+        let ending = block_on(async {
+            let mut runtime = Runtime::start(store, settings)?;
+            runtime.model.offline = options.offline;
+            session::stop_on_signals(&runtime);
+            show(runtime, options.verbose).await
+        })?;
+        match ending {
+            Ending::Quit | Ending::Stop => return Ok(Done::All),
+            // Who leaves the demo comes back to where it was offered.
+            Ending::Demo => {
+                if demo::look_around(options)? == Ending::Stop {
+                    return Ok(Done::All);
+                }
+            }
+        }
     }
 }
 
 /// Shows the screen until the reader leaves it; everything is saved.
 pub(super) async fn show(mut runtime: Runtime, verbose: bool) -> Result<Ending, Failure> {
+    if !std::io::stdout().is_terminal() {
+        return Err(Failure::new(
+            "the reader needs a terminal; 'backissue --help' names the commands without a screen",
+        ));
+    }
     let mut terminal = Terminal::take(verbose)
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
     let ending = runtime.on_screen(&mut terminal).await;
     drop(terminal);
-    runtime.stop();
+    runtime.stop()?;
     Ok(ending?)
 }

@@ -13,8 +13,8 @@ use crate::io::store::{Store, StoreError};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
-/// Threads that parse and render.
-const BLOCKING_THREADS: usize = 4;
+/// Threads for what may block: names being looked up (32 at once), documents, texts.
+const BLOCKING_THREADS: usize = 48;
 
 /// Why a command could not be done.
 #[derive(Debug)]

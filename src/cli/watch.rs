@@ -22,12 +22,8 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
         runtime
             .until(|model| {
                 let run = &model.run;
-                if options.verbose
-                    && model.busy.is_empty()
-                    && run.done > 0
-                    && told != run.results.len()
-                {
-                    told = run.results.len();
+                if options.verbose && model.busy.is_empty() && run.done > 0 && told != run.noted {
+                    told = run.noted;
                     console::tell(&format!(
                         "{} polled, {} failed, {} new entries",
                         run.done, run.failed, run.new
@@ -36,7 +32,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
                 false
             })
             .await;
-        runtime.stop();
+        runtime.stop()?;
         Ok(Done::All)
     })
 }

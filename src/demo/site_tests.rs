@@ -234,7 +234,7 @@ fn the_moved_feed_names_its_new_address() {
 }
 
 #[test]
-fn the_paged_feed_has_three_pages_without_a_common_entry() {
+fn the_paged_feed_has_three_pages_without_a_shared_entry() {
     let site = site();
     let mut address = "/finds/feed.json".to_owned();
     let mut seen = BTreeSet::new();

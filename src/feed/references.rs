@@ -50,7 +50,7 @@ fn push_reference(out: &mut String, text: &str) -> usize {
 }
 
 fn push_named(out: &mut String, name: &str) -> bool {
-    let common = match name {
+    let usual = match name {
         "lt" => '<',
         "gt" => '>',
         "amp" => '&',
@@ -67,7 +67,7 @@ fn push_named(out: &mut String, name: &str) -> bool {
             return true;
         }
     };
-    out.push(common);
+    out.push(usual);
     true
 }
 

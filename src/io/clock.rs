@@ -21,8 +21,12 @@ pub fn instant() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// The zone the machine is set to; UTC if it has none.
+/// The zone that `TZ` names, else the one the machine is set to; UTC if there is none.
 pub fn zone() -> Tz {
+    let named = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
+    if let Some(zone) = named {
+        return zone;
+    }
     iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok()).unwrap_or(Tz::UTC)
 }
 

@@ -2,11 +2,32 @@
 
 use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Writes a result. A reader that closed the pipe early wants no more.
+/// How writing to standard output went so far.
+static OUTPUT: AtomicU8 = AtomicU8::new(GOOD);
+const GOOD: u8 = 0;
+const CLOSED: u8 = 1;
+const FAILED: u8 = 2;
+
+/// Writes a result.
 pub fn put(text: &str) {
     let mut out = stdout().lock();
-    writeln!(out, "{}", harmless(text)).and_then(|()| out.flush()).ok();
+    let written = writeln!(out, "{}", harmless(text)).and_then(|()| out.flush());
+    if let Err(error) = written {
+        let how = if error.kind() == std::io::ErrorKind::BrokenPipe { CLOSED } else { FAILED };
+        OUTPUT.fetch_max(how, Ordering::Relaxed);
+    }
+}
+
+/// Whether more results would have no reader: the pipe was closed, or nothing can be written.
+pub fn is_closed() -> bool {
+    OUTPUT.load(Ordering::Relaxed) != GOOD
+}
+
+/// Whether results were lost although somebody wanted them.
+pub fn has_failed() -> bool {
+    OUTPUT.load(Ordering::Relaxed) == FAILED
 }
 
 /// Tells a person something that is not a result.

@@ -1,10 +1,10 @@
 //! One fetch: conditional GET, redirects by hand, everything within a limit, the body parsed off the loop.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, StatusCode};
+use tokio::sync::Semaphore;
 
 use super::body::{self, BodyLimits};
 use super::clock;
@@ -14,8 +14,10 @@ use crate::app::subscription::Validators;
 use crate::feed::discover::{discover, page_title};
 use crate::feed::{self, Kind, Origin};
 
-/// Sent unless the reader configured another: no platform, no library (SPEC D.1).
-const USER_AGENT: &str = concat!("backissue/", env!("CARGO_PKG_VERSION"));
+/// Sent unless the reader configured another: no platform, no library (SPEC D.1). The address belongs to
+/// nobody, as the `.example` names of the documents do; a release puts the project's own in its place.
+const USER_AGENT: &str =
+    concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
 /// Sent with every request (SPEC D.1, D.4 rule 11: never varied).
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
 /// What [`body::decode`] decodes.
@@ -50,11 +52,15 @@ impl Default for Limits {
     }
 }
 
+/// Documents decoded and parsed at once: each may take several times its size in memory.
+const PARSED_AT_ONCE: usize = 4;
+
 /// The HTTP client.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Http {
     client: Client,
     limits: Limits,
+    parsing: Semaphore,
 }
 
 impl Http {
@@ -96,7 +102,7 @@ impl Http {
                 .build()
                 .map_err(|error| format!("no HTTP client: {error}"))
         })?;
-        Ok(Self { client, limits })
+        Ok(Self { client, limits, parsing: Semaphore::new(PARSED_AT_ONCE) })
     }
 
     /// Performs one fetch. It always ends, at the latest at the total time-out.
@@ -109,13 +115,16 @@ impl Http {
             phase: "the whole answer",
             seconds: total.as_secs(),
         }));
-        Fetched { started, wire_bytes: trace.wire_bytes, hops: trace.hops, result }
+        let Trace { wire_bytes, hops, conditional } = trace;
+        Fetched { started, wire_bytes, hops, conditional, result }
     }
 
     async fn exchange(&self, request: &Request, trace: &mut Trace) -> Result<Answer, Failure> {
         let mut url = parse_url(&request.url)?;
         let mut seen = vec![url.clone()];
         loop {
+            let known = request.validators.as_ref();
+            trace.conditional = known.is_some_and(|validators| validators.speak_for(url.as_str()));
             let response = self.send(&url, request).await?;
             let status = response.status();
             if !is_redirect(status) {
@@ -174,6 +183,7 @@ impl Http {
         let wire = self.read(&url, &mut response, trace).await?;
         let limits = self.limits.body;
         let address = url.to_string();
+        let _turn = self.parsing.acquire().await;
         let read = tokio::task::spawn_blocking(move || {
             let bytes = body::decode(wire, &encoding, limits)?;
             Ok(read_body(&bytes, &address, content_type.as_deref()))
@@ -245,6 +255,7 @@ impl Http {
 struct Trace {
     wire_bytes: u64,
     hops: Vec<Hop>,
+    conditional: bool,
 }
 
 fn parse_url(text: &str) -> Result<url::Url, Failure> {
@@ -355,23 +366,14 @@ fn chain_of(error: &reqwest::Error) -> String {
     parts.join(": ")
 }
 
-/// The first error of a kind below another. Some libraries keep it inside an I/O error.
+/// The first error of a kind below another. I/O errors keep what they stand for inside, not below.
 fn find<'a, T: std::error::Error + 'static>(
     error: &'a (dyn std::error::Error + 'static),
 ) -> Option<&'a T> {
-    let mut source = Some(error);
-    while let Some(inner) = source {
-        if let Some(found) = inner.downcast_ref::<T>() {
-            return Some(found);
-        }
-        let nested = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if let Some(found) = nested.and_then(|nested| nested.downcast_ref::<T>()) {
-            return Some(found);
-        }
-        source = inner.source();
+    if let Some(found) = error.downcast_ref::<T>() {
+        return Some(found);
     }
-    None
+    let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    let inside = inside.map(|inner| -> &(dyn std::error::Error + 'static) { inner });
+    inside.and_then(find).or_else(|| error.source().and_then(find))
 }
-
-/// Shares one client between tasks.
-pub type SharedHttp = Arc<Http>;

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::browser;
 use super::http::Http;
 use super::store::{Job, Keeper, Store};
+use super::{browser, clock};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
+use crate::app::fetching::{Failure, Fetched, Request};
 use crate::app::msg::Msg;
 use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
-use crate::view::html;
+use crate::view::{html, link_list};
 
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -20,8 +21,10 @@ const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Why the loop ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The reader quits.
+    /// The reader leaves what is on the screen.
     Quit,
+    /// The program is to end.
+    Stop,
     /// The reader wants to see the demo.
     Demo,
 }
@@ -48,22 +51,13 @@ impl Performer {
     /// Hands an effect on. Nothing here waits.
     pub fn perform(&self, effect: Effect) -> Option<Ending> {
         match effect {
-            Effect::Fetch(request) => {
-                let (http, answers) = (Arc::clone(&self.http), self.answers.clone());
-                tokio::spawn(async move {
-                    let id = request.id;
-                    let fetched = http.fetch(request).await;
-                    answers.send(Msg::Fetched(id, Box::new(fetched))).ok();
-                });
-            }
+            Effect::Fetch(request) => self.fetch(request),
             Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
             Effect::SaveState(feed, state) => self.keeper.hand(Job::SaveState(feed, state)),
             Effect::SaveRecords(records) => self.keeper.hand(Job::SaveRecords(records)),
-            Effect::Mark { keys, flag, value, undoes } => {
-                self.keeper.hand(Job::Mark { keys, flag, value, undoes });
-            }
-            Effect::MarkList { query, flag, value } => {
-                self.keeper.hand(Job::MarkList { query, flag, value });
+            Effect::Mark { keys, flag, value } => self.keeper.hand(Job::Mark { keys, flag, value }),
+            Effect::MarkList { list, flag, value } => {
+                self.keeper.hand(Job::MarkList { list, flag, value });
             }
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
@@ -75,8 +69,26 @@ impl Performer {
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
             Effect::OpenDemo => return Some(Ending::Demo),
             Effect::Quit => return Some(Ending::Quit),
+            Effect::Stop => return Some(Ending::Stop),
         }
         None
+    }
+
+    /// Makes a request on a task of its own; it is answered whatever happens to the task.
+    fn fetch(&self, request: Request) {
+        let (http, answers) = (Arc::clone(&self.http), self.answers.clone());
+        let (id, started) = (request.id, clock::precise_now());
+        let asking = tokio::spawn(async move { http.fetch(request).await });
+        tokio::spawn(async move {
+            let fetched = asking.await.unwrap_or_else(|_| Fetched {
+                started,
+                wire_bytes: 0,
+                hops: Vec::new(),
+                conditional: false,
+                result: Err(Failure::Protocol("the answer could not be read".into())),
+            });
+            answers.send(Msg::Fetched(id, Box::new(fetched))).ok();
+        });
     }
 
     /// Does slow work on the blocking pool.
@@ -89,18 +101,22 @@ impl Performer {
         });
     }
 
-    /// Finishes what the store was handed and gives it back; `None` if its thread died.
-    pub fn stop(self) -> Option<Store> {
+    /// Finishes what the store was handed; an error if its thread died.
+    pub fn stop(self) -> Result<(), String> {
         self.keeper.stop()
     }
 }
 
 fn render(wanted: &RenderWanted) -> Msg {
-    let rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    link_list::append(&mut rendered, wanted.width);
     Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
 }
 
 fn import(path: &str) -> Msg {
+    if path == "-" {
+        return Msg::Trouble("type the path of an OPML file".into());
+    }
     match read_opml(path) {
         Ok(read) => Msg::Import(wishes_of(&read)),
         Err(why) => Msg::Trouble(why),
@@ -115,7 +131,13 @@ pub fn read_opml(path: &str) -> Result<opml::Opml, String> {
         path => std::fs::File::open(path).and_then(read_limited),
     };
     let bytes = bytes.map_err(|error| cannot(error.to_string()))?;
-    opml::read(&bytes).map_err(|error| cannot(error.to_string()))
+    let read = opml::read(&bytes).map_err(|error| cannot(error.to_string()))?;
+    match &read.broken {
+        Some(broken) if read.outlines.is_empty() => {
+            Err(cannot(format!("it breaks off in line {} before the first feed", broken.line)))
+        }
+        Some(_) | None => Ok(read),
+    }
 }
 
 fn read_limited(reader: impl std::io::Read) -> std::io::Result<Vec<u8>> {
@@ -130,6 +152,7 @@ pub fn wishes_of(read: &opml::Opml) -> Vec<Wanted> {
     let wish = |outline: &opml::OpmlFeed| Wanted {
         address: outline.xml_url.clone(),
         title: outline.title.clone(),
+        site: outline.html_url.clone(),
         tags: outline.tags.clone(),
         wishes: Wishes::from_settings(&outline.settings),
         ..Wanted::default()

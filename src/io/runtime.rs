@@ -48,11 +48,18 @@ impl Runtime {
     pub fn start(store: Store, settings: Settings) -> Result<Self, StartError> {
         let salt = store.salt(clock::chance())?;
         let saved = store.subscriptions()?;
+        let (last_feed, unreadable) = (store.last_feed()?, store.unreadable()?);
         let http = Http::new(&settings.network, Limits::default()).map_err(StartError::System)?;
         let (sender, messages) = unbounded_channel();
         let performer = Performer::start(store, Arc::new(http), sender.clone())
             .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
-        let model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
+        let mut model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
+        model.last_feed = last_feed;
+        if let [first, ..] = unreadable.as_slice() {
+            let text =
+                format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
+            model.screen.complain(clock::precise_now(), text);
+        }
         Ok(Self { model, performer, sender, messages })
     }
 
@@ -144,8 +151,18 @@ impl Runtime {
         ending
     }
 
-    /// Finishes all writing and gives the store back; `None` if its thread died.
-    pub fn stop(self) -> Option<Store> {
-        self.performer.stop()
+    /// Finishes all writing. An error says what could not be kept after all.
+    pub fn stop(mut self) -> Result<(), StartError> {
+        self.performer.stop().map_err(StartError::System)?;
+        // What was told too late to be shown is told now.
+        while let Ok(msg) = self.messages.try_recv() {
+            if let Msg::StoreFailed(why)
+            | Msg::CommitFailed { why, .. }
+            | Msg::RecordsNotSaved(why) = msg
+            {
+                return Err(StartError::System(why));
+            }
+        }
+        Ok(())
     }
 }

@@ -22,6 +22,9 @@ use crate::view;
 /// The terminal is in raw mode; read by the panic hook, which knows nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// A panic of the owner is caught where it happens.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
 /// Frames remembered for the report.
 const FRAMES_MAX: usize = 100_000;
 
@@ -44,8 +47,11 @@ impl Terminal {
     pub fn take(verbose: bool) -> io::Result<Self> {
         crossterm::terminal::enable_raw_mode()?;
         TAKEN.store(true, Ordering::Relaxed);
-        execute!(stdout(), crossterm::terminal::EnterAlternateScreen, EnableBracketedPaste)?;
-        let inner = ratatui::Terminal::new(ratatui::backend::CrosstermBackend::new(stdout()))?;
+        let taken =
+            execute!(stdout(), crossterm::terminal::EnterAlternateScreen, EnableBracketedPaste);
+        let backend = ratatui::backend::CrosstermBackend::new(stdout());
+        let inner =
+            taken.and_then(|()| ratatui::Terminal::new(backend)).inspect_err(|_| give_back())?;
         Ok(Self { inner, events: EventStream::new(), verbose })
     }
 
@@ -92,11 +98,19 @@ pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner {
+        if std::thread::current().id() == owner && !QUIET.load(Ordering::Relaxed) {
             give_back();
             before(panic);
         }
     }));
+}
+
+/// Does work whose panics are caught and told in other words: the panic itself is not told.
+pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    QUIET.store(true, Ordering::Relaxed);
+    let done = work();
+    QUIET.store(false, Ordering::Relaxed);
+    done
 }
 
 /// Gives the terminal back if it was taken.

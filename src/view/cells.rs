@@ -49,6 +49,37 @@ pub(super) fn ends(left: &str, right: &str, cells: usize) -> String {
     )
 }
 
+/// The text in lines of at most `max` cells, broken between words; what does not fit into `lines` is cut.
+pub(super) fn wrap(text: &str, max: usize, lines: usize) -> Vec<String> {
+    let mut wrapped: Vec<String> = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() && wrapped.len() < lines {
+        let last = wrapped.len().saturating_add(1) == lines;
+        let at = if last || rest.width() <= max { rest.len() } else { break_within(rest, max) };
+        let (line, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        wrapped.push(cut(line.trim_end(), max));
+        rest = behind.trim_start();
+    }
+    wrapped
+}
+
+/// Where a line of at most `max` cells ends: behind its last blank, else within the word.
+fn break_within(text: &str, max: usize) -> usize {
+    let mut used = 0_usize;
+    let mut blank = None;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        if grapheme == " " {
+            blank = Some(at);
+        }
+        used = used.saturating_add(grapheme.width());
+        if used > max {
+            // A single sign wider than the line still has to go somewhere.
+            return blank.filter(|&at| at > 0).unwrap_or(at.max(grapheme.len()));
+        }
+    }
+    text.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +98,20 @@ mod tests {
         assert_eq!(ends("Orchard Notes", "6  2h", 12), "Orcha… 6  2h");
         assert_eq!(ends("x", "", 4), "x   ");
         assert_eq!(ends("x", "long", 3), "lo…");
+    }
+
+    #[test]
+    fn titles_are_broken_between_words_and_cut_at_the_last_line() {
+        assert_eq!(
+            wrap("Nine candidates for harbour master", 16, 4),
+            ["Nine candidates", "for harbour", "master"]
+        );
+        assert_eq!(
+            wrap("Nine candidates for harbour master", 16, 2),
+            ["Nine candidates", "for harbour mas…"]
+        );
+        assert_eq!(wrap("abcdefgh", 3, 9), ["abc", "def", "gh"]);
+        assert_eq!(wrap("漢字かな", 3, 9), ["漢", "字", "か", "な"]);
+        assert_eq!(wrap("", 3, 9), Vec::<String>::new());
     }
 }

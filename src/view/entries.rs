@@ -18,8 +18,13 @@ const NAME_CELLS: (usize, usize) = (8, 20);
 /// Draws the pane; answers with its rows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
     let focused = model.screen.focus == Pane::Entries;
-    let inside = pane::bordered(frame, area, &title(model), focused);
     let list = &model.screen.list;
+    let place = if list.total == 0 {
+        String::new()
+    } else {
+        format!("{}/{}", list.selected.saturating_add(1), list.total)
+    };
+    let inside = pane::counted(frame, area, &title(model), &place, focused);
     if list.total == 0 {
         let text = if list.fresh { String::new() } else { nothing(model, now) };
         frame.render_widget(

@@ -4,6 +4,7 @@
 //! measured ([`crate::app::screen::Viewport`]), which the loop puts back into the model.
 
 pub mod html;
+pub mod link_list;
 
 mod cells;
 mod choice;

@@ -10,6 +10,17 @@ use super::{cells, theme};
 
 /// A pane's border with its title; the inside is given back.
 pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: bool) -> Rect {
+    counted(frame, area, title, "", focused)
+}
+
+/// The same with a place, like `12/88`, in the lower border.
+pub(super) fn counted(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &str,
+    place: &str,
+    focused: bool,
+) -> Rect {
     let title = cells::cut(title, usize::from(area.width).saturating_sub(4));
     let style = if focused { theme::BORDER_FOCUSED } else { theme::DIM };
     let block =
@@ -18,6 +29,11 @@ pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: 
         block
     } else {
         block.title(Line::from(format!(" {title} ")).style(theme::TEXT))
+    };
+    let block = if place.is_empty() {
+        block
+    } else {
+        block.title_bottom(Line::from(format!(" {place} ")).style(theme::DIM).right_aligned())
     };
     let inside = block.inner(area);
     frame.render_widget(block, area);

@@ -8,45 +8,53 @@ use ratatui::widgets::Paragraph;
 use super::{cells, pane, theme, when};
 use crate::app::model::Model;
 use crate::app::screen::{Pane, Reader};
+use crate::feed::text::one_line;
 
-/// Lines above the text: title, origin, address or enclosure, a blank one.
-const HEAD_LINES: u16 = 4;
+/// Lines of the title at most; a longer one is cut.
+const TITLE_LINES: usize = 4;
+/// Lines of feed, author and date at most.
+const ORIGIN_LINES: usize = 2;
 
 /// Draws the pane; answers with columns and rows of its text.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model) -> (u16, u16) {
     let inside = pane::bordered(frame, area, "", model.screen.focus == Pane::Reader);
-    let [head, text] =
-        Layout::vertical([Constraint::Length(HEAD_LINES), Constraint::Fill(1)]).areas(inside);
-    if let Some(reader) = &model.screen.reader {
-        let lines = head_lines(model, reader, usize::from(head.width));
-        frame.render_widget(Paragraph::new(lines), head);
-        draw_text(frame, text, reader);
-    } else {
+    let Some(reader) = &model.screen.reader else {
         let hint =
             vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
-        frame.render_widget(Paragraph::new(Line::from(hint)), head);
-    }
+        frame.render_widget(Paragraph::new(Line::from(hint)), inside);
+        return (inside.width, inside.height);
+    };
+    let lines = head_lines(model, reader, usize::from(inside.width));
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
+    let [head, text] =
+        Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
+    frame.render_widget(Paragraph::new(lines), head);
+    draw_text(frame, text, reader);
     (text.width, text.height)
 }
 
+/// Title, origin, address or enclosure, and a blank line.
 fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let kept = &reader.entry.kept;
     let feed = model.feeds.get(&reader.entry.key.feed).map_or("", |feed| feed.record.shown_title());
     let star = if reader.entry.flags.is_starred() { "★ " } else { "" };
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
-    let origin =
-        [Some(feed), kept.author.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    let dated = format!("{origin} · {}", when::minute(kept.listed(), model.zone));
-    let third = match kept.enclosures.first() {
+    let dated = when::minute(kept.listed(), model.zone);
+    let origin = [Some(feed), kept.author.as_deref(), Some(&dated)];
+    let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let address = match kept.enclosures.first() {
         Some(enclosure) => format!("▶ {}", enclosure.url),
         None => kept.link.clone().unwrap_or_default(),
     };
-    vec![
-        Line::styled(cells::cut(&format!("{star}{title}"), width), theme::UNREAD),
-        Line::styled(cells::cut(&dated, width), theme::DIM),
-        Line::styled(cells::cut(&third, width), theme::DIM),
-        Line::default(),
-    ]
+    let address = one_line(&address, width.saturating_mul(4));
+    let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
+    let origin = cells::wrap(&origin, width, ORIGIN_LINES);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    lines.extend(title.into_iter().map(|line| Line::styled(line, theme::UNREAD)));
+    lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
+    lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
+    lines.push(Line::default());
+    lines
 }
 
 fn draw_text(frame: &mut Frame<'_>, area: Rect, reader: &Reader) {

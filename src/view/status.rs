@@ -7,9 +7,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{cells, theme, when};
+use crate::app::feeds_pane::FeedsRow;
 use crate::app::model::Model;
 use crate::app::prompting::Prompt;
-use crate::app::screen::Overlay;
+use crate::app::screen::{Overlay, Pane};
 use crate::schedule::SettledBy;
 
 /// A message stays this long, unless a key is pressed before.
@@ -64,6 +65,12 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
 /// What the poller is doing, what comes next, and how many feeds need attention.
 fn progress(model: &Model, now: DateTime<Utc>) -> String {
     let mut parts = Vec::new();
+    let looking = model.additions.values().filter(|addition| addition.ended.is_none());
+    parts.extend(
+        looking
+            .map(|addition| format!("looking for a feed at {} …", addition.wanted.address.trim())),
+    );
+    parts.extend(selected_trouble(model));
     if model.busy.is_empty() {
         parts.extend(next_poll(model, now));
     } else {
@@ -77,6 +84,13 @@ fn progress(model: &Model, now: DateTime<Utc>) -> String {
         parts.push(format!("{failing} failing"));
     }
     parts.join(" · ")
+}
+
+/// What is wrong with the selected feed.
+fn selected_trouble(model: &Model) -> Option<String> {
+    let FeedsRow::Feed(key, _) = model.screen.feeds.selected_row()? else { return None };
+    let feed = model.feeds.get(key).filter(|_| model.screen.focus == Pane::Feeds)?;
+    Some(format!("{}: {}", feed.record.shown_title(), feed.state.trouble.as_deref()?))
 }
 
 fn next_poll(model: &Model, now: DateTime<Utc>) -> Option<String> {

@@ -154,14 +154,14 @@ impl World {
                 self.store.save_records(&records).unwrap();
                 Some(Msg::RecordsSaved)
             }
-            Effect::Mark { keys, flag, value, undoes } => {
+            Effect::Mark { keys, flag, value } => {
                 let marked = self.store.mark(&keys, flag, value).unwrap();
-                Some(Msg::Marked { flag, value, undoes, whole_list: false, marked })
+                Some(Msg::Marked { flag, value, whole_list: false, marked })
             }
-            Effect::MarkList { query, flag, value } => {
-                let keys = self.store.ordered(&query).unwrap();
+            Effect::MarkList { list, flag, value } => {
+                let keys = self.store.listed(list);
                 let marked = self.store.mark(&keys, flag, value).unwrap();
-                Some(Msg::Marked { flag, value, undoes: false, whole_list: true, marked })
+                Some(Msg::Marked { flag, value, whole_list: true, marked })
             }
             Effect::LoadRows(wanted) => {
                 Some(Msg::RowsLoaded(self.store.rows_wanted(&wanted).unwrap()))
@@ -172,8 +172,9 @@ impl World {
                 Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
             }
             Effect::Render(wanted) => {
-                let rendered =
+                let mut rendered =
                     view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+                view::link_list::append(&mut rendered, wanted.width);
                 Some(Msg::Rendered(Box::new(RenderedEntry {
                     key: wanted.key,
                     width: wanted.width,
@@ -188,7 +189,7 @@ impl World {
                 None
             }
             Effect::Import(_) | Effect::OpenDemo => None,
-            Effect::Quit => {
+            Effect::Quit | Effect::Stop => {
                 self.quit = true;
                 None
             }
@@ -196,7 +197,8 @@ impl World {
     }
 
     fn fetch(&self, request: &Request) -> Fetched {
-        let sent = request.validators.as_ref().and_then(|validators| validators.etag.clone());
+        let known = request.validators.as_ref().filter(|known| known.speak_for(&request.url));
+        let sent = known.and_then(|validators| validators.etag.clone());
         let found = self.network.get(&request.url);
         let result = found.map_or_else(
             || Err(Failure::Connect("the host (connection refused)".into())),
@@ -214,7 +216,13 @@ impl World {
                 Ok(Answer { status, url: request.url.clone(), received: self.now, headers, body })
             },
         );
-        Fetched { started: self.now, wire_bytes: 0, hops: Vec::new(), result }
+        Fetched {
+            started: self.now,
+            wire_bytes: 0,
+            hops: Vec::new(),
+            conditional: known.is_some(),
+            result,
+        }
     }
 
     /// Draws the screen as the loop does: again if what was measured moved something.

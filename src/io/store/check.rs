@@ -33,6 +33,8 @@ impl Store {
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
         let mut health =
             Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };
+        let unreadable = self.unreadable()?.into_iter();
+        health.findings.extend(unreadable.map(|text| Finding { text, repaired: false }));
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             health.feeds = health.feeds.saturating_add(1);

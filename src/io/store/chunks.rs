@@ -125,6 +125,20 @@ impl Store {
         Ok(found)
     }
 
+    /// As [`Self::kept`], but a record that cannot be read is as good as none: a list shows the others.
+    pub fn kept_readable(
+        &self,
+        keys: &[EntryKey],
+    ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
+        match self.kept(keys) {
+            Err(StoreError::Damaged { .. }) => {
+                let singly = keys.iter().filter_map(|&key| self.kept(&[key]).ok());
+                Ok(singly.flatten().collect())
+            }
+            kept => kept,
+        }
+    }
+
     /// The body of an entry; `None` if it has none.
     pub fn body(&self, key: EntryKey) -> Result<Option<Body>, StoreError> {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;

@@ -144,14 +144,15 @@ impl Store {
     /// Removes a subscription with everything kept of it.
     pub(super) fn remove(&mut self, feed: FeedKey) -> Result<(), StoreError> {
         let key = feed_bytes(feed);
+        // The record goes last: as long as it is there, an interrupted removal is done again.
         for tree in [
-            &self.feeds,
             &self.state,
             &self.counters,
             &self.index,
             &self.meta,
             &self.bodies,
             &self.polls,
+            &self.feeds,
         ] {
             let mut batch = Batch::default();
             for entry in tree.scan_prefix(key).keys() {

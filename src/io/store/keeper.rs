@@ -11,13 +11,16 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::open::{Store, StoreError};
-use crate::app::listing::{ListQuery, RowsWanted};
+use crate::app::listing::RowsWanted;
 use crate::app::msg::{LoadedEntry, Msg};
 use crate::app::subscription::{Commit, FeedState, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
+
+/// Said when the thread is gone.
+const DEAD: &str = "the store stopped working; what was done since it was saved last may be lost: run 'backissue doctor'";
 
 /// Work for the keeper.
 #[derive(Debug)]
@@ -29,9 +32,9 @@ pub enum Job {
     /// The lasting part of subscriptions; answered by [`Msg::RecordsSaved`].
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
     /// Marks on entries; answered by [`Msg::Marked`].
-    Mark { keys: Vec<EntryKey>, flag: Flag, value: bool, undoes: bool },
-    /// A mark on all entries of a list; answered by [`Msg::Marked`].
-    MarkList { query: ListQuery, flag: Flag, value: bool },
+    Mark { keys: Vec<EntryKey>, flag: Flag, value: bool },
+    /// A mark on all entries of the open list, by its number; answered by [`Msg::Marked`].
+    MarkList { list: u64, flag: Flag, value: bool },
     /// Rows of the open list; answered by [`Msg::RowsLoaded`].
     Rows(RowsWanted),
     /// One entry with its text; answered by [`Msg::EntryLoaded`].
@@ -52,6 +55,7 @@ impl Job {
 #[derive(Debug)]
 pub struct Keeper {
     jobs: UnboundedSender<Job>,
+    answers: UnboundedSender<Msg>,
     thread: Option<JoinHandle<Store>>,
 }
 
@@ -59,22 +63,29 @@ impl Keeper {
     /// Gives the store to its thread; answers go to `answers`.
     pub fn start(store: Store, answers: UnboundedSender<Msg>) -> std::io::Result<Self> {
         let (jobs, work) = unbounded_channel();
-        let thread = std::thread::Builder::new()
-            .name("keeper".into())
-            .spawn(move || keep(store, work, &answers))?;
-        Ok(Self { jobs, thread: Some(thread) })
+        let told = answers.clone();
+        let keeping = move || keep(store, work, &told);
+        let thread = std::thread::Builder::new().name("keeper".into()).spawn(keeping)?;
+        Ok(Self { jobs, answers, thread: Some(thread) })
     }
 
-    /// Hands in work. After [`Self::stop`] it is dropped.
+    /// Hands in work.
     pub fn hand(&self, job: Job) {
-        // The keeper ends only when told to, after all work; what comes later has no reader.
-        self.jobs.send(job).ok();
+        if self.jobs.send(job).is_err() {
+            // The thread ends only when told to; if it is gone nothing can be kept any more.
+            self.answers.send(Msg::Trouble(DEAD.into())).ok();
+            self.answers.send(Msg::Stop).ok();
+        }
     }
 
-    /// Finishes all work and gives the store back; `None` if the thread died.
-    pub fn stop(mut self) -> Option<Store> {
+    /// Finishes all work; an error if the thread died.
+    pub fn stop(mut self) -> Result<(), String> {
         self.hand(Job::Stop);
-        self.thread.take()?.join().ok()
+        let ended = self.thread.take().map(JoinHandle::join);
+        match ended {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(_)) | None => Err(DEAD.into()),
+        }
     }
 }
 
@@ -102,19 +113,21 @@ fn keep(
                 }
             }
             let Some(job) = writes.pop_front() else { break };
-            done.push(guarded(&mut store, job));
+            let concerns = Concerns::of(&job);
+            done.push((concerns, guarded(&mut store, job)));
         }
         if done.is_empty() {
             continue;
         }
-        let synced = store.sync();
-        for answer in done.into_iter().flatten() {
-            let answer = match (&synced, &answer) {
-                (Ok(()), _) => answer,
-                (Err(error), Msg::Committed { feed, .. }) => failure(Some(*feed), error),
-                (Err(error), _) => failure(None, error),
+        let synced = unpanicked(&mut store, Store::sync);
+        for (concerns, answer) in done {
+            let answer = match &synced {
+                Ok(()) => answer,
+                Err(error) => Some(concerns.told(error)),
             };
-            answers.send(answer).ok();
+            if let Some(answer) = answer {
+                answers.send(answer).ok();
+            }
         }
     }
     store
@@ -136,25 +149,62 @@ fn sort_in(
     }
 }
 
-/// Does one piece of work. sled panics on some damages; that must not take the thread with it.
-fn guarded(store: &mut Store, job: Job) -> Option<Msg> {
-    let feed = if let Job::Commit(commit) = &job { Some(commit.feed) } else { None };
-    let done = catch_unwind(AssertUnwindSafe(|| perform(store, job)));
-    let error = match done {
-        Ok(Ok(answer)) => return answer,
-        Ok(Err(error)) => error,
-        Err(_) => StoreError::Failed("its files are damaged".into()),
-    };
-    Some(failure(feed, &error))
+/// Whose failure it is to be told as.
+#[derive(Debug, Clone, Copy)]
+enum Concerns {
+    Poll(FeedKey),
+    Records,
+    Rows(u64),
+    Entry(EntryKey),
+    Nobody,
 }
 
-/// How a failure is told: the poll it belongs to must not wait for its answer for ever.
-fn failure(feed: Option<FeedKey>, error: &StoreError) -> Msg {
-    let why = error.to_string();
-    match feed {
-        Some(feed) => Msg::CommitFailed { feed, why },
-        None => Msg::StoreFailed(why),
+impl Concerns {
+    const fn of(job: &Job) -> Self {
+        match job {
+            Job::Commit(commit) => Self::Poll(commit.feed),
+            Job::SaveRecords(_) => Self::Records,
+            Job::Rows(wanted) => Self::Rows(wanted.list),
+            Job::Entry(key) => Self::Entry(*key),
+            Job::SaveState(..)
+            | Job::Mark { .. }
+            | Job::MarkList { .. }
+            | Job::CountToday(_)
+            | Job::Stop => Self::Nobody,
+        }
     }
+
+    /// How a failure is told: whoever waits for an answer must not wait for ever.
+    fn told(self, error: &StoreError) -> Msg {
+        let why = error.to_string();
+        match self {
+            Self::Poll(feed) => Msg::CommitFailed { feed, why },
+            Self::Records => Msg::RecordsNotSaved(why),
+            Self::Rows(list) => Msg::RowsFailed(list, why),
+            Self::Entry(key) => Msg::EntryFailed(key, why),
+            Self::Nobody => Msg::StoreFailed(why),
+        }
+    }
+}
+
+/// Does one piece of work. sled panics on some damages; that must not take the thread with it.
+fn guarded(store: &mut Store, job: Job) -> Option<Msg> {
+    let concerns = Concerns::of(&job);
+    match unpanicked(store, |store| perform(store, job)) {
+        Ok(answer) => answer,
+        Err(error) => Some(concerns.told(&error)),
+    }
+}
+
+/// Turns a panic of sled into an error. What is remembered of the files may be wrong then, and is forgotten.
+fn unpanicked<T>(
+    store: &mut Store,
+    work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(|| work(store))).unwrap_or_else(|_| {
+        store.rows.clear();
+        Err(StoreError::Failed("its files are damaged".into()))
+    })
 }
 
 fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
@@ -177,21 +227,28 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             store.save_records(&records)?;
             Some(Msg::RecordsSaved)
         }
-        Job::Mark { keys, flag, value, undoes } => {
+        Job::Mark { keys, flag, value } => {
             let marked = store.mark(&keys, flag, value)?;
-            Some(Msg::Marked { flag, value, undoes, whole_list: false, marked })
+            Some(Msg::Marked { flag, value, whole_list: false, marked })
         }
-        Job::MarkList { query, flag, value } => {
-            let keys = store.ordered(&query)?;
+        Job::MarkList { list, flag, value } => {
+            let keys = store.listed(list);
             let marked = store.mark(&keys, flag, value)?;
-            Some(Msg::Marked { flag, value, undoes: false, whole_list: true, marked })
+            Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
         Job::Entry(key) => {
             let found = store.entry(key)?;
             let body = store.body(key)?;
-            let loaded = found.map(|(kept, flags)| LoadedEntry { key, kept, flags, body });
-            loaded.map(|loaded| Msg::EntryLoaded(Box::new(loaded)))
+            Some(found.map_or_else(
+                || {
+                    Msg::EntryFailed(
+                        key,
+                        format!("the record of entry {key} is lost; run 'backissue doctor'"),
+                    )
+                },
+                |(kept, flags)| Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })),
+            ))
         }
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
         Job::Stop => None,

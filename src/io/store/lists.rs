@@ -11,6 +11,7 @@ impl Store {
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
+            self.order_of = wanted.list;
         }
         let found = match wanted.seek {
             Some(seek) => self.unread_from(seek)?,
@@ -21,7 +22,13 @@ impl Store {
         let keys: Vec<EntryKey> =
             self.order.iter().skip(offset).take(WINDOW_ROWS).copied().collect();
         let rows = self.rows(&keys)?;
-        Ok(RowsLoaded { list: wanted.list, total: self.order.len(), offset, rows, found })
+        let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
+        Ok(RowsLoaded { list, total, offset, rows, found, seek })
+    }
+
+    /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
+    pub fn listed(&self, list: u64) -> Vec<EntryKey> {
+        if self.order_of == list { self.order.clone() } else { Vec::new() }
     }
 
     /// The place of the next unread entry in the list's order.
@@ -43,7 +50,8 @@ impl Store {
         let since = query.since.map(|instant| instant.timestamp());
         let mut order: Vec<(i64, EntryKey)> = Vec::new();
         for feed in self.feeds_in(&query.scope, query.show, query.keep.is_empty())? {
-            let rows = self.rows_of(feed)?;
+            // A feed whose index is damaged must not take the other feeds' entries out of the list.
+            let Ok(rows) = self.rows_of(feed) else { continue };
             for (seq, row) in (0_u32..).zip(rows.iter()) {
                 let key = EntryKey { feed, seq };
                 let young = since.is_none_or(|since| row.listed >= since);
@@ -89,7 +97,7 @@ impl Store {
     }
 
     fn rows(&mut self, keys: &[EntryKey]) -> Result<Vec<Row>, StoreError> {
-        let mut kept = self.kept(keys)?;
+        let mut kept = self.kept_readable(keys)?;
         let mut rows = Vec::with_capacity(keys.len());
         for &key in keys {
             let flags = self.flags(key)?;
@@ -124,6 +132,21 @@ impl Store {
         let kept = self.kept(&[key])?.remove(&key);
         let flags = self.flags(key)?;
         Ok(kept.map(|kept| (kept, flags)))
+    }
+
+    /// Entries with their marks, in the order asked for; those that cannot be read are left out.
+    pub fn entries(
+        &mut self,
+        keys: &[EntryKey],
+    ) -> Result<Vec<(EntryKey, KeptEntry, Flags)>, StoreError> {
+        let mut kept = self.kept_readable(keys)?;
+        let mut entries = Vec::with_capacity(keys.len());
+        for &key in keys {
+            if let Some(kept) = kept.remove(&key) {
+                entries.push((key, kept, self.flags(key)?));
+            }
+        }
+        Ok(entries)
     }
 
     /// Unread entries listed at or after an instant, over all feeds.

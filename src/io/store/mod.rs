@@ -12,6 +12,7 @@ mod commit;
 mod keeper;
 mod lists;
 mod open;
+mod schema;
 
 pub use check::{Finding, Health};
 pub use keeper::{Job, Keeper};

@@ -5,26 +5,27 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sled::{Db, Mode, Tree};
 
 use super::super::codec::{self, CodecError};
-use crate::app::subscription::{SavedSubscription, SubscriptionRecord};
-use crate::history::{FeedKey, IndexRow};
+use super::super::terminal::quietly;
+use super::schema;
+use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use crate::history::{EntryKey, FeedKey, IndexRow};
 
-/// The schema this program writes.
-const SCHEMA: u8 = 1;
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
-/// Name of the schema version among the facts about the store.
-const SCHEMA_KEY: &[u8] = b"schema";
 /// Name of the salt that spreads this installation's polls (SPEC A.7).
 const SALT_KEY: &[u8] = b"salt";
 
-/// One step from a schema to the next, for [`Store::open`].
-type Migration = fn(&Store) -> Result<(), StoreError>;
-/// `MIGRATIONS[n]` brings schema n + 1 to n + 2.
-const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [];
+/// Name of the largest number a subscription ever had.
+const LAST_FEED_KEY: &[u8] = b"last_feed";
+/// sled lets go of its files a moment after it was closed: they are tried again so often.
+const TRIES: u32 = 100;
+/// And so long apart.
+const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +51,8 @@ pub enum StoreError {
     },
     /// A newer program wrote it.
     #[error(
-        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {SCHEMA}); use that program, or another --data-dir"
+        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {}); use that program, or another --data-dir",
+        schema::SCHEMA
     )]
     Newer {
         /// The data folder.
@@ -112,9 +114,14 @@ pub struct Store {
     /// Subscriptions given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.
-    pub(super) order: Vec<crate::history::EntryKey>,
+    pub(super) order: Vec<EntryKey>,
+    /// The number of that list.
+    pub(super) order_of: u64,
     /// sled's log, to sync it.
     log: File,
+    /// The folder of sled's large pages, and the newest of them that has been synced.
+    blobs: PathBuf,
+    blobs_synced: i64,
     /// Held as long as the store is open.
     _lock: File,
 }
@@ -137,20 +144,28 @@ impl Store {
         let files = folder.join("store");
         let unreadable =
             |why: String| StoreError::Unreadable { folder: folder.into(), why: one_line(&why) };
-        let mut store = catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock)))
-            .map_err(|_| unreadable("its files are damaged".into()))?
-            .map_err(|error| unreadable(error.to_string()))?;
-        store.bring_up_to_date(folder, &MIGRATIONS)?;
+        let mut store =
+            quietly(|| catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock))))
+                .map_err(|_| unreadable("its files are damaged".into()))?
+                .map_err(|error| unreadable(error.to_string()))?;
+        store.bring_up_to_date(folder, &schema::MIGRATIONS)?;
         store.forget_ended()?;
         Ok(store)
     }
 
     fn open_files(files: &Path, lock: File) -> Result<Self, StoreError> {
-        let db = sled::Config::new()
-            .path(files)
-            .mode(Mode::LowSpace)
-            .cache_capacity(CACHE_BYTES)
-            .open()?;
+        let config =
+            sled::Config::new().path(files).mode(Mode::LowSpace).cache_capacity(CACHE_BYTES);
+        let mut tries = 0;
+        let db = loop {
+            match config.open() {
+                Err(sled::Error::Io(error)) if is_locked(&error) && tries < TRIES => {
+                    tries += 1;
+                    std::thread::sleep(TRY_PAUSE);
+                }
+                opened => break opened?,
+            }
+        };
         let log =
             File::open(files.join("db")).map_err(|error| StoreError::Failed(error.to_string()))?;
         Ok(Self {
@@ -165,40 +180,76 @@ impl Store {
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
+            order_of: 0,
+            blobs: files.join("blobs"),
+            blobs_synced: -1,
             db,
             log,
             _lock: lock,
         })
     }
 
-    /// Takes the store from the schema it has to the one after the last migration, a step at a time; each
-    /// step is durable before the next begins, so that an interruption goes on where it was.
-    fn bring_up_to_date(&self, folder: &Path, migrations: &[Migration]) -> Result<(), StoreError> {
-        let newest = u8::try_from(migrations.len()).unwrap_or(u8::MAX).saturating_add(1);
-        let stored = self.about.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied());
-        // A store that was made a moment ago has nothing to bring up to date.
-        let fresh = stored.is_none() && self.feeds.is_empty();
-        let found = if fresh { newest } else { stored.unwrap_or(1) };
-        if found > newest {
-            return Err(StoreError::Newer { folder: folder.into(), found });
+    /// Makes everything written so far durable, also against a power cut: sled's own flush syncs neither its
+    /// log nor the files it writes beside it for pages over an eighth of a megabyte.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.db.flush()?;
+        let failed = |error: std::io::Error| StoreError::Failed(error.to_string());
+        self.sync_blobs().map_err(failed)?;
+        self.log.sync_data().map_err(failed)
+    }
+
+    /// Syncs sled's large pages; their names are numbers that grow.
+    fn sync_blobs(&mut self) -> std::io::Result<()> {
+        let mut newest = self.blobs_synced;
+        for file in fs::read_dir(&self.blobs)? {
+            let file = file?;
+            let number = file.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
+            let Some(number) = number.filter(|&number| number > self.blobs_synced) else {
+                continue;
+            };
+            match File::open(file.path()) {
+                Ok(blob) => blob.sync_all()?,
+                // sled has replaced it meanwhile: then a later one holds what it held.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            }
+            newest = newest.max(number);
         }
-        let steps = (1_u8..).zip(migrations).filter(|(from, _)| *from >= found);
-        for (from, migrate) in steps {
-            migrate(self)?;
-            self.about.insert(SCHEMA_KEY, &[from.saturating_add(1)])?;
-            self.sync()?;
-        }
-        if fresh {
-            self.about.insert(SCHEMA_KEY, &[newest])?;
-            self.sync()?;
+        if newest > self.blobs_synced {
+            File::open(&self.blobs)?.sync_all()?;
+            self.blobs_synced = newest;
         }
         Ok(())
     }
 
-    /// Makes everything written so far durable, also against a power cut: sled's own flush does not sync.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        self.db.flush()?;
-        self.log.sync_data().map_err(|error| StoreError::Failed(error.to_string()))
+    /// The largest number a subscription ever had.
+    pub fn last_feed(&self) -> Result<u32, StoreError> {
+        let noted =
+            self.about.get(LAST_FEED_KEY)?.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
+        let largest =
+            self.feeds.last()?.and_then(|(key, _)| feed_of(&key)).map_or(0, |feed| feed.0);
+        Ok(noted.max(largest))
+    }
+
+    /// Which subscriptions cannot be read, or not wholly; a sentence each.
+    pub fn unreadable(&self) -> Result<Vec<String>, StoreError> {
+        let mut found = Vec::new();
+        for pair in &self.feeds {
+            let (key, bytes) = pair?;
+            let feed = feed_of(&key).map_or(0, |feed| feed.0);
+            if let Err(why) = codec::decode::<SubscriptionRecord>(&bytes) {
+                found.push(format!(
+                    "the record of feed {feed} is damaged ({why}): the feed is not shown"
+                ));
+            }
+            let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
+            if let Some(Err(why)) = state {
+                found.push(format!(
+                    "the state of feed {feed} is damaged ({why}): the feed is read anew"
+                ));
+            }
+        }
+        Ok(found)
     }
 
     /// The salt of this installation, so that many readers' polls spread (SPEC A.7); made once from `fresh`.
@@ -222,7 +273,9 @@ impl Store {
                 feed_of(&key).filter(|_| record.is_ok_and(|record| record.ended.is_some())),
             );
         }
+        let last = FeedKey(self.last_feed()?);
         for feed in ended {
+            self.about.insert(LAST_FEED_KEY, &feed_bytes(last))?;
             self.remove(feed)?;
         }
         Ok(())
@@ -234,27 +287,26 @@ impl Store {
         for pair in &self.feeds {
             let (key, bytes) = pair?;
             let Some(feed) = feed_of(&key) else { continue };
-            let damaged =
-                |why| StoreError::Damaged { what: format!("the record of feed {feed}"), why };
-            let record: SubscriptionRecord = codec::decode(&bytes).map_err(damaged)?;
+            // What cannot be read is left out here and told by `unreadable`.
+            let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
             if record.ended.is_some() {
                 continue;
             }
+            let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
             saved.push(SavedSubscription {
                 key: feed,
                 record,
-                state: self
-                    .state
-                    .get(&key)?
-                    .map_or(Ok(crate::app::subscription::FeedState::default()), |bytes| {
-                        codec::decode(&bytes)
-                    })
-                    .map_err(damaged)?,
-                counters: self.counters_of(feed)?,
+                state: state.and_then(Result::ok).unwrap_or_default(),
+                counters: self.counters_of(feed).unwrap_or_default(),
             });
         }
         Ok(saved)
     }
+}
+
+/// Whether sled could not have its files. Nobody else has the folder, so this passes.
+fn is_locked(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
 }
 
 /// Takes the folder for this process, or says who has it.
@@ -312,43 +364,6 @@ mod tests {
         assert!(
             matches!(second, StoreError::InUse { process: Some(id), .. } if id == std::process::id())
         );
-    }
-
-    #[test]
-    fn a_newer_schema_is_refused_with_a_sentence_and_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        Store::open(folder.path()).unwrap().about.insert(SCHEMA_KEY, &[SCHEMA + 1]).unwrap();
-        let error = Store::open(folder.path()).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA + 1), "{error}");
-        assert!(error.to_string().contains("newer backissue"));
-    }
-
-    /// A migration that leaves its number behind.
-    fn mark(store: &Store, step: u8) -> Result<(), StoreError> {
-        let mut done = store.about.get(b"steps")?.map(|bytes| bytes.to_vec()).unwrap_or_default();
-        done.push(step);
-        store.about.insert(b"steps", done)?;
-        Ok(())
-    }
-
-    #[test]
-    fn an_older_schema_is_migrated_step_by_step_and_only_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        let migrations: [Migration; 2] = [|store| mark(store, 1), |store| mark(store, 2)];
-        for (stored, expected) in [(1, vec![1, 2]), (2, vec![2]), (3, vec![])] {
-            store.about.insert(SCHEMA_KEY, &[stored]).unwrap();
-            store.about.insert(b"steps", vec![]).unwrap();
-            for _ in 0..2 {
-                store.bring_up_to_date(folder.path(), &migrations).unwrap();
-            }
-            assert_eq!(
-                store.about.get(b"steps").unwrap().unwrap(),
-                expected,
-                "from schema {stored}"
-            );
-            assert_eq!(store.about.get(SCHEMA_KEY).unwrap().unwrap(), [3]);
-        }
     }
 
     #[test]
