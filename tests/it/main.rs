@@ -11,5 +11,6 @@
 )]
 
 mod journeys;
+mod mutations;
 mod screens;
 mod world;
