@@ -10,6 +10,7 @@
     reason = "a test may panic, and this binary exports nothing"
 )]
 
+mod corpus;
 mod journeys;
 mod mutations;
 mod screens;
