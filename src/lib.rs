@@ -7,6 +7,7 @@
 //! | [`feed`] | what a publisher says: documents, entries, hints, discovery, OPML |
 //! | [`history`] | what we know of each logical feed: kept entries, which copy wins |
 //! | [`schedule`] | when to poll next, and why then |
+//! | [`lint`] | what readers will make of a document, for its publisher |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
 //! | [`app`] | what happens next: model, messages, effects, the journeys |
 //! | [`view`] | the screen, drawn from the model |
@@ -31,5 +32,6 @@ pub mod demo;
 pub mod feed;
 pub mod history;
 pub mod io;
+pub mod lint;
 pub mod schedule;
 pub mod view;

@@ -62,6 +62,8 @@ pub(super) enum Command {
     Watch,
     /// Show what is read in a feed document
     Parse(ParseArgs),
+    /// Say what readers will make of a feed document, for its publisher
+    Lint(LintArgs),
     /// Check the store, the configuration and the terminal
     Doctor(DoctorArgs),
 }
@@ -177,6 +179,20 @@ pub(super) struct ParseArgs {
     /// Content-Type it was sent with
     #[arg(long, value_name = "CT")]
     pub(super) content_type: Option<String>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `lint`.
+#[derive(Debug, clap::Args)]
+pub(super) struct LintArgs {
+    /// A document, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: String,
+    /// Address of the document, for relative links
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

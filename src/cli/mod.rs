@@ -15,6 +15,7 @@ mod export;
 mod feeds;
 mod import;
 mod json;
+mod lint;
 mod lookup;
 mod parse;
 mod poll;
@@ -73,6 +74,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Poll(args)) => poll::run(&options, &args),
         Some(Command::Watch) => watch::run(&options),
         Some(Command::Parse(args)) => parse::run(&args),
+        Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
     }
 }

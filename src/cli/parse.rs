@@ -15,9 +15,12 @@ const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Runs the command. A document that is no feed ends with status 1 (UX 5).
 pub(super) fn run(args: &ParseArgs) -> Result<Done, Failure> {
-    let bytes = read(&args.file)
-        .map_err(|error| Failure::new(format!("'{}' cannot be read: {error}", args.file)))?;
-    let document = parse(bytes, args.url.clone(), args.content_type.clone())?;
+    let bytes = read(&args.file)?;
+    let (url, content_type) = (args.url.clone(), args.content_type.clone());
+    let document = apart(move || {
+        let origin = Origin { url: url.as_deref(), content_type: content_type.as_deref() };
+        feed::parse(&bytes, &origin)
+    })?;
     if args.json {
         console::put(&json::text(&report(&document)));
     } else {
@@ -26,26 +29,25 @@ pub(super) fn run(args: &ParseArgs) -> Result<Done, Failure> {
     Ok(if document.kind == feed::Kind::None { Done::WithFailures } else { Done::All })
 }
 
-/// Parses on a thread of its own: a panic of a library that is caught there is not told.
-fn parse(
-    bytes: Vec<u8>,
-    url: Option<String>,
-    content_type: Option<String>,
-) -> Result<FeedDocument, Failure> {
-    let reading = std::thread::Builder::new().name("parse".into()).spawn(move || {
-        feed::parse(&bytes, &Origin { url: url.as_deref(), content_type: content_type.as_deref() })
-    });
-    let read = reading.ok().and_then(|thread| thread.join().ok());
+/// Reads a document on a thread of its own: a panic of a library that is caught there is not told.
+pub(super) fn apart<T: Send + 'static>(
+    reading: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let thread = std::thread::Builder::new().name("parse".into()).spawn(reading);
+    let read = thread.ok().and_then(|thread| thread.join().ok());
     read.ok_or_else(|| Failure::new("the document could not be read"))
 }
 
-fn read(file: &str) -> std::io::Result<Vec<u8>> {
+/// The bytes of a file, or of standard input for `-`.
+pub(super) fn read(file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    if file == "-" {
-        std::io::stdin().take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)?;
+    let read = if file == "-" {
+        std::io::stdin().take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(file)?.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)?;
-    }
+        std::fs::File::open(file)
+            .and_then(|file| file.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::new(format!("'{file}' cannot be read: {error}")))?;
     Ok(bytes)
 }
 

@@ -21,6 +21,19 @@ pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
     iso(text).or_else(|| words(text)).or_else(|| words(&without_comments(text)?))
 }
 
+/// Whether a date states a time but no zone: it moves with one that is put behind it.
+pub fn has_no_zone(text: &str) -> bool {
+    let text = text.trim();
+    let moved = parse_date(&format!("{text} PST"));
+    !has_no_time(text) && moved.is_some() && moved != parse_date(text)
+}
+
+/// Whether a date states no time: there is room for one.
+pub fn has_no_time(text: &str) -> bool {
+    let text = text.trim();
+    parse_date(text).is_some() && parse_date(&format!("{text} 12:00")).is_some()
+}
+
 /// Seconds, or milliseconds, since 1970.
 fn epoch(digits: &str) -> Option<DateTime<Utc>> {
     let number: i64 = digits.parse().ok()?;

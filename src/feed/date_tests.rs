@@ -85,3 +85,26 @@ fn what_is_no_date_is_none() {
     }
     check(&"9".repeat(5_000), "");
 }
+
+#[test]
+fn a_date_without_zone_or_time_is_told_from_a_full_one() {
+    // Text, no zone, no time.
+    let cases = [
+        ("Mon, 02 Mar 2026 10:00:00 GMT", false, false),
+        ("Mon, 02 Mar 2026 10:00:00 +0100", false, false),
+        ("Mon, 02 Mar 2026 10:00:00 EST", false, false),
+        (" Mon, 02 Mar 2026 10:00 ", true, false),
+        ("2026-03-02T10:00:00Z", false, false),
+        ("2026-03-02T10:00-05:00", false, false),
+        ("2026-03-02T10:00:00.25", true, false),
+        ("2026-03-02 10:00", true, false),
+        ("2026-03-02", false, true),
+        ("2026", false, true),
+        ("2 Mar 2026", false, true),
+        ("1772445600", false, false),
+        ("soon", false, false),
+    ];
+    for (text, no_zone, no_time) in cases {
+        assert_eq!((has_no_zone(text), has_no_time(text)), (no_zone, no_time), "{text}");
+    }
+}

@@ -29,7 +29,7 @@ const FIELDS: usize = 13;
 
 /// An element, the field it fills, and its rank among those that fill it: the lowest one that says
 /// anything counts.
-type Row = (Ns, &'static str, Field, u8);
+pub(super) type Row = (Ns, &'static str, Field, u8);
 
 /// Elements of the head section.
 pub(super) const HEAD: &[Row] = &[

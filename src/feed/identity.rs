@@ -38,6 +38,11 @@ pub fn entry_id(stated: &Stated<'_>) -> String {
     })
 }
 
+/// Whether an identity was made from the title and the text, because the entry states neither id nor link.
+pub fn is_made_up(id: &str) -> bool {
+    id.starts_with(HASH_PREFIX)
+}
+
 fn bounded(id: &str) -> String {
     if id.len() <= ID_BYTES_MAX { id.to_owned() } else { hashed(&[id]) }
 }

@@ -61,7 +61,7 @@ pub(super) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> Feed
 
 /// The first JSON value of a text; what follows it is left out. Line ends inside texts, which JSON
 /// forbids, count as spaces.
-fn first_value(document: &str) -> Result<Value, serde_json::Error> {
+pub(super) fn first_value(document: &str) -> Result<Value, serde_json::Error> {
     let first = |text: &str| {
         serde_json::Deserializer::from_str(text)
             .into_iter::<Value>()

@@ -42,6 +42,7 @@ mod references;
 mod repaired;
 pub mod report;
 mod schedule_hints;
+pub mod scrutiny;
 pub mod text;
 mod tree;
 mod tree_builder;
@@ -55,6 +56,7 @@ pub use entry::{Enclosure, Entry};
 pub use hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 pub use parse::{Origin, parse};
 pub use report::report;
+pub use scrutiny::{Sight, Sighting, scrutinise};
 
 #[cfg(test)]
 mod robustness_tests;

@@ -100,7 +100,8 @@ impl Reader {
 
     fn finish(mut self, flaws: &mut Flaws) -> Hints {
         if self.hours.len() == 24 || self.days.len() == 7 {
-            flaws.add("skipHours", "", "the whole week is excluded: this will be ignored");
+            let element = if self.hours.len() == 24 { "skipHours" } else { "skipDays" };
+            flaws.add(element, "", "the whole week is excluded: this will be ignored");
         }
         self.hints.skip_hours = self.hours.into_iter().collect();
         self.hints.skip_days = self.days.into_iter().collect();

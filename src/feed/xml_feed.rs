@@ -59,16 +59,16 @@ fn redirect(root: Element<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> Feed
 }
 
 /// Where the parts of a feed stand in its tree.
-struct Outline<'t, 'a> {
+pub(super) struct Outline<'t, 'a> {
     kind: Kind,
     root: Element<'t, 'a>,
     /// The elements whose children are the head section.
-    heads: Vec<Element<'t, 'a>>,
-    entries: Vec<Element<'t, 'a>>,
+    pub(super) heads: Vec<Element<'t, 'a>>,
+    pub(super) entries: Vec<Element<'t, 'a>>,
 }
 
 impl<'t, 'a> Outline<'t, 'a> {
-    fn of(root: Element<'t, 'a>) -> Self {
+    pub(super) fn of(root: Element<'t, 'a>) -> Self {
         match root.local() {
             "entry" => Self { kind: Kind::Atom, root, heads: Vec::new(), entries: vec![root] },
             "feed" => Self::with_heads(Kind::Atom, root, vec![root]),

@@ -17,11 +17,13 @@
 mod binary;
 mod broken_server;
 mod cli;
+mod corpus;
 mod docs;
 mod documents;
 mod http;
 mod journeys;
 mod late_rows;
+mod mutations;
 mod opml;
 mod screens;
 mod site;

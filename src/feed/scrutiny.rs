@@ -1,0 +1,312 @@
+//! What only a publisher wants to know of a document: things that are read well enough, but not alike by all readers.
+
+use chrono::DateTime;
+use serde_json::Value;
+
+use super::address;
+use super::date::{self, parse_date};
+use super::decode;
+use super::fields::{self, Field};
+use super::flaws::Flaws;
+use super::json_feed;
+use super::names::Ns;
+use super::parse::Origin;
+use super::text;
+use super::tree::Element;
+use super::tree_builder;
+use super::xml_feed::Outline;
+
+/// Longest text of a sighting, in characters.
+const TEXT_MAX: usize = 120;
+
+/// What was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// An entry without `guid`, `atom:id` or `rdf:about`; the text is its title.
+    NoId,
+    /// A `guid` that is no address, although `isPermaLink` says so or is left out (RSS 2.0).
+    NotPermanent,
+    /// An id that is a number (JSON Feed): it is read as text.
+    NumericId,
+    /// A date with a time but without a zone: read as UTC.
+    NoZone,
+    /// A date without a time: read as midnight UTC.
+    NoTime,
+    /// A date that is read, but not in the form of its format (RFC 3339 in Atom, RFC 822 in RSS).
+    OddForm,
+    /// Hour 24 in `skipHours`: read as 0 (SPEC G.1).
+    Hour24,
+    /// A further `ttl`: the first one counts (SPEC G.13).
+    SecondTtl,
+    /// A hint or a history mark outside the head section: ignored (SPEC G.12); the text names the parent.
+    Misplaced,
+    /// The namespace of a draft or of a version before Atom 1.0 (SPEC G.9).
+    OldNamespace,
+    /// An `rss` version other than 2.0, or none (SPEC G.10).
+    OldVersion,
+}
+
+/// Something seen once or more often in one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// What.
+    pub sight: Sight,
+    /// The element as written.
+    pub element: String,
+    /// The text of the first one, safe to show.
+    pub text: String,
+    /// How many there are, at least 1.
+    pub count: usize,
+}
+
+/// Looks through a document that [`super::parse()`] reads as a feed.
+pub fn scrutinise(bytes: &[u8], origin: &Origin<'_>) -> Vec<Sighting> {
+    let mut ignored = Flaws::default();
+    let document = decode::decode(bytes, origin.content_type, &mut ignored);
+    let document = document.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let mut sightings = Sightings::default();
+    if document.starts_with('{') {
+        if let Ok(value) = json_feed::first_value(document) {
+            sightings.json(&value);
+        }
+    } else {
+        let tree = tree_builder::build(document, &mut ignored);
+        if let Some(root) = tree.root() {
+            sightings.xml(root);
+        }
+    }
+    sightings.0
+}
+
+/// One line for each kind of sighting and element.
+#[derive(Debug, Default)]
+struct Sightings(Vec<Sighting>);
+
+impl Sightings {
+    fn add(&mut self, sight: Sight, element: &str, offending: &str) {
+        let element = text::one_line(element, 60);
+        let known = self.0.iter_mut().find(|seen| seen.sight == sight && seen.element == element);
+        if let Some(seen) = known {
+            seen.count += 1;
+            return;
+        }
+        let start: String = offending.chars().take(TEXT_MAX * 2).collect();
+        let text = text::one_line(&start, TEXT_MAX);
+        self.0.push(Sighting { sight, element, text, count: 1 });
+    }
+
+    fn xml(&mut self, root: Element<'_, '_>) {
+        let outline = Outline::of(root);
+        self.root(root);
+        for head in &outline.heads {
+            self.dates(*head, fields::HEAD);
+            self.head_hints(*head);
+        }
+        for entry in &outline.entries {
+            self.identity(*entry);
+            self.dates(*entry, fields::ENTRY);
+        }
+        let is_head = root.local() == "feed" || !root.children().any(is_channel);
+        self.misplaced(root, is_head && root.local() != "entry", true);
+    }
+
+    fn root(&mut self, root: Element<'_, '_>) {
+        let prefix = root.raw().split_once(':').map(|(prefix, _)| format!("xmlns:{prefix}"));
+        let declared = root.attribute(prefix.as_deref().unwrap_or("xmlns")).unwrap_or_default();
+        if root.local() == "feed" && declared != "http://www.w3.org/2005/Atom" {
+            self.add(Sight::OldNamespace, root.raw(), &declared);
+        }
+        let version = root.attribute("version").unwrap_or_default();
+        if root.local() == "rss" && version != "2.0" {
+            self.add(Sight::OldVersion, root.raw(), &version);
+        }
+    }
+
+    fn head_hints(&mut self, head: Element<'_, '_>) {
+        for second in head.children().filter(|child| child.is(Ns::Rss, "ttl")).skip(1) {
+            self.add(Sight::SecondTtl, second.raw(), &second.text());
+        }
+        for hours in head.children().filter(|child| child.is(Ns::Rss, "skiphours")) {
+            for hour in hours.children().filter(|hour| hour.text().trim() == "24") {
+                self.add(Sight::Hour24, hours.raw(), &hour.text());
+            }
+        }
+    }
+
+    fn identity(&mut self, entry: Element<'_, '_>) {
+        let fills = |element: Element<'_, '_>, wanted| {
+            fields::ENTRY
+                .iter()
+                .any(|(ns, local, field, _)| *field == wanted && element.is(*ns, local))
+        };
+        let id = entry.children().find(|child| fills(*child, Field::Id) && !child.is_blank());
+        let about = entry.attribute("about").is_some_and(|about| !about.is_empty());
+        if id.is_none() && !about {
+            let title = entry.children().find(|child| fills(*child, Field::Title));
+            let title = title.map(|title| text::plain_line(&title.text(), TEXT_MAX));
+            self.add(Sight::NoId, entry.raw(), &title.unwrap_or_default());
+        }
+        let Some(guid) = id.filter(|id| id.is(Ns::Rss, "guid")) else { return };
+        let denied =
+            guid.attribute("ispermalink").is_some_and(|value| value.eq_ignore_ascii_case("false"));
+        if !denied && !address::has_scheme(guid.text().trim()) {
+            self.add(Sight::NotPermanent, guid.raw(), &guid.text());
+        }
+    }
+
+    fn dates(&mut self, parent: Element<'_, '_>, table: &[fields::Row]) {
+        for element in parent.children() {
+            let is_date = table.iter().any(|(ns, local, field, _)| {
+                matches!(field, Field::Published | Field::Updated) && element.is(*ns, local)
+            });
+            if is_date {
+                self.date(element.ns(), element.raw(), &element.text());
+            }
+        }
+    }
+
+    fn date(&mut self, ns: Ns, element: &str, written: &str) {
+        let written = written.trim();
+        if parse_date(written).is_none() {
+            return;
+        }
+        let is_odd = (ns == Ns::Atom && DateTime::parse_from_rfc3339(written).is_err())
+            || (ns == Ns::Rss && DateTime::parse_from_rfc2822(written).is_err());
+        if date::has_no_time(written) {
+            self.add(Sight::NoTime, element, written);
+        } else if date::has_no_zone(written) {
+            self.add(Sight::NoZone, element, written);
+        } else if is_odd {
+            self.add(Sight::OddForm, element, written);
+        }
+    }
+
+    /// Looks for hints where nobody reads them. What stands in the `source` of an Atom entry speaks of
+    /// another feed.
+    fn misplaced(&mut self, parent: Element<'_, '_>, is_head: bool, is_root: bool) {
+        for child in parent.children() {
+            if !is_head && is_hint(child) {
+                self.add(Sight::Misplaced, child.raw(), parent.raw());
+            }
+            if !child.is(Ns::Atom, "source") {
+                self.misplaced(child, is_root && is_channel(child), false);
+            }
+        }
+    }
+
+    fn json(&mut self, value: &Value) {
+        let items = value.get("items").and_then(Value::as_array).into_iter().flatten();
+        for item in items.take(tree_builder::ENTRIES_MAX) {
+            if let Some(Value::Number(number)) = item.get("id") {
+                self.add(Sight::NumericId, "id", &number.to_string());
+            }
+            for key in ["date_published", "date_modified"] {
+                if let Some(written) = item.get(key).and_then(Value::as_str) {
+                    self.date(Ns::Atom, key, written);
+                }
+            }
+        }
+    }
+}
+
+fn is_channel(element: Element<'_, '_>) -> bool {
+    element.local() == "channel"
+}
+
+/// Whether an element asks something of pollers or says something of history (SPEC A.0, A.2, A.4).
+fn is_hint(element: Element<'_, '_>) -> bool {
+    match (element.ns(), element.local()) {
+        (Ns::Rss, "ttl" | "skiphours" | "skipdays")
+        | (Ns::Sy, "updateperiod" | "updatefrequency" | "updatebase")
+        | (Ns::Atom, "refreshrate")
+        | (Ns::Schedule, "interval")
+        | (Ns::History, "archive" | "complete" | "incremental" | "stateful" | "prev") => true,
+        (Ns::Atom, "link") => {
+            let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
+            matches!(rel.as_str(), "prev-archive" | "next-archive" | "current")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks what is seen, as `sight element text count` joined by commas.
+    fn check(document: &str, expected: &str) {
+        let seen = scrutinise(document.as_bytes(), &Origin::default());
+        let seen: Vec<String> = seen
+            .iter()
+            .map(|seen| format!("{:?} {} {} {}", seen.sight, seen.element, seen.text, seen.count))
+            .collect();
+        assert_eq!(seen.join(","), expected, "{document}");
+    }
+
+    fn rss(inside: &str) -> String {
+        format!(
+            "<rss version='2.0' xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'><channel>{inside}</channel></rss>"
+        )
+    }
+
+    #[test]
+    fn ids_that_are_missing_or_no_addresses_are_seen() {
+        check(&rss("<item><title>A &amp;amp; B</title></item><item/>"), "NoId item A & B 2");
+        check(&rss("<item><guid>7</guid></item>"), "NotPermanent guid 7 1");
+        check(&rss("<item><guid isPermaLink='true'>a/7</guid></item>"), "NotPermanent guid a/7 1");
+        check(&rss("<item><guid isPermaLink='false'>7</guid></item>"), "");
+        check(&rss("<item><guid>https://a.example/7</guid></item>"), "");
+        check("<rdf:RDF xmlns='http://purl.org/rss/1.0/'><item rdf:about='u'/></rdf:RDF>", "");
+        check(
+            "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{\"id\":7}]}",
+            "NumericId id 7 1",
+        );
+    }
+
+    #[test]
+    fn dates_are_weighed_by_zone_time_and_form() {
+        let date = |text: &str| rss(&format!("<pubDate>{text}</pubDate>"));
+        check(&date("Mon, 02 Mar 2026 10:00:00 GMT"), "");
+        check(&date("Mon, 02 Mar 2026 10:00:00"), "NoZone pubDate Mon, 02 Mar 2026 10:00:00 1");
+        check(&date("2026-03-02T10:00:00"), "NoZone pubDate 2026-03-02T10:00:00 1");
+        check(&date("2 Mar 2026"), "NoTime pubDate 2 Mar 2026 1");
+        check(&date("2026-03-02T10:00:00Z"), "OddForm pubDate 2026-03-02T10:00:00Z 1");
+        check(&date("no date at all"), "");
+        let atom = "<feed xmlns='http://www.w3.org/2005/Atom'><updated>Mon, 02 Mar 2026 10:00:00 GMT</updated></feed>";
+        check(atom, "OddForm updated Mon, 02 Mar 2026 10:00:00 GMT 1");
+        check(&atom.replace("Mon, 02 Mar 2026 10:00:00 GMT", "2026-03-02T10:00:00.5+01:00"), "");
+    }
+
+    #[test]
+    fn hints_outside_the_head_section_are_seen() {
+        check(
+            &rss(
+                "<image><ttl>5</ttl></image><item><guid>a:1</guid><sy:updatePeriod>daily</sy:updatePeriod></item>",
+            ),
+            "Misplaced ttl image 1,Misplaced sy:updatePeriod item 1",
+        );
+        check(
+            "<rss version='2.0'><ttl>5</ttl><channel><ttl>6</ttl></channel></rss>",
+            "Misplaced ttl rss 1",
+        );
+        check(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>a</id><link rel='prev-archive' href='x'/>\
+             <source><link rel='current' href='y'/></source></entry></feed>",
+            "Misplaced link entry 1",
+        );
+    }
+
+    #[test]
+    fn second_ttls_hour_24_and_old_formats_are_seen() {
+        check(
+            &rss("<ttl>5</ttl><ttl>6</ttl><skipHours><hour> 24 </hour></skipHours>"),
+            "SecondTtl ttl 6 1,Hour24 skipHours 24 1",
+        );
+        check("<rss version='0.92'><channel/></rss>", "OldVersion rss 0.92 1");
+        check(
+            "<feed xmlns='http://purl.org/atom/ns#'/>",
+            "OldNamespace feed http://purl.org/atom/ns# 1",
+        );
+        check("<a:feed xmlns:a='http://www.w3.org/2005/Atom'/>", "");
+    }
+}

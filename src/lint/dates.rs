@@ -1,0 +1,100 @@
+//! Dates of the feed and of entries.
+
+use chrono::{DateTime, Duration, Utc};
+
+use super::examine::Exhibit;
+use super::finding::{Findings, Level, Topic};
+use super::wording::counted;
+use crate::feed::{Kind, Sight};
+
+/// A date up to so far ahead may come from a clock that runs fast, or from a wrong zone (SPEC C.5).
+const TOLERANCE_HOURS: i64 = 24;
+
+/// Checks the dates of a document.
+pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    sightings(exhibit, findings);
+    future(exhibit, findings);
+    missing(exhibit, findings);
+}
+
+fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let form = if exhibit.document.kind == Kind::Rss { "RFC 822" } else { "RFC 3339" };
+    for seen in exhibit.sightings {
+        let (level, what) = match seen.sight {
+            Sight::NoZone => (Level::Warning, "without a zone: read as UTC".to_owned()),
+            Sight::NoTime => {
+                (Level::Warning, "without a time of day: read as midnight UTC".to_owned())
+            }
+            Sight::OddForm => (
+                Level::Warning,
+                format!("not in the form of {form}: read, but some readers drop it"),
+            ),
+            Sight::NoId
+            | Sight::NotPermanent
+            | Sight::NumericId
+            | Sight::Hour24
+            | Sight::SecondTtl
+            | Sight::Misplaced
+            | Sight::OldNamespace
+            | Sight::OldVersion => continue,
+        };
+        let message = format!("{} {what}", counted(seen.count, "date", "dates"));
+        findings.add(level, Topic::Dates, &seen.element, &seen.text, message);
+    }
+}
+
+fn future(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let of_entries = document.entries.iter().flat_map(|entry| [entry.published, entry.updated]);
+    let of_head = [document.head.published, document.head.updated];
+    let mut ahead: Vec<DateTime<Utc>> =
+        of_entries.chain(of_head).flatten().filter(|at| *at > exhibit.now).collect();
+    ahead.sort_unstable();
+    let limit = exhibit.now + Duration::hours(TOLERANCE_HOURS);
+    let far = ahead.iter().filter(|at| **at > limit).count();
+    let Some(latest) = ahead.last() else { return };
+    let latest = latest.format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    if far > 0 {
+        let dates = counted(far, "date", "dates");
+        let message = format!("{dates} more than a day in the future: counted as missing");
+        findings.warn(Topic::Dates, "date", &latest, message);
+    } else {
+        let dates = counted(ahead.len(), "date", "dates");
+        let message = format!("{dates} in the future, but by less than a day: a wrong zone?");
+        findings.warn(Topic::Dates, "date", &latest, message);
+    }
+}
+
+fn missing(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let entries = |count| counted(count, "entry", "entries");
+    if document.kind == Kind::Atom {
+        let undated = document.entries.iter().filter(|entry| entry.updated.is_none()).count();
+        if undated > 0 {
+            let message = format!(
+                "{} without a readable updated: a later copy is not told from an earlier one",
+                entries(undated)
+            );
+            findings.warn(Topic::Dates, "updated", "", message);
+        }
+        if document.head.updated.is_none() {
+            findings.warn(Topic::Dates, "updated", "", "the feed itself has no readable updated");
+        }
+        return;
+    }
+    let undated = document
+        .entries
+        .iter()
+        .filter(|entry| entry.published.is_none() && entry.updated.is_none())
+        .count();
+    if undated > 0 {
+        let message =
+            format!("{} without a date: sorted by when a reader first saw them", entries(undated));
+        let element = match document.kind {
+            Kind::Json => "date_published",
+            Kind::Rdf => "dc:date",
+            Kind::Atom | Kind::Rss | Kind::Redirect | Kind::None => "pubDate",
+        };
+        findings.note(Topic::Dates, element, message);
+    }
+}

@@ -1,0 +1,107 @@
+//! Format, role, size.
+
+use super::examine::Exhibit;
+use super::finding::{Findings, Level, Topic};
+use super::wording::counted;
+use crate::feed::{Kind, NewLocation, Role, Sight};
+
+/// From this size on a document is heavy to fetch at every poll, bytes.
+const HEAVY_BYTES: usize = 1 << 20;
+/// More entries than a subscription document needs.
+const MANY_ENTRIES: usize = 500;
+
+/// Checks what a document is.
+pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    match document.kind {
+        Kind::Redirect => redirect(exhibit, findings),
+        Kind::None => {
+            let message = "this is no feed: readers can do nothing with it";
+            findings.add(Level::Error, Topic::Document, "document", "", message);
+        }
+        Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => {
+            let message = format!(
+                "{}, {}; {}, {}",
+                format_words(document.kind),
+                role_words(document.role),
+                counted(document.entries.len(), "entry", "entries"),
+                counted(exhibit.size, "byte", "bytes"),
+            );
+            findings.note(Topic::Document, "document", message);
+            size(exhibit, findings);
+            versions(exhibit, findings);
+        }
+    }
+    if document.is_truncated() {
+        let message = "the document is not whole: readers take nothing from it and try again later";
+        findings.add(Level::Error, Topic::Document, "document", "", message);
+    }
+}
+
+fn redirect(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let (text, message) = match &exhibit.document.new_location {
+        Some(NewLocation::At(address)) => {
+            (address.as_str(), "a redirect document: readers go there and keep the new address")
+        }
+        Some(NewLocation::Gone) | None => {
+            ("", "a redirect to nothing: readers stop polling, as after 410")
+        }
+    };
+    findings.add(Level::Note, Topic::Document, "newLocation", text, message);
+}
+
+const fn format_words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Atom => "an Atom feed",
+        Kind::Rss => "an RSS feed",
+        Kind::Rdf => "an RSS feed in RDF",
+        Kind::Json => "a JSON Feed",
+        Kind::Redirect => "a redirect",
+        Kind::None => "no feed",
+    }
+}
+
+const fn role_words(role: Role) -> &'static str {
+    match role {
+        Role::Subscription => "the document to subscribe to, with archives behind it",
+        Role::Archive => "an archive document",
+        Role::Complete => "the whole feed in one document",
+        Role::Paged => "a page of a paged feed",
+        Role::Plain => "without archives or pages",
+    }
+}
+
+fn size(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let count = exhibit.document.entries.len();
+    if count == 0 {
+        findings.warn(Topic::Document, "document", "", "it has no entries");
+    }
+    let is_polled = exhibit.document.role != Role::Archive;
+    if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
+        let message = "every poll that finds news carries all of this: older entries could stand in \
+                       archive documents (RFC 5005)";
+        findings.warn(Topic::Document, "document", "", message);
+    }
+}
+
+fn versions(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    for seen in exhibit.sightings {
+        let message = match seen.sight {
+            Sight::OldNamespace => {
+                "not the namespace of Atom 1.0: it is read, but many readers show no entries"
+            }
+            Sight::OldVersion => "not RSS 2.0: it is read as such, but some readers refuse it",
+            Sight::NoId
+            | Sight::NotPermanent
+            | Sight::NumericId
+            | Sight::NoZone
+            | Sight::NoTime
+            | Sight::OddForm
+            | Sight::Hour24
+            | Sight::SecondTtl
+            | Sight::Misplaced => continue,
+        };
+        let level = if seen.sight == Sight::OldVersion { Level::Note } else { Level::Warning };
+        findings.add(level, Topic::Document, &seen.element, &seen.text, message);
+    }
+}

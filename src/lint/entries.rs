@@ -1,0 +1,102 @@
+//! Identity and texts of entries.
+
+use std::collections::BTreeMap;
+
+use super::examine::Exhibit;
+use super::finding::{Findings, Level, Topic};
+use super::wording::counted;
+use crate::feed::identity::is_made_up;
+use crate::feed::{Kind, Sight, Sighting};
+
+/// Checks the entries of a document.
+pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    for seen in exhibit.sightings {
+        sighting(exhibit, seen, findings);
+    }
+    doubles(exhibit, findings);
+    texts(exhibit, findings);
+}
+
+fn sighting(exhibit: &Exhibit<'_>, seen: &Sighting, findings: &mut Findings) {
+    let entries = counted(seen.count, "entry", "entries");
+    let (level, message) = match seen.sight {
+        Sight::NoId => (Level::Warning, no_id(exhibit, seen)),
+        Sight::NotPermanent => (
+            Level::Warning,
+            format!(
+                "{entries}: guid is no address, but isPermaLink does not say false: it is not opened"
+            ),
+        ),
+        Sight::NumericId => (
+            Level::Note,
+            format!("{entries}: the id is a number and is read as text; others refuse it"),
+        ),
+        Sight::NoZone
+        | Sight::NoTime
+        | Sight::OddForm
+        | Sight::Hour24
+        | Sight::SecondTtl
+        | Sight::Misplaced
+        | Sight::OldNamespace
+        | Sight::OldVersion => return,
+    };
+    findings.add(level, Topic::Entries, &seen.element, &seen.text, message);
+}
+
+fn no_id(exhibit: &Exhibit<'_>, seen: &Sighting) -> String {
+    let made_up = exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id)).count();
+    let name = match exhibit.document.kind {
+        Kind::Atom => "atom:id",
+        Kind::Rdf => "rdf:about",
+        Kind::Rss | Kind::Json | Kind::Redirect | Kind::None => "guid",
+    };
+    let instead = if made_up == 0 {
+        "its link is the identity, so a changed link makes a new entry".to_owned()
+    } else {
+        format!(
+            "{} of them has no link either, so a changed title or text makes a new entry",
+            if made_up == 1 { "1".to_owned() } else { made_up.to_string() }
+        )
+    };
+    format!("{} without {name}: {instead}", counted(seen.count, "entry", "entries"))
+}
+
+/// Entries with one identity are one entry (SPEC G.41).
+fn doubles(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in &exhibit.document.entries {
+        *counts.entry(&entry.id).or_default() += 1;
+    }
+    let lost: usize = counts.values().map(|count| count - 1).sum();
+    let first =
+        exhibit.document.entries.iter().find(|entry| counts.get(entry.id.as_str()) > Some(&1));
+    let Some(first) = first else { return };
+    let message = format!(
+        "{} an id that another one of this document has: readers keep one of each",
+        if lost == 1 { "1 entry has".to_owned() } else { format!("{lost} entries have") }
+    );
+    findings.add(Level::Error, Topic::Entries, "id", &first.id, message);
+}
+
+fn texts(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let entries = &exhibit.document.entries;
+    let blank =
+        entries.iter().filter(|entry| entry.title.is_none() && entry.body().is_none()).count();
+    if blank > 0 {
+        let message = format!("{} with neither title nor text", counted(blank, "entry", "entries"));
+        findings.warn(Topic::Entries, "title", "", message);
+    }
+    let unlinked = entries.iter().filter(|entry| entry.link.is_none()).count();
+    if unlinked > 0 {
+        let message = format!("{} without a page to open", counted(unlinked, "entry", "entries"));
+        findings.note(Topic::Entries, "link", message);
+    }
+    if exhibit.document.head.title.is_none() {
+        findings.warn(
+            Topic::Entries,
+            "title",
+            "",
+            "the feed has no title: readers show its address",
+        );
+    }
+}

@@ -1,0 +1,56 @@
+//! From bytes to a verdict.
+
+use chrono::{DateTime, Utc};
+
+use super::finding::Findings;
+use super::polls::{self, Polls};
+use super::verdict::Verdict;
+use super::{dates, document, entries, flaws, hints, history};
+use crate::feed::{self, FeedDocument, Origin, Sighting};
+
+/// All that the checks look at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Exhibit<'a> {
+    pub(super) document: &'a FeedDocument,
+    pub(super) sightings: &'a [Sighting],
+    /// Size of the document in bytes.
+    pub(super) size: usize,
+    /// Where it came from, if told.
+    pub(super) url: Option<&'a str>,
+    pub(super) now: DateTime<Utc>,
+}
+
+/// Reads a document and says what readers will make of it.
+///
+/// `now` tells future dates from past ones, and sets the week of the example polls.
+pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict {
+    let document = feed::parse(bytes, origin);
+    let sightings =
+        if document.kind.is_feed() { feed::scrutinise(bytes, origin) } else { Vec::new() };
+    let exhibit = Exhibit {
+        document: &document,
+        sightings: &sightings,
+        size: bytes.len(),
+        url: origin.url,
+        now,
+    };
+    let mut findings = Findings::default();
+    document::check(&exhibit, &mut findings);
+    flaws::check(&document.flaws, &mut findings);
+    let mut expected: Option<Polls> = None;
+    if document.kind.is_feed() {
+        hints::check(&exhibit, &mut findings);
+        expected = polls::check(&exhibit, &mut findings);
+        history::check(&exhibit, &mut findings);
+        entries::check(&exhibit, &mut findings);
+        dates::check(&exhibit, &mut findings);
+    }
+    Verdict {
+        kind: document.kind,
+        role: document.role,
+        title: document.head.title.clone(),
+        entries: document.entries.len(),
+        polls: expected,
+        findings: findings.into_list(),
+    }
+}

@@ -1,0 +1,229 @@
+//! What a document asks of pollers: each hint in words, which one wins, and what is wrong with them.
+
+use chrono::{DateTime, Duration, Utc};
+
+use super::examine::Exhibit;
+use super::finding::{Findings, Level, Topic};
+use super::polls::{facts, mean_gap, reference};
+use super::speakers::{Speaker, speakers};
+use super::wording::{about, counted, instant, listed};
+use crate::feed::{Hints, Role, Sight, SyHint};
+use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
+use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
+
+/// From this ttl on, minutes, seconds may have been meant (SPEC G.3).
+const SUSPICIOUS_TTL_MINUTES: u32 = 600;
+/// Numbers that are common as seconds, and odd as minutes.
+const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
+/// Hours of a week.
+const WEEK_HOURS: i64 = 168;
+
+/// Checks the hints of a document.
+pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let hints = &exhibit.document.hints;
+    let speakers = speakers(hints, reference(exhibit.now));
+    if exhibit.document.role == Role::Archive {
+        archive(hints, &speakers, findings);
+    } else {
+        let uncovered = rules(exhibit, &speakers, findings);
+        for (rank, speaker) in speakers.iter().enumerate() {
+            let above = speakers.get(..rank).unwrap_or_default();
+            flat(hints, *speaker, &standing(above, *speaker, uncovered), findings);
+        }
+        skips(hints, &speakers, findings);
+        if speakers.is_empty() && !hints.expired {
+            let message = "no hint says how often to poll: readers use what they have learned, or their own default";
+            findings.note(Topic::Hints, "feed", message);
+        }
+    }
+    others(hints, findings);
+    ttl_in_seconds(exhibit, findings);
+    sightings(exhibit, findings);
+}
+
+fn archive(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
+    if !speakers.is_empty() || !hints.skip_hours.is_empty() || !hints.skip_days.is_empty() {
+        let message =
+            "hints in an archive document are not read: they belong into the subscription document";
+        findings.warn(Topic::Hints, "archive", "", message);
+    }
+}
+
+/// The interval rules in words, and those that are never in force; answers with the hours of the week that
+/// no rule covers.
+fn rules(exhibit: &Exhibit<'_>, speakers: &[Speaker], findings: &mut Findings) -> usize {
+    let rules = &exhibit.document.hints.intervals;
+    if rules.is_empty() {
+        return 0;
+    }
+    let (in_force, uncovered) = week(exhibit);
+    for (at, rule) in rules.iter().enumerate() {
+        let seconds = i64::from(rule.minutes) * MINUTE;
+        let held = held_words(seconds);
+        let message = format!(
+            "rule {}: every {} {}{held}",
+            at + 1,
+            duration_words(seconds),
+            rule_words(rule)
+        );
+        findings.note(Topic::Hints, "interval", message);
+        if !in_force.contains(&at) {
+            let message = format!(
+                "rule {} is never in force: other rules cover its hours more closely",
+                at + 1
+            );
+            findings.warn(Topic::Hints, "interval", &rule.minutes.to_string(), message);
+        }
+    }
+    let next = speakers.get(1).copied();
+    if uncovered > 0 {
+        let instead = next.map_or("the reader's default", Speaker::name);
+        let message = format!(
+            "in {uncovered} of the {WEEK_HOURS} hours of the week no rule applies: {instead} counts there"
+        );
+        findings.note(Topic::Hints, "interval", message);
+    }
+    uncovered
+}
+
+/// The places of the rules that are in force at some hour of this week, and the number of hours without one.
+fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
+    let facts = facts(exhibit.document, exhibit.now);
+    let start: DateTime<Utc> = reference(exhibit.now);
+    let hours = (0..WEEK_HOURS).map(|hour| rule_in_force(&facts, start + Duration::hours(hour)));
+    let (mut in_force, mut uncovered) = (Vec::new(), 0);
+    for rule in hours {
+        match rule {
+            Some(rule) => in_force.push(rule),
+            None => uncovered += 1,
+        }
+    }
+    (in_force, uncovered)
+}
+
+/// Who outranks a hint.
+fn standing(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
+    match above {
+        [] => format!("; readers follow it{}", held_words(speaker.seconds.unwrap_or_default())),
+        [rules] if rules.by == SettledBy::Rules && uncovered > 0 => {
+            "; overruled by the interval rules in the hours they cover".to_owned()
+        }
+        [strongest, ..] => format!("; overruled by {}", strongest.name()),
+    }
+}
+
+/// A hint with one interval: what it asks.
+fn flat(hints: &Hints, speaker: Speaker, standing: &str, findings: &mut Findings) {
+    let Some(seconds) = speaker.seconds else { return };
+    let every = duration_words(seconds);
+    let asks = match (speaker.by, hints.sy) {
+        (SettledBy::Sy, Some(sy)) => sy_words(sy, &every),
+        (SettledBy::BoilerplateSy, _) => format!(
+            "hourly, once, without a base, from WordPress, which writes this into every feed: it counts \
+             as every {every}, but only where nothing else speaks"
+        ),
+        _ => format!("every {every}"),
+    };
+    findings.note(Topic::Hints, speaker.name(), format!("{asks}{standing}"));
+}
+
+fn sy_words(sy: SyHint, every: &str) -> String {
+    let times = counted(usize::try_from(sy.frequency).unwrap_or(usize::MAX), "update", "updates");
+    let phase = match sy.base {
+        Some(base) => format!("in step with {}", instant(base)),
+        None => "counted from the last poll, since no base is stated".to_owned(),
+    };
+    format!("{}, {times}: every {every}, {phase}", sy.period.word())
+}
+
+/// What the bounds of a reader make of an interval.
+fn held_words(seconds: i64) -> String {
+    let (min, max) = (i64::from(DEFAULT_MIN_SECONDS), i64::from(DEFAULT_MAX_SECONDS));
+    if seconds < min {
+        format!(", held at a reader's usual minimum of {}", duration_words(min))
+    } else if seconds > max {
+        format!(", cut to a reader's usual maximum of {}", duration_words(max))
+    } else {
+        String::new()
+    }
+}
+
+/// Skip windows, and whether they are in force (SPEC B.5).
+fn skips(hints: &Hints, speakers: &[Speaker], findings: &mut Findings) {
+    let (hours, days) = (hints.skip_hours.len(), hints.skip_days.len());
+    let covers_all = hours >= 24 || days >= 7;
+    if (hours == 0 && days == 0) || covers_all {
+        return;
+    }
+    let mut windows = Vec::new();
+    if hours > 0 {
+        let numbers: Vec<String> = hints.skip_hours.iter().map(u8::to_string).collect();
+        let unit = if hours == 1 { "hour" } else { "hours" };
+        windows.push(format!("{unit} {}", listed(&numbers)));
+    }
+    windows.extend(hints.skip_days.iter().map(|day| day.name().to_owned()));
+    let replaced =
+        speakers.iter().find(|speaker| matches!(speaker.by, SettledBy::Rules | SettledBy::Sy));
+    let share =
+        (WEEK_HOURS - i64::try_from((24 - hours) * (7 - days)).unwrap_or(0)) * 100 / WEEK_HOURS;
+    let standing = match replaced {
+        Some(speaker) => format!("not kept, since {} replaces the skip windows", speaker.name())
+            .replace("rules replaces", "rules replace"),
+        None => format!("no automatic polls then, which is {share} % of the week"),
+    };
+    let element = if hours > 0 { "skipHours" } else { "skipDays" };
+    findings.note(Topic::Hints, element, format!("{} (UTC): {standing}", listed(&windows)));
+}
+
+fn others(hints: &Hints, findings: &mut Findings) {
+    if hints.offers_push {
+        let message = "offers push (cloud, hub): noted; readers without an address of their own poll as usual";
+        findings.note(Topic::Hints, "hub", message);
+    }
+    if hints.expired {
+        findings.note(Topic::Hints, "expired", "the feed has ended: readers stop polling");
+    }
+}
+
+/// SPEC G.3: never corrected, only said.
+fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let Some(ttl) = exhibit.document.hints.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES)
+    else {
+        return;
+    };
+    let minutes = duration_words(i64::from(ttl) * MINUTE);
+    let gap = mean_gap(exhibit.document).filter(|gap| *gap < i64::from(ttl) * MINUTE / 10);
+    let because = match gap {
+        Some(gap) => format!(", since the entries come about every {}", about(gap)),
+        None if COMMON_SECONDS.contains(&ttl) => String::new(),
+        None => return,
+    };
+    let message =
+        format!("looks like seconds{because}: ttl is minutes, so this asks for {minutes}");
+    findings.warn(Topic::Hints, "ttl", &ttl.to_string(), message);
+}
+
+fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    for seen in exhibit.sightings {
+        let (level, message) = match seen.sight {
+            Sight::Hour24 => (Level::Note, "read as hour 0, the first of the day".to_owned()),
+            Sight::SecondTtl => {
+                (Level::Warning, "more than one ttl: the first one counts".to_owned())
+            }
+            Sight::Misplaced => {
+                let place = format!("stands in '{}', outside the head section: ignored", seen.text);
+                (Level::Warning, place)
+            }
+            Sight::NoId
+            | Sight::NotPermanent
+            | Sight::NumericId
+            | Sight::NoZone
+            | Sight::NoTime
+            | Sight::OddForm
+            | Sight::OldNamespace
+            | Sight::OldVersion => continue,
+        };
+        let text = if seen.sight == Sight::Misplaced { "" } else { &seen.text };
+        findings.add(level, Topic::Hints, &seen.element, text, message);
+    }
+}

@@ -1,0 +1,241 @@
+//! Archives, pages and completeness: what the links and marks mean together (RFC 5005, SPEC C.2, C.4, D.6).
+
+use url::Url;
+
+use super::examine::Exhibit;
+use super::finding::{Findings, Level, Topic};
+use crate::feed::{History, Kind, Link, Role};
+
+/// Checks the history of a document.
+pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let history = &document.history;
+    let mut review = Review { exhibit, history, findings };
+    review.own_address();
+    review.links();
+    match document.role {
+        Role::Subscription => review.subscription(),
+        Role::Archive => review.archive(),
+        Role::Complete => review.complete(),
+        Role::Paged => review.paged(),
+        Role::Plain => review.plain(),
+    }
+    review.same_document();
+}
+
+struct Review<'e, 'f> {
+    exhibit: &'e Exhibit<'e>,
+    history: &'e History,
+    findings: &'f mut Findings,
+}
+
+impl Review<'_, '_> {
+    fn note(&mut self, element: &str, text: &str, message: &str) {
+        self.findings.add(Level::Note, Topic::History, element, text, message);
+    }
+
+    fn warn(&mut self, element: &str, text: &str, message: &str) {
+        self.findings.warn(Topic::History, element, text, message);
+    }
+
+    /// What the document says of its own address.
+    fn own_address(&mut self) {
+        let own = if self.exhibit.document.kind == Kind::Json { "feed_url" } else { "self" };
+        match (self.history.this.as_deref(), self.exhibit.url) {
+            (None, _) => {
+                self.note(own, "", "none: a reader cannot tell the address of a saved copy");
+            }
+            (Some(this), Some(url)) if !same(this, url) && !self.history.archive => {
+                self.note(own, this, "not the address it was read from");
+            }
+            (Some(_), _) => {}
+        }
+    }
+
+    /// Where the links lead: resolved, secure, on the same site.
+    fn links(&mut self) {
+        let history = self.history;
+        let links = [
+            ("current", &history.current, "the document to subscribe to"),
+            ("prev-archive", &history.prev_archive, "the archive before this document"),
+            ("next-archive", &history.next_archive, "the archive after this document"),
+            ("first", &history.first, "the first page"),
+            ("next", &history.next, "the next page"),
+            ("previous", &history.previous, "the page before"),
+            ("last", &history.last, "the last page"),
+        ];
+        for (rel, address, meaning) in links {
+            if let Some(address) = address {
+                self.link(rel, address, meaning);
+            }
+        }
+    }
+
+    fn link(&mut self, rel: &str, address: &str, meaning: &str) {
+        let Ok(target) = Url::parse(address) else {
+            let message = "relative: it leads somewhere only together with the address of the document (--url)";
+            self.note(rel, address, message);
+            return;
+        };
+        let home = self.exhibit.url.or(self.history.this.as_deref());
+        let home = home.and_then(|home| Url::parse(home).ok());
+        if !matches!(target.scheme(), "http" | "https") || !target.username().is_empty() {
+            self.warn(
+                rel,
+                address,
+                "only http and https without a user name are followed: ignored",
+            );
+        } else if home.as_ref().is_some_and(|home| home.scheme() == "https")
+            && target.scheme() == "http"
+        {
+            self.warn(rel, address, "leads from https to http: readers refuse to follow it");
+        } else if home.is_some_and(|home| home.host() != target.host()) {
+            self.warn(rel, address, "leads to another site: readers ask before they follow it");
+        } else {
+            self.note(rel, address, meaning);
+        }
+    }
+
+    fn subscription(&mut self) {
+        let history = self.history;
+        let stated = self.stated("prev-archive").is_some();
+        match &history.prev_archive {
+            Some(address) if !stated => self.warn(
+                "fh:prev",
+                address,
+                "the form of an old draft: it is read as prev-archive, but few readers know it",
+            ),
+            Some(_) => {
+                self.note("prev-archive", "", "readers fill their history from the archives");
+            }
+            None if history.incremental => {
+                self.warn(
+                    "fh:incremental",
+                    "true",
+                    "older entries exist, but no link leads to them",
+                );
+            }
+            None => {
+                let address = history.previous.as_deref().unwrap_or_default();
+                let message = "the form of an old draft for archives: readers ask once whether it means \
+                               them; prev-archive would be plain";
+                self.warn("previous", address, message);
+            }
+        }
+        if history.next_archive.is_some() {
+            let message = "a subscription document has none after it; an archive document is marked fh:archive";
+            self.warn("next-archive", "", message);
+        }
+        if history.prev_archive.is_some() && self.has_pages() {
+            let message = "archive and paging links together have no meaning: the archives count";
+            self.warn("next", "", message);
+        }
+        self.wandering();
+    }
+
+    fn archive(&mut self) {
+        let history = self.history;
+        if history.complete {
+            self.warn("fh:complete", "", "an archive document cannot be the whole feed: ignored");
+        }
+        match &history.current {
+            None => {
+                let message =
+                    "none: who subscribes to this archive by mistake cannot find the feed";
+                self.warn("current", "", message);
+            }
+            Some(current) if history.this.as_ref().is_some_and(|this| same(this, current)) => {
+                let message = "names the subscription document, not this archive: not believed";
+                self.warn("self", current, message);
+            }
+            Some(_) => {}
+        }
+        if history.prev_archive.is_none() && self.stated("prev-archive").is_none() {
+            self.note("prev-archive", "", "none: this is the oldest archive, the walk ends here");
+        }
+        if history.next_archive.is_none() {
+            self.note("next-archive", "", "none: right only in the newest archive");
+        }
+        if self.has_pages() {
+            self.warn("next", "", "paging links in an archive document have no meaning: ignored");
+        }
+    }
+
+    fn complete(&mut self) {
+        let message = "this document is the whole feed: entries that are not in it are withdrawn";
+        self.note("fh:complete", "", message);
+    }
+
+    fn paged(&mut self) {
+        let message = "only this document is polled; older pages are loaded when a person asks, and the \
+                       list is never called complete";
+        self.note("next", "", message);
+        if self.history.next.is_none() {
+            self.note("next", "", "none: no older page is offered");
+        }
+        if self.history.next_archive.is_some() {
+            let message = "without prev-archive or fh:archive it means nothing: the document counts as a page";
+            self.warn("next-archive", "", message);
+        }
+        self.wandering();
+    }
+
+    fn plain(&mut self) {
+        if self.history.next_archive.is_some() {
+            self.warn("next-archive", "", "without fh:archive it means nothing");
+        } else {
+            let message =
+                "no archives and no pages: a new reader sees these entries and no older ones";
+            self.note("feed", "", message);
+        }
+        self.wandering();
+    }
+
+    /// `current` in a document that is no archive (SPEC C.2 rule 3).
+    fn wandering(&mut self) {
+        if let Some(current) = &self.history.current {
+            let message =
+                "in a document without fh:archive: followed once, and the address is not changed";
+            self.note("current", current, message);
+        }
+    }
+
+    /// Links that lead back to the document itself count as none (SPEC C.4).
+    fn same_document(&mut self) {
+        let history = self.history;
+        let walked = [
+            ("prev-archive", history.prev_archive.is_some()),
+            ("next-archive", history.next_archive.is_some()),
+            ("next", history.next.is_some()),
+        ];
+        for (rel, is_walkable) in walked {
+            let Some(link) = self.stated(rel).filter(|_| !is_walkable) else { continue };
+            let address = link.href.clone();
+            self.warn(rel, &address, "leads to the document itself: counts as no link");
+        }
+    }
+
+    fn stated(&self, rel: &str) -> Option<&Link> {
+        self.exhibit.document.links.iter().find(|link| link.rel == rel)
+    }
+
+    const fn has_pages(&self) -> bool {
+        self.history.first.is_some()
+            || self.history.last.is_some()
+            || self.history.next.is_some()
+            || self.history.previous.is_some()
+    }
+}
+
+/// Whether two addresses are one, in canonical form, without fragments.
+fn same(one: &str, other: &str) -> bool {
+    let parsed = |address: &str| {
+        let mut url = Url::parse(address).ok()?;
+        url.set_fragment(None);
+        Some(url)
+    };
+    match (parsed(one), parsed(other)) {
+        (Some(one), Some(other)) => one == other,
+        (_, _) => one == other,
+    }
+}

@@ -1,0 +1,132 @@
+//! What the hints lead to: the polls of a reader with default settings.
+
+use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
+
+use super::examine::Exhibit;
+use super::finding::{Findings, Topic};
+use super::wording::{about, counted, instant, listed, moment};
+use crate::feed::{FeedDocument, Role};
+use crate::schedule::limits::FOLLOWING_MAX;
+use crate::schedule::{Facts, SettledBy, Standing, following};
+
+/// How many polls are named.
+const NAMED: usize = 3;
+/// Entries with dates from which a rate is judged.
+const DATED_MIN: usize = 3;
+
+/// The polls of a reader with default settings and without jitter, that polled on a Monday at 10:00 UTC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Polls {
+    /// That Monday, in the week of `now` or before.
+    pub last_ok: DateTime<Utc>,
+    /// What settles the first of them.
+    pub settled_by: SettledBy,
+    /// The first three; none where the feed is never polled.
+    pub next: Vec<DateTime<Utc>>,
+    /// How many there are in the seven days after `last_ok`.
+    pub a_week: usize,
+}
+
+/// Monday 10:00 UTC, the last one that is not after `now`.
+pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
+    let days = i64::from(now.weekday().num_days_from_monday());
+    let ten = NaiveTime::from_hms_opt(10, 0, 0).unwrap_or_default();
+    let monday = (now - Duration::days(days)).date_naive().and_time(ten).and_utc();
+    if monday > now { monday - Duration::days(7) } else { monday }
+}
+
+/// The facts of a reader with default settings that polled at the reference.
+pub(super) fn facts(document: &FeedDocument, now: DateTime<Utc>) -> Facts {
+    let standing =
+        if document.role == Role::Archive { Standing::Archive } else { Standing::Active };
+    let last_ok = Some(reference(now));
+    Facts { hints: document.hints.clone(), standing, last_ok, ..Facts::default() }
+}
+
+/// Works out the polls and says them.
+pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Polls> {
+    let polls = polls(exhibit.document, exhibit.now)?;
+    let settled_by = polls.settled_by.word();
+    if polls.next.is_empty() {
+        let message =
+            format!("a reader does not poll this feed any more (settled by {settled_by})");
+        findings.note(Topic::Polls, "feed", message);
+        return Some(polls);
+    }
+    let next: Vec<String> = polls.next.iter().copied().map(moment).collect();
+    let message = format!(
+        "a reader with default settings that polled on {} polls again on {} (settled by {settled_by}, \
+         without jitter): {} a week",
+        instant(polls.last_ok),
+        listed(&next),
+        counted(polls.a_week, "poll", "polls"),
+    );
+    findings.note(Topic::Polls, "feed", message);
+    if exhibit.document.role == Role::Archive {
+        let message = "an archive document is subscribed to by mistake only: it is polled as rarely as allowed";
+        findings.note(Topic::Polls, "feed", message);
+    }
+    rate(exhibit.document, findings);
+    Some(polls)
+}
+
+fn polls(document: &FeedDocument, now: DateTime<Utc>) -> Option<Polls> {
+    let last_ok = reference(now);
+    let plans = following(&facts(document, now), last_ok, FOLLOWING_MAX, |_| 0.0);
+    let times = || plans.iter().filter_map(|plan| plan.next_poll);
+    let week_end = last_ok + Duration::days(7);
+    Some(Polls {
+        last_ok,
+        settled_by: plans.first()?.settled_by,
+        next: times().take(NAMED).collect(),
+        a_week: times().take_while(|at| *at <= week_end).count(),
+    })
+}
+
+/// How often entries come, and how far the document reaches back.
+fn rate(document: &FeedDocument, findings: &mut Findings) {
+    let Some(gap) = mean_gap(document) else { return };
+    let reach = dated(document);
+    let (Some(first), Some(last)) = (reach.first(), reach.last()) else { return };
+    let reach = about((*last - *first).num_seconds());
+    let beyond = match document.role {
+        Role::Plain => {
+            "; a reader that stays away for longer misses entries, since there are no archives"
+        }
+        Role::Subscription | Role::Archive | Role::Complete | Role::Paged => "",
+    };
+    let message =
+        format!("the entries come about every {}, and reach back over {reach}{beyond}", about(gap));
+    findings.note(Topic::Polls, "feed", message);
+}
+
+/// The dates of the entries, oldest first.
+fn dated(document: &FeedDocument) -> Vec<DateTime<Utc>> {
+    let mut dates: Vec<_> =
+        document.entries.iter().filter_map(|entry| entry.published.or(entry.updated)).collect();
+    dates.sort_unstable();
+    dates
+}
+
+/// The mean time between entries by their own dates, seconds; `None` where too few have one.
+pub(super) fn mean_gap(document: &FeedDocument) -> Option<i64> {
+    let dates = dated(document);
+    let (first, last) = (dates.first()?, dates.last()?);
+    let gaps = i64::try_from(dates.len() - 1).ok()?;
+    let span = (*last - *first).num_seconds();
+    (dates.len() >= DATED_MIN && span > 0).then(|| span / gaps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_is_the_last_monday_at_ten() {
+        let at = |text: &str| text.parse::<DateTime<Utc>>().expect("an instant");
+        let monday = at("2026-03-02T10:00:00Z");
+        for now in ["2026-03-02T10:00:00Z", "2026-03-08T23:59:59Z", "2026-03-09T09:59:59Z"] {
+            assert_eq!(reference(at(now)), monday, "{now}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Which hints of a document speak about the interval, strongest first, as the schedule itself ranks them.
+
+use chrono::{DateTime, Utc};
+
+use crate::feed::Hints;
+use crate::schedule::{Facts, Settings, SettledBy, Stage, Value, decide};
+
+/// A hint that speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Speaker {
+    pub(super) by: SettledBy,
+    /// What it asks for, before bounds; `None` for interval rules, which ask for several.
+    pub(super) seconds: Option<i64>,
+}
+
+impl Speaker {
+    /// The name of the hint.
+    pub(super) fn name(self) -> &'static str {
+        match self.by {
+            SettledBy::Rules => "the interval rules",
+            SettledBy::Sy | SettledBy::BoilerplateSy => "sy",
+            SettledBy::Ttl => "ttl",
+            SettledBy::RefreshRate => "refreshRate",
+            SettledBy::Fixed
+            | SettledBy::OwnRules
+            | SettledBy::Learned
+            | SettledBy::Default
+            | SettledBy::Minimum
+            | SettledBy::Maximum
+            | SettledBy::CacheLifetime
+            | SettledBy::RetryAfter
+            | SettledBy::BackOff
+            | SettledBy::Dead
+            | SettledBy::SkipHours
+            | SettledBy::SkipDays
+            | SettledBy::Overdue
+            | SettledBy::FirstPoll
+            | SettledBy::Gone
+            | SettledBy::Stopped
+            | SettledBy::Paused
+            | SettledBy::Expired => "the reader's default",
+        }
+    }
+}
+
+/// The hints that speak, strongest first (SPEC B.2): the schedule is asked who settles it, then again
+/// without that one.
+pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<Speaker> {
+    let mut left =
+        Hints { skip_hours: Vec::new(), skip_days: Vec::new(), expired: false, ..hints.clone() };
+    let mut speakers = Vec::new();
+    if !left.intervals.is_empty() {
+        left.intervals.clear();
+        speakers.push(Speaker { by: SettledBy::Rules, seconds: None });
+    }
+    loop {
+        let speaker = strongest(&left, now);
+        let was_stated = if matches!(speaker.by, SettledBy::Sy | SettledBy::BoilerplateSy) {
+            left.sy.take().is_some()
+        } else if speaker.by == SettledBy::Ttl {
+            left.ttl_minutes.take().is_some()
+        } else {
+            speaker.by == SettledBy::RefreshRate && left.refresh_rate_ms.take().is_some()
+        };
+        if !was_stated {
+            return speakers;
+        }
+        speakers.push(speaker);
+    }
+}
+
+/// Who settles the time of a feed with these hints, where no bound of the reader is in the way.
+fn strongest(hints: &Hints, now: DateTime<Utc>) -> Speaker {
+    let settings = Settings { min_seconds: 1, max_seconds: u32::MAX, ..Settings::default() };
+    let facts = Facts {
+        hints: hints.clone(),
+        settings,
+        last_ok: Some(now),
+        loopback: true,
+        ..Facts::default()
+    };
+    let plan = decide(&facts, now, 0.0);
+    let stated = plan.steps.iter().find(|step| step.stage == Stage::Recommendation);
+    let seconds = match stated.and_then(|step| step.after) {
+        Some(Value::Seconds(seconds)) => Some(seconds),
+        Some(Value::At(_)) | None => None,
+    };
+    Speaker { by: plan.settled_by, seconds }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::{IntervalRule, Period, SyHint, Zone};
+
+    fn check(hints: &Hints, expected: &[(SettledBy, Option<i64>)]) {
+        let found = speakers(hints, DateTime::UNIX_EPOCH);
+        let found: Vec<_> = found.iter().map(|speaker| (speaker.by, speaker.seconds)).collect();
+        assert_eq!(found, expected, "{hints:?}");
+    }
+
+    #[test]
+    fn hints_rank_as_the_schedule_ranks_them() {
+        let rule = IntervalRule {
+            minutes: 30,
+            start_hour: None,
+            end_hour: None,
+            start_day: None,
+            end_day: None,
+            zone: Zone::Utc,
+        };
+        let sy = SyHint { period: Period::Hourly, frequency: 1, base: None };
+        let all = Hints {
+            intervals: vec![rule],
+            sy: Some(sy),
+            ttl_minutes: Some(1),
+            refresh_rate_ms: Some(900_000),
+            skip_hours: vec![0],
+            expired: true,
+            ..Hints::default()
+        };
+        let (rules, ttl) = ((SettledBy::Rules, None), (SettledBy::Ttl, Some(60)));
+        let rate = (SettledBy::RefreshRate, Some(900));
+        check(&all, &[rules, (SettledBy::Sy, Some(3_600)), ttl, rate]);
+        let wordpress = Hints { generator: Some("https://wordpress.org/?v=6".into()), ..all };
+        check(&wordpress, &[rules, ttl, rate, (SettledBy::BoilerplateSy, Some(3_600))]);
+        let base = Some(DateTime::UNIX_EPOCH);
+        let yearly = SyHint { period: Period::Yearly, frequency: 1, base };
+        check(
+            &Hints { sy: Some(yearly), ttl_minutes: Some(527_040), ..Hints::default() },
+            &[(SettledBy::Sy, Some(365 * 86_400)), (SettledBy::Ttl, Some(527_040 * 60))],
+        );
+        check(&Hints::default(), &[]);
+    }
+}

@@ -1,0 +1,70 @@
+//! The whole answer to a publisher, and its form for programs.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use super::finding::{Finding, Level};
+use super::polls::Polls;
+use crate::feed::{Kind, Role};
+
+/// What readers will make of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Its format.
+    pub kind: Kind,
+    /// Its place in the logical feed.
+    pub role: Role,
+    /// The title of the feed.
+    pub title: Option<String>,
+    /// The number of entries that are read.
+    pub entries: usize,
+    /// What it leads to in a reader with default settings; `None` for what is no feed.
+    pub polls: Option<Polls>,
+    /// By topic, then in a fixed order.
+    pub findings: Vec<Finding>,
+}
+
+impl Verdict {
+    /// The number of findings of a level.
+    pub fn count(&self, level: Level) -> usize {
+        self.findings.iter().filter(|finding| finding.level == level).count()
+    }
+}
+
+/// A verdict for programs: times are UTC in RFC 3339, what is absent is null.
+pub fn verdict_json(verdict: &Verdict) -> Value {
+    json!({
+        "kind": verdict.kind.word(),
+        "role": verdict.role.word(),
+        "title": verdict.title,
+        "entries": verdict.entries,
+        "errors": verdict.count(Level::Error),
+        "warnings": verdict.count(Level::Warning),
+        "notes": verdict.count(Level::Note),
+        "polls": verdict.polls.as_ref().map(polls),
+        "findings": verdict.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+fn polls(polls: &Polls) -> Value {
+    json!({
+        "last_ok": time(polls.last_ok),
+        "settled_by": polls.settled_by.word(),
+        "next_polls": polls.next.iter().copied().map(time).collect::<Vec<_>>(),
+        "polls_a_week": polls.a_week,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "level": finding.level.word(),
+        "topic": finding.topic.word(),
+        "element": finding.element,
+        "text": finding.text,
+        "message": finding.message,
+    })
+}
+
+fn time(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
