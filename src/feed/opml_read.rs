@@ -74,6 +74,8 @@ struct List<'a> {
     /// Prefixes bound to our namespace.
     prefixes: Vec<String>,
     seen_root: bool,
+    /// The body was closed: what follows is no part of the list (OPML 2.0).
+    body_closed: bool,
     open: Vec<Open>,
     /// Which feed an address is.
     known: BTreeMap<String, usize>,
@@ -89,6 +91,7 @@ impl<'a> List<'a> {
             counted: (0, 1),
             prefixes: vec!["bi".to_owned()],
             seen_root: false,
+            body_closed: false,
             open: Vec::new(),
             known: BTreeMap::new(),
             opml: Opml::default(),
@@ -237,6 +240,10 @@ impl<'a> List<'a> {
         let (is_feed, lacks) = match feed_of(&attributes) {
             Asks::Folder => (false, None),
             Asks::FolderIfFilled(lacks) => (false, Some(lacks)),
+            Asks::Feed(_) if self.body_closed && !in_body => {
+                self.bad(name.clone(), "stands behind the end of the list", line);
+                (true, None)
+            }
             Asks::Feed(url) => {
                 self.feed(&url, &attributes, line);
                 (true, None)
@@ -334,8 +341,9 @@ impl<'a> List<'a> {
 
     fn close_to(&mut self, depth: usize) {
         while self.open.len() > depth {
-            let Some(Open::Outline { name, line, is_feed: false, filled: false, lacks }) =
-                self.open.pop()
+            let closed = self.open.pop();
+            self.body_closed |= matches!(&closed, Some(Open::Other(name)) if name == "body");
+            let Some(Open::Outline { name, line, is_feed: false, filled: false, lacks }) = closed
             else {
                 continue;
             };
