@@ -41,7 +41,7 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
     let http = content_type.and_then(charset_parameter).and_then(|label| known(&label, flaws));
     let declared = declared_label(bytes).and_then(|label| known(label, flaws));
     let stated = http.or(declared);
-    let utf8 = std::str::from_utf8(bytes);
+    let utf8 = simdutf8::basic::from_utf8(bytes);
     match (stated, utf8) {
         (None, Ok(text)) => Cow::Borrowed(text),
         (Some(encoding), Ok(text)) if encoding == UTF_8 => Cow::Borrowed(text),
