@@ -19,6 +19,10 @@ const UNDO_STEPS: usize = 200;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
     steps: VecDeque<Step>,
+    /// A whole list is being marked; its step is known when the store has answered.
+    marking_list: bool,
+    /// The reader wants it taken back as soon as it is known.
+    wanted: bool,
 }
 
 /// One change.
@@ -38,6 +42,11 @@ pub enum Step {
 }
 
 impl UndoStack {
+    /// Nothing is waited for any longer: the store could not do it.
+    pub const fn give_up(&mut self) {
+        (self.marking_list, self.wanted) = (false, false);
+    }
+
     /// Remembers a change; beyond [`UNDO_STEPS`] the oldest is forgotten.
     pub fn push(&mut self, step: Step) {
         if self.steps.len() >= UNDO_STEPS {
@@ -65,12 +74,17 @@ pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Eff
 /// Marks the open list read: what it holds now, not what may arrive while the mark is written.
 pub fn mark_all(model: &mut Model) -> Vec<Effect> {
     let list = model.screen.list.number;
+    model.undo.marking_list = true;
     model.screen.list.keep.extend(model.screen.list.rows.iter().map(|row| row.key));
     vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
 }
 
 /// Takes the last change back.
 pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if model.undo.marking_list {
+        model.undo.wanted = true;
+        return Vec::new();
+    }
     let Some(step) = model.undo.steps.pop_back() else {
         model.screen.say(now, "nothing to undo");
         return Vec::new();
@@ -105,10 +119,18 @@ pub fn marked(
         let hint = if marked.changed.is_empty() { "" } else { " · u undo" };
         model.screen.say(now, format!("{text}{hint}"));
     }
-    if whole_list && !marked.changed.is_empty() {
-        model.undo.push(Step::Marked { flag, value, keys: marked.changed });
+    let mut effects = counting(model, now);
+    if whole_list {
+        let wanted = model.undo.wanted && !marked.changed.is_empty();
+        model.undo.give_up();
+        if !marked.changed.is_empty() {
+            model.undo.push(Step::Marked { flag, value, keys: marked.changed });
+        }
+        if wanted {
+            effects.extend(undo(model, now));
+        }
     }
-    counting(model, now)
+    effects
 }
 
 /// Asks how much is unread today, unless the answer to an earlier question is still on its way.

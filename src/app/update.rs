@@ -76,6 +76,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::StoreFailed(why) | Msg::Trouble(why) => {
+            model.undo.give_up();
             model.screen.complain(now, why);
             Vec::new()
         }

@@ -49,6 +49,21 @@ fn marking_a_list_read_is_one_step_that_undo_takes_back() {
 }
 
 #[test]
+fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
+    use backissue::app::keymap::Key;
+    use backissue::app::update::update;
+    let mut world = two_feeds();
+    world.press("<enter>s");
+    // Both keys come before the store has answered the first one.
+    let now = world.now;
+    let marks = update(&mut world.model, now, Msg::Key(Key::char('A')));
+    assert!(update(&mut world.model, now, Msg::Key(Key::char('u'))).is_empty());
+    world.perform(marks);
+    assert_eq!((unread(&world), world.model.starred()), (3, 1));
+    assert_eq!(world.notice(), "undone: 3 marked read");
+}
+
+#[test]
 fn a_star_is_set_taken_away_and_undone() {
     let mut world = two_feeds();
     world.press("<enter>s");

@@ -123,7 +123,8 @@ impl World {
         self.perform(effects);
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) {
+    /// Lets effects happen, and everything that follows from them.
+    pub fn perform(&mut self, effects: Vec<Effect>) {
         let mut waiting: VecDeque<Effect> = effects.into();
         while let Some(effect) = waiting.pop_front() {
             if let Some(answer) = self.answer(effect) {
