@@ -17,8 +17,9 @@ pub enum Verdict {
     Failed(schedule::Failure, String),
 }
 
-/// Judges the end of a fetch; `conditional`: validators were sent.
-pub fn judge(fetched: Fetched, conditional: bool) -> Verdict {
+/// Judges the end of a fetch.
+pub fn judge(fetched: Fetched) -> Verdict {
+    let conditional = fetched.conditional;
     match fetched.result {
         Err(failure) => Verdict::Failed(failure.for_schedule(), failure.to_string()),
         Ok(answer) => judge_answer(answer, conditional),
@@ -123,7 +124,8 @@ mod tests {
     }
 
     fn check(status: u16, body: AnswerBody, conditional: bool, expected: &str) {
-        let found = match judge(fetched(status, body), conditional) {
+        let fetched = Fetched { conditional, ..fetched(status, body) };
+        let found = match judge(fetched) {
             Verdict::Document(_) => "document".to_owned(),
             Verdict::NotModified => "not modified".into(),
             Verdict::Gone => "gone".into(),

@@ -149,11 +149,6 @@ impl Listing {
         self.rows.get(place.checked_sub(self.offset)?)
     }
 
-    /// As [`Self::row`], to change its marks.
-    pub fn row_mut(&mut self, place: usize) -> Option<&mut Row> {
-        self.rows.get_mut(place.checked_sub(self.offset)?)
-    }
-
     /// The selected row.
     pub fn selected_row(&self) -> Option<&Row> {
         self.row(self.selected)

@@ -11,11 +11,9 @@ use crate::schedule::{self, Decision, Plan};
 
 /// Makes the plan of a feed anew and puts it into the timetable.
 pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
-    let salt = model.salt;
-    let settings = model.settings.clone();
     let Some(subscription) = model.feeds.get_mut(&feed) else { return };
-    fill_in(subscription, &settings);
-    subscription.plan = decided(subscription, salt, now);
+    fill_in(subscription, &model.settings);
+    subscription.plan = decided(subscription, model.salt, now);
     match subscription.plan.due.or(subscription.plan.next_poll) {
         Some(at) if !model.busy.contains_key(&feed) => model.timetable.set(at, feed),
         Some(_) | None => {

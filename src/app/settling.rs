@@ -14,15 +14,14 @@ const TROUBLE_CHARS: usize = 300;
 
 /// Settles what an answer changes on the feed; the entries are merged by the store.
 pub fn settle(subscription: &mut Subscription, cause: PollCause, fetched: Fetched) -> Commit {
-    let (started, wire_bytes, conditional) =
-        (fetched.started, fetched.wire_bytes, fetched.conditional);
+    let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
     let head = fetched.result.as_ref().ok().map(Answer::head);
     let status = head.as_ref().map(|answer| answer.status);
     let state = &mut subscription.state;
     state.status = status;
     state.polls = state.polls.wrapping_add(1);
     let (mut record, mut document, mut trouble) = (None, None, None);
-    match (judge(fetched, conditional), head) {
+    match (judge(fetched), head) {
         (Verdict::Document(read), Some(head)) => {
             succeeded(state, started, &head, true);
             state.facts.hints = read.hints.clone();

@@ -142,16 +142,6 @@ impl Traffic {
         Some(self.not_before.map_or(earliest, |instant| earliest.max(instant)))
     }
 
-    /// Fetches under way.
-    pub fn under_way(&self) -> usize {
-        self.in_flight.len()
-    }
-
-    /// Fetches that wait.
-    pub fn waiting(&self) -> usize {
-        self.sites.values().map(|site| site.waiting.len()).sum()
-    }
-
     /// Forgets what waits for one purpose, e.g. a feed that was unsubscribed.
     pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) {
         for site in self.sites.values_mut() {
