@@ -152,6 +152,8 @@ pub fn tick(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// The reader asks for polls.
 pub fn ask(model: &mut Model, now: DateTime<Utc>, wish: &PollWish) -> Vec<Effect> {
+    // Who asks by hand is not kept waiting by the spread at start-up.
+    model.traffic.not_before = None;
     let feeds = wish.feeds.clone().unwrap_or_else(|| model.feeds.keys().copied().collect());
     for feed in feeds {
         match refusal(model, feed, now, wish.wish) {

@@ -146,6 +146,16 @@ fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
 }
 
 #[test]
+fn who_asks_by_hand_is_not_kept_waiting_by_the_spread_at_start_up() {
+    let mut world = two_feeds();
+    world.pass(TimeDelta::minutes(2));
+    let before = world.requests.len();
+    world.model.traffic.not_before = Some(world.now + TimeDelta::seconds(5));
+    world.press("<end>r");
+    assert_eq!(world.requests.len(), before + 1);
+}
+
+#[test]
 fn a_forced_poll_carries_no_validators() {
     let mut world = two_feeds();
     world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
