@@ -106,6 +106,7 @@ mod tests {
         let answer = Answer {
             status,
             url: "https://a.example/".into(),
+            public: true,
             received: chrono::DateTime::UNIX_EPOCH,
             headers: AnswerHeaders::default(),
             body,

@@ -21,8 +21,54 @@ pub struct Request {
     pub url: String,
     /// Sent only to the address that gave them; `None`: an unconditional request.
     pub validators: Option<Validators>,
-    /// Ask caches on the way for a fresh copy (SPEC D.1, forced refresh).
-    pub no_cache: bool,
+    /// What it asks for.
+    pub manner: Manner,
+    /// Whose word the address is.
+    pub reach: Reach,
+    /// The reader allows this feed to lead from https to http (SPEC D.3).
+    pub allow_insecure: bool,
+}
+
+impl Request {
+    /// An unconditional request for an address the reader typed.
+    pub const fn typed(id: FetchId, url: String) -> Self {
+        Self {
+            id,
+            url,
+            validators: None,
+            manner: Manner::Usual,
+            reach: Reach::Typed,
+            allow_insecure: false,
+        }
+    }
+}
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// The document.
+    #[default]
+    Usual,
+    /// The document, past the caches on the way: `Cache-Control: no-cache` (SPEC D.1, forced refresh).
+    Fresh,
+    /// What is new only: `A-IM: feed` (SPEC D.7). Sent only beside a known `ETag`.
+    Delta,
+    /// The document in any form: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
+    Anything,
+}
+
+/// Whose word an address is; decides where it may lead (SPEC D.6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// The reader typed or imported it.
+    Typed,
+    /// A document or an answer named it.
+    Supplied {
+        /// Address of the document that named it.
+        by: String,
+        /// That document came from a public address.
+        public: bool,
+    },
 }
 
 /// What a fetch is for.
@@ -56,6 +102,8 @@ pub struct Hop {
     pub status: u16,
     /// Where it pointed, resolved.
     pub to: String,
+    /// A redirect document said so (SPEC D.5), not a status; it counts as a 301.
+    pub by_document: bool,
 }
 
 /// The last answer of a fetch.
@@ -65,6 +113,8 @@ pub struct Answer {
     pub status: u16,
     /// The address that answered.
     pub url: String,
+    /// It answered from a public address (SPEC D.6); through a proxy, its name is taken to be public.
+    pub public: bool,
     /// When the head of the answer came.
     pub received: DateTime<Utc>,
     /// What of its headers is used.
@@ -103,6 +153,10 @@ pub struct AnswerHeaders {
     pub age: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
+    /// `IM`: how a delta was made (RFC 3229).
+    pub im: Option<String>,
+    /// `Delta-Base`: the entity tag a delta starts from.
+    pub delta_base: Option<String>,
 }
 
 impl AnswerHeaders {
@@ -172,6 +226,15 @@ pub enum Failure {
     /// Redirects that lead nowhere.
     #[error("bad redirect: {0}")]
     Redirect(String),
+    /// A redirect from https to http that the reader did not allow (SPEC D.3).
+    #[error("insecure redirect: it leads from https to {to}")]
+    Insecure {
+        /// Where to.
+        to: String,
+    },
+    /// The address may not be asked: where it leads is nobody's business out there (SPEC D.6).
+    #[error("{0}")]
+    Blocked(String),
     /// Anything else the HTTP library reports.
     #[error("{0}")]
     Protocol(String),
@@ -189,6 +252,8 @@ impl Failure {
             | Self::Tls(_)
             | Self::Timeout { .. }
             | Self::Redirect(_)
+            | Self::Insecure { .. }
+            | Self::Blocked(_)
             | Self::Protocol(_) => schedule::Failure::Unanswered,
         }
     }

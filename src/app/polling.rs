@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
 use super::feeds_pane;
-use super::fetching::{FetchId, Fetched, Purpose, Request};
+use super::fetching::{FetchId, Fetched, Manner, Purpose, Request};
 use super::model::Model;
 use super::planning;
 use super::poll_log::PollCause;
@@ -244,10 +244,8 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for (id, waiting) in model.traffic.start(now, &model.settings.network) {
         let mut request = Request {
-            id,
-            url: waiting.url,
-            validators: None,
-            no_cache: waiting.cause == PollCause::Forced,
+            manner: if waiting.cause == PollCause::Forced { Manner::Fresh } else { Manner::Usual },
+            ..Request::typed(id, waiting.url)
         };
         if let Purpose::Poll(feed) = waiting.purpose
             && let Some(subscription) = model.feeds.get_mut(&feed)
@@ -256,7 +254,7 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             (poll.stage, poll.fetch) = (Stage::Asking, Some(id));
             let state = &mut subscription.state;
             state.facts.last_try = Some(now);
-            if request.no_cache {
+            if request.manner == Manner::Fresh {
                 // A forced refresh forgets the stored validators first (SPEC D.4 rule 8).
                 state.validators = Validators::default();
             }

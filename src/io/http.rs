@@ -8,7 +8,9 @@ use tokio::sync::Semaphore;
 
 use super::body::{self, BodyLimits};
 use super::clock;
-use crate::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Request};
+use crate::app::fetching::{
+    Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
+};
 use crate::app::settings::NetworkSettings;
 use crate::app::subscription::Validators;
 use crate::feed::discover::{discover, page_title};
@@ -140,7 +142,11 @@ impl Http {
                     self.limits.redirects_max
                 )));
             }
-            trace.hops.push(Hop { status: status.as_u16(), to: next.to_string() });
+            trace.hops.push(Hop {
+                status: status.as_u16(),
+                to: next.to_string(),
+                by_document: false,
+            });
             seen.push(next.clone());
             url = next;
         }
@@ -150,7 +156,7 @@ impl Http {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
-        if request.no_cache {
+        if request.manner == Manner::Fresh {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         }
         if let Some(validators) = &request.validators {
@@ -173,6 +179,7 @@ impl Http {
             return Ok(Answer {
                 status,
                 url: url.into(),
+                public: false,
                 received,
                 headers,
                 body: AnswerBody::Unread,
@@ -190,7 +197,7 @@ impl Http {
         });
         let body =
             read.await.map_err(|_| Failure::Protocol("the answer could not be read".into()))??;
-        Ok(Answer { status, url: url.into(), received, headers, body })
+        Ok(Answer { status, url: url.into(), public: false, received, headers, body })
     }
 
     /// Reads the body as it comes over the wire, within the limit.
@@ -320,6 +327,8 @@ fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
         date: joined(headers, &header::DATE),
         age: joined(headers, &header::AGE),
         retry_after: joined(headers, &header::RETRY_AFTER),
+        im: None,
+        delta_base: None,
     }
 }
 

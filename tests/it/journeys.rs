@@ -165,7 +165,7 @@ fn a_forced_poll_carries_no_validators() {
         world.pass(TimeDelta::seconds(2));
     }
     let last = world.requests.last().unwrap();
-    assert!(last.validators.is_none() && last.no_cache);
+    assert!(last.validators.is_none() && last.manner == backissue::app::fetching::Manner::Fresh);
 }
 
 #[test]

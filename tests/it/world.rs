@@ -214,7 +214,14 @@ impl World {
                     backissue::app::fetching::AnswerBody::Unread
                 };
                 let headers = AnswerHeaders { etag, ..AnswerHeaders::default() };
-                Ok(Answer { status, url: request.url.clone(), received: self.now, headers, body })
+                Ok(Answer {
+                    status,
+                    url: request.url.clone(),
+                    public: true,
+                    received: self.now,
+                    headers,
+                    body,
+                })
             },
         );
         Fetched {

@@ -46,8 +46,10 @@ async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
 #[tokio::test]
 async fn a_forced_request_asks_caches_for_a_fresh_copy() {
     let publisher = publisher().await;
-    let forced =
-        backissue::app::fetching::Request { no_cache: true, ..request(&publisher.base_url()) };
+    let forced = backissue::app::fetching::Request {
+        manner: backissue::app::fetching::Manner::Fresh,
+        ..request(&publisher.base_url())
+    };
     answered(roomy(), forced).await;
     assert_eq!(publisher.requests()[0].header("cache-control"), Some("no-cache"));
 }

@@ -29,7 +29,7 @@ fn roomy() -> Limits {
 }
 
 fn request(url: &str) -> Request {
-    Request { id: FetchId(1), url: url.into(), validators: None, no_cache: false }
+    Request::typed(FetchId(1), url.into())
 }
 
 fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> Request {
