@@ -18,6 +18,13 @@ pub enum Effect {
     SaveState(FeedKey, Box<FeedState>),
     /// Write the lasting part of subscriptions, all or nothing.
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
+    /// Hand the entries of one feed, with their marks, to another that goes on in its place.
+    Absorb {
+        /// The feed that is given up.
+        from: FeedKey,
+        /// The feed that goes on.
+        into: FeedKey,
+    },
     /// Set or clear a mark on entries.
     Mark {
         /// The entries.

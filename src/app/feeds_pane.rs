@@ -29,6 +29,8 @@ pub enum FeedsRow {
     Today,
     /// Starred entries.
     Starred,
+    /// Feeds in trouble.
+    Attention,
     /// A tag, with its feeds below it.
     Tag(String, Vec<FeedKey>),
     /// A feed, indented below its tag or not.
@@ -70,7 +72,8 @@ pub fn rebuild(model: &mut Model) {
             tags.entry(tag.clone()).or_default().push(key);
         }
     }
-    let mut rows = vec![FeedsRow::AllUnread, FeedsRow::Today, FeedsRow::Starred];
+    let mut rows =
+        vec![FeedsRow::AllUnread, FeedsRow::Today, FeedsRow::Starred, FeedsRow::Attention];
     for (tag, feeds) in tags {
         rows.push(FeedsRow::Tag(tag, feeds.clone()));
         rows.extend(feeds.into_iter().map(|key| FeedsRow::Feed(key, true)));
@@ -120,6 +123,7 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
         None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
         Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, model.zone))),
         Some(FeedsRow::Starred) => everything(Show::Starred, None),
+        Some(FeedsRow::Attention) => feeds(Vec::new()),
         Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
     }
@@ -129,6 +133,7 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
 pub fn concerns(model: &Model, feed: FeedKey) -> bool {
     match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
+        Some(FeedsRow::Attention) => false,
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
         Some(FeedsRow::Feed(key, _)) => *key == feed,
     }
@@ -141,6 +146,7 @@ pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
         FeedsRow::AllUnread => model.unread(),
         FeedsRow::Today => model.screen.today,
         FeedsRow::Starred => model.starred(),
+        FeedsRow::Attention => 0,
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
     }

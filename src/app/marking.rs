@@ -7,10 +7,11 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::model::Model;
+use super::moving;
 use super::msg::Marked;
-use super::subscription::Subscription;
+use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use super::unsubscribing;
-use crate::history::{EntryKey, Flag};
+use crate::history::{EntryKey, FeedKey, Flag};
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
@@ -39,6 +40,15 @@ pub enum Step {
     },
     /// A subscription was given up.
     Unsubscribed(Box<Subscription>),
+    /// Something about a subscription was decided: how it was before.
+    Changed {
+        /// The feed.
+        feed: FeedKey,
+        /// Its lasting part.
+        record: Box<SubscriptionRecord>,
+        /// The move that was proposed.
+        proposed: Option<ProposedMove>,
+    },
 }
 
 impl UndoStack {
@@ -96,6 +106,9 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             vec![Effect::Mark { keys, flag, value: !value }]
         }
         Step::Unsubscribed(subscription) => unsubscribing::take_back(model, now, *subscription),
+        Step::Changed { feed, record, proposed } => {
+            moving::put_back(model, now, feed, *record, proposed)
+        }
     }
 }
 

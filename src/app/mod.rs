@@ -5,6 +5,8 @@
 //! is one file: `polling`, `subscribing`, `reading`, `marking`.
 
 pub mod answers;
+pub mod asking;
+pub mod attention;
 pub mod effect;
 pub mod feeds_pane;
 pub mod fetching;
@@ -13,15 +15,21 @@ pub mod lines;
 pub mod listing;
 pub mod marking;
 pub mod model;
+pub mod moving;
 pub mod msg;
 pub mod planning;
 pub mod poll_log;
 pub mod polling;
 pub mod prompting;
+pub mod reachability;
 pub mod reading;
+pub mod refreshing;
+pub mod results;
 pub mod screen;
+pub mod server_habits;
 pub mod settings;
 pub mod settling;
+pub mod sparing;
 pub mod subscribing;
 pub mod subscription;
 pub mod traffic;

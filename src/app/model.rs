@@ -10,7 +10,9 @@ use chrono_tz::Tz;
 
 use super::marking::UndoStack;
 use super::planning;
-use super::polling::{self, Run};
+use super::polling;
+use super::reachability::Reachability;
+use super::results::Run;
 use super::screen::Screen;
 use super::settings::Settings;
 use super::subscribing::{Addition, Imported};
@@ -32,6 +34,10 @@ pub struct Model {
     pub polls_by_itself: bool,
     /// Nothing is asked of the network.
     pub offline: bool,
+    /// What is known of the network.
+    pub network: Reachability,
+    /// A feed whose server wants to be left alone, and which is polled all the same if the reader asks again.
+    pub confirming: Option<FeedKey>,
     /// All subscriptions.
     pub feeds: BTreeMap<FeedKey, Subscription>,
     /// When which feed is due.
@@ -73,6 +79,8 @@ impl Model {
             salt,
             polls_by_itself: true,
             offline: false,
+            network: Reachability::default(),
+            confirming: None,
             feeds: BTreeMap::new(),
             timetable: Timetable::default(),
             traffic: Traffic::default(),

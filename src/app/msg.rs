@@ -4,7 +4,7 @@ use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::keymap::Key;
 use super::listing::RowsLoaded;
-use super::polling::PollWish;
+use super::refreshing::PollWish;
 use super::subscribing::Wanted;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry};
 
@@ -19,6 +19,8 @@ pub enum Msg {
     Resized(u16, u16),
     /// Time passed.
     Tick,
+    /// The machine was asleep.
+    Woke,
     /// A fetch ended.
     Fetched(FetchId, Box<Fetched>),
     /// What a poll changed is durable.
@@ -31,6 +33,15 @@ pub enum Msg {
         new: u32,
         /// Entries whose content changed.
         edited: u32,
+        /// Entries of the document that were known, changed or not.
+        known: u32,
+    },
+    /// A feed took over the entries of another.
+    Absorbed {
+        /// The feed.
+        into: FeedKey,
+        /// Its sums afterwards.
+        counters: Counters,
     },
     /// What a poll changed could not be written.
     CommitFailed {

@@ -49,6 +49,7 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
         max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
         default_seconds: seconds(settings.poll.default_minutes),
         fixed_seconds: wishes.fixed_minutes.map(seconds),
+        ignore_expired: wishes.ignore_expired,
         ..schedule::Settings::default()
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);

@@ -1,23 +1,25 @@
 //! The journey of a poll: due, queued, asked, judged, committed, planned anew.
 
-use std::collections::VecDeque;
-
 use chrono::{DateTime, Utc};
 
+use super::answers::worth_asking_again;
+use super::asking::{self, Again, Sent};
 use super::effect::Effect;
 use super::feeds_pane;
-use super::fetching::{FetchId, Fetched, Manner, Purpose, Request};
+use super::fetching::{FetchId, Fetched, Purpose, Request};
 use super::model::Model;
+use super::moving;
 use super::planning;
 use super::poll_log::PollCause;
-use super::settling::settle;
-use super::subscription::{FeedState, SubscriptionRecord, Validators};
-use super::traffic::{Waiting, is_loopback};
+use super::reachability::Sign;
+use super::results::{PollOutcome, PollResult};
+use super::settling::{PendingMove, Settled, settle};
+use super::sparing;
+use super::subscribing::subscribed_as;
+use super::subscription::{FeedState, SubscriptionRecord};
+use super::traffic::Waiting;
 use crate::history::{Counters, FeedKey};
-use crate::schedule::{self, ByHand, Failure};
-
-/// Results kept for whoever asked; the oldest go first.
-const RESULTS_MAX: usize = 20_000;
+use crate::schedule::{self, Failure};
 
 /// A poll between due and planned anew.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,19 +28,35 @@ pub struct Poll {
     pub stage: Stage,
     /// The fetch it waits for.
     fetch: Option<FetchId>,
+    /// What was sent.
+    sent: Sent,
     /// Bytes of the body as they came over the wire.
     wire_bytes: u64,
     /// Validators were sent.
     conditional: bool,
     /// It was asked a second time, as SPEC D.2 allows once.
-    again: bool,
+    again: Option<Again>,
+    /// The feed's state before the request, to go back to if the attempt does not count.
+    at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
     before: Option<Box<(FeedState, SubscriptionRecord)>>,
+    /// A move that waits for the merge.
+    if_shared: Option<PendingMove>,
 }
 
 impl Poll {
-    const fn at(stage: Stage) -> Self {
-        Self { stage, fetch: None, wire_bytes: 0, conditional: false, again: false, before: None }
+    fn at(stage: Stage) -> Self {
+        Self {
+            stage,
+            fetch: None,
+            sent: Sent::default(),
+            wire_bytes: 0,
+            conditional: false,
+            again: None,
+            at_start: None,
+            before: None,
+            if_shared: None,
+        }
     }
 }
 
@@ -51,85 +69,6 @@ pub enum Stage {
     Asking,
     /// Its answer is being written.
     Writing,
-}
-
-/// Which feeds the reader wants polled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PollWish {
-    /// The feeds; `None`: all.
-    pub feeds: Option<Vec<FeedKey>>,
-    /// Why.
-    pub wish: Wish,
-}
-
-/// What kind of poll is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    /// Those that are due.
-    Due,
-    /// Those a manual refresh may poll (SPEC B.8).
-    Allowed,
-    /// The same, without validators.
-    Forced,
-}
-
-/// The polls since the program was last at rest.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
-    /// Polls begun.
-    pub asked: u32,
-    /// Polls ended.
-    pub done: u32,
-    /// Of them, failed ones.
-    pub failed: u32,
-    /// New entries they brought.
-    pub new: u32,
-    /// What came of each, in order of their ends; the last [`RESULTS_MAX`] of them.
-    pub results: VecDeque<PollResult>,
-    /// Results ever noted.
-    pub noted: u64,
-}
-
-impl Run {
-    /// The results noted after the first `noted` ones.
-    pub fn since(&self, noted: u64) -> impl Iterator<Item = &PollResult> {
-        let fresh = usize::try_from(self.noted.saturating_sub(noted)).unwrap_or(usize::MAX);
-        self.results.iter().skip(self.results.len().saturating_sub(fresh))
-    }
-}
-
-/// What came of one poll.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PollResult {
-    /// The feed.
-    pub feed: FeedKey,
-    /// How it ended.
-    pub outcome: PollOutcome,
-    /// Status of the answer; `None` if none came.
-    pub status: Option<u16>,
-    /// Bytes of the body as they came over the wire.
-    pub wire_bytes: u64,
-    /// A conditional request was made.
-    pub conditional: bool,
-    /// Entries never seen before.
-    pub new: u32,
-    /// Entries whose content changed.
-    pub edited: u32,
-    /// What went wrong, or why it was not polled; a sentence fragment.
-    pub reason: Option<String>,
-}
-
-/// How a poll ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PollOutcome {
-    /// A document was read.
-    Read,
-    /// The publisher says nothing changed.
-    NotModified,
-    /// It failed.
-    Failed,
-    /// It was not made.
-    Skipped,
 }
 
 /// Time passed: what is due joins its queue, what may start starts.
@@ -150,77 +89,6 @@ pub fn tick(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     start(model, now)
 }
 
-/// The reader asks for polls.
-pub fn ask(model: &mut Model, now: DateTime<Utc>, wish: &PollWish) -> Vec<Effect> {
-    // Who asks by hand is not kept waiting by the spread at start-up.
-    model.traffic.not_before = None;
-    let feeds = wish.feeds.clone().unwrap_or_else(|| model.feeds.keys().copied().collect());
-    for feed in feeds {
-        match refusal(model, feed, now, wish.wish) {
-            Some(reason) => skip(model, feed, reason),
-            None if wish.wish == Wish::Forced => enqueue(model, feed, PollCause::Forced),
-            None => enqueue(model, feed, PollCause::Asked),
-        }
-    }
-    start(model, now)
-}
-
-/// Why a feed may not be polled now although the reader asks; `None`: it may.
-fn refusal(model: &Model, feed: FeedKey, now: DateTime<Utc>, wish: Wish) -> Option<String> {
-    let Some(subscription) = model.feeds.get(&feed) else {
-        return Some("there is no such feed".into());
-    };
-    if model.offline {
-        return Some("backissue was started with --offline".into());
-    }
-    if model.busy.contains_key(&feed) {
-        return Some("it is being polled".into());
-    }
-    let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
-    match schedule::by_hand(&subscription.state.facts, now, spared) {
-        ByHand::Allowed => {}
-        ByHand::CoolDown(until) => {
-            let seconds = until.signed_duration_since(now).num_seconds();
-            return Some(format!(
-                "it was polled a moment ago; wait {}",
-                schedule::duration_words(seconds)
-            ));
-        }
-        ByHand::Confirm(until) => {
-            let seconds = until.signed_duration_since(now).num_seconds();
-            return Some(format!(
-                "the server asked to be left alone for another {}",
-                schedule::duration_words(seconds)
-            ));
-        }
-        ByHand::AtRest => return Some("the publisher ended this feed".into()),
-    }
-    let due = subscription.plan.next_poll.is_some_and(|at| at <= now);
-    (wish == Wish::Due && !due).then(|| "it is not due".into())
-}
-
-fn skip(model: &mut Model, feed: FeedKey, reason: String) {
-    let result = PollResult {
-        feed,
-        outcome: PollOutcome::Skipped,
-        status: None,
-        wire_bytes: 0,
-        conditional: false,
-        new: 0,
-        edited: 0,
-        reason: Some(reason),
-    };
-    note(&mut model.run, result);
-}
-
-fn note(run: &mut Run, result: PollResult) {
-    if run.results.len() >= RESULTS_MAX {
-        run.results.pop_front();
-    }
-    run.results.push_back(result);
-    run.noted = run.noted.saturating_add(1);
-}
-
 /// Puts a feed into its site's queue.
 pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
     let Some(subscription) = model.feeds.get(&feed) else { return };
@@ -228,8 +96,7 @@ pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
         return;
     }
     if model.busy.is_empty() {
-        let results = std::mem::take(&mut model.run.results);
-        model.run = Run { results, noted: model.run.noted, ..Run::default() };
+        model.run.begin_anew();
     }
     model.busy.insert(feed, Poll::at(Stage::Waiting));
     model.timetable.remove(&feed);
@@ -243,29 +110,32 @@ pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
 pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for (id, waiting) in model.traffic.start(now, &model.settings.network) {
-        let mut request = Request {
-            manner: if waiting.cause == PollCause::Forced { Manner::Fresh } else { Manner::Usual },
-            ..Request::typed(id, waiting.url)
-        };
-        if let Purpose::Poll(feed) = waiting.purpose
-            && let Some(subscription) = model.feeds.get_mut(&feed)
-        {
-            let poll = model.busy.entry(feed).or_insert_with(|| Poll::at(Stage::Asking));
-            (poll.stage, poll.fetch) = (Stage::Asking, Some(id));
-            let state = &mut subscription.state;
-            state.facts.last_try = Some(now);
-            if request.manner == Manner::Fresh {
-                // A forced refresh forgets the stored validators first (SPEC D.4 rule 8).
-                state.validators = Validators::default();
-            }
-            // They may belong to the end of a redirect: who sends them decides address by address.
-            let known = state.validators.etag.is_some() || state.validators.last_modified.is_some();
-            request.validators = known.then(|| state.validators.clone());
-            effects.push(Effect::SaveState(feed, Box::new(state.clone())));
+        match waiting.purpose {
+            Purpose::Poll(feed) => effects.extend(ask_feed(model, now, id, feed, &waiting)),
+            Purpose::Discover(_) => effects.push(Effect::Fetch(Request::typed(id, waiting.url))),
         }
-        effects.push(Effect::Fetch(request));
     }
     effects
+}
+
+fn ask_feed(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    id: FetchId,
+    feed: FeedKey,
+    waiting: &Waiting,
+) -> Vec<Effect> {
+    let Some(subscription) = model.feeds.get_mut(&feed) else {
+        model.traffic.end(id, now, &model.settings.network);
+        return Vec::new();
+    };
+    let poll = model.busy.entry(feed).or_insert_with(|| Poll::at(Stage::Asking));
+    poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
+    let (request, sent) = asking::request(subscription, id, waiting.cause, poll.again, now);
+    (poll.stage, poll.fetch, poll.sent) = (Stage::Asking, Some(id), sent);
+    let state = &mut subscription.state;
+    state.facts.last_try = Some(now);
+    vec![Effect::SaveState(feed, Box::new(state.clone())), Effect::Fetch(request)]
 }
 
 /// A poll's fetch ended.
@@ -284,54 +154,90 @@ pub fn fetched(
     if poll.fetch != Some(id) {
         return start(model, now);
     }
-    if !poll.again
-        && let Some(cause) = worth_asking_again(&fetched, waiting.cause)
-    {
-        poll.again = true;
-        poll.stage = Stage::Waiting;
-        if cause == PollCause::Forced {
-            subscription.state.validators = Validators::default();
+    let at_start = poll.at_start.as_deref().map(|state| (feed, state));
+    match model.network.note(now, &waiting.url, &fetched, at_start) {
+        Sign::Offline(suspects) => {
+            if let Some(before) = poll.at_start.take() {
+                subscription.state = *before;
+            }
+            let state = Box::new(subscription.state.clone());
+            ended(model, now, sparing::without_network(feed));
+            let mut effects = vec![Effect::SaveState(feed, state)];
+            effects.extend(sparing::went_offline(model, now, suspects));
+            effects.extend(start(model, now));
+            return effects;
         }
-        let again = Waiting { cause, ..waiting.clone() };
-        model.traffic.enqueue(again, &model.settings.network);
+        Sign::Online => sparing::came_online(&mut model.traffic),
+        Sign::Unclear => {}
+    }
+    poll.sent.others_answer = model.network.others_answer(now, &waiting.url);
+    if poll.again.is_none()
+        && let Some(again) = worth_asking_again(&fetched, &poll.sent)
+    {
+        if matches!(again, Again::NoDelta | Again::Whole) {
+            subscription.state.habits.refuse_deltas(now);
+        }
+        (poll.again, poll.stage) = (Some(again), Stage::Waiting);
+        model.traffic.enqueue(waiting.clone(), &model.settings.network);
         return start(model, now);
     }
-    poll.stage = Stage::Writing;
-    poll.wire_bytes = fetched.wire_bytes;
-    poll.conditional = fetched.conditional;
-    poll.before = Some(Box::new((subscription.state.clone(), subscription.record.clone())));
-    let commit = settle(subscription, waiting.cause, fetched);
-    let renamed = commit.record.is_some();
-    let mut effects = vec![Effect::Commit(Box::new(commit))];
-    if renamed {
-        feeds_pane::rebuild(model);
-    }
+    let mut effects = answered(model, now, feed, waiting.cause, fetched);
     effects.extend(start(model, now));
     effects
 }
 
-/// Whether an answer is worth one more request at once, and of what kind (SPEC D.2): without validators where
-/// they were refused, past the caches where one answered for the server, on a new connection after a 421.
-fn worth_asking_again(fetched: &Fetched, cause: PollCause) -> Option<PollCause> {
-    let status = fetched.result.as_ref().ok()?.status;
-    match status {
-        412 | 416 => Some(PollCause::Forced),
-        304 if !fetched.conditional => Some(PollCause::Forced),
-        421 => Some(cause),
-        _ => None,
+/// An answer is judged, and what it changes is handed to the store.
+fn answered(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    cause: PollCause,
+    fetched: Fetched,
+) -> Vec<Effect> {
+    let Some(mut subscription) = model.feeds.remove(&feed) else { return Vec::new() };
+    let poll = model.busy.entry(feed).or_insert_with(|| Poll::at(Stage::Writing));
+    poll.stage = Stage::Writing;
+    poll.wire_bytes = fetched.wire_bytes;
+    poll.conditional = fetched.conditional;
+    poll.before = Some(Box::new((subscription.state.clone(), subscription.record.clone())));
+    let sent = std::mem::take(&mut poll.sent);
+    let taken = |url: &str| subscribed_as(model, url).is_some();
+    let Settled { commit, if_shared, host_wait, moved } =
+        settle(&mut subscription, cause, &sent, fetched, &taken);
+    let text =
+        format!("'{}' moved to {}", subscription.record.shown_title(), subscription.record.url);
+    model.feeds.insert(feed, subscription);
+    if let Some(poll) = model.busy.get_mut(&feed) {
+        poll.if_shared = if_shared;
     }
+    if commit.record.is_some() {
+        feeds_pane::rebuild(model);
+    }
+    if moved {
+        model.screen.say(now, text);
+    }
+    let mut effects = vec![Effect::Commit(Box::new(commit))];
+    if let Some(wait) = host_wait {
+        effects.extend(sparing::spread_wait(model, now, feed, wait));
+    }
+    effects
 }
 
 /// Keeps the first document of a feed that was just subscribed to.
-pub fn first_document(model: &mut Model, feed: FeedKey, fetched: Fetched) -> Vec<Effect> {
+pub fn first_document(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    fetched: Fetched,
+) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     model.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
-    let poll = Poll { wire_bytes: fetched.wire_bytes, ..Poll::at(Stage::Writing) };
+    // The address that is stored is where the redirects led: none of them moves it again.
+    let poll = Poll::at(Stage::Writing);
     model.busy.insert(feed, poll);
     model.run.asked = model.run.asked.saturating_add(1);
-    let commit = settle(subscription, PollCause::Subscribed, fetched);
-    vec![Effect::Commit(Box::new(commit))]
+    answered(model, now, feed, PollCause::Subscribed, fetched)
 }
 
 /// What a poll changed is durable: it is reported, and the feed is planned anew.
@@ -340,10 +246,9 @@ pub fn committed(
     now: DateTime<Utc>,
     feed: FeedKey,
     counters: Counters,
-    new: u32,
-    edited: u32,
-) {
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    news: News,
+) -> Vec<Effect> {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.counters = counters;
     let state = &subscription.state;
     let outcome = match (&state.trouble, state.status) {
@@ -351,20 +256,31 @@ pub fn committed(
         (None, Some(304)) => PollOutcome::NotModified,
         (None, _) => PollOutcome::Read,
     };
+    let poll = model.busy.get_mut(&feed);
+    let if_shared = poll.and_then(|poll| poll.if_shared.take());
     let (wire_bytes, conditional) =
         model.busy.get(&feed).map_or((0, false), |poll| (poll.wire_bytes, poll.conditional));
     let reason = state.trouble.clone();
-    let result = PollResult {
-        feed,
-        outcome,
-        status: state.status,
-        wire_bytes,
-        conditional,
-        new,
-        edited,
-        reason,
-    };
-    ended(model, now, result);
+    let News { new, edited, known } = news;
+    let status = state.status;
+    ended(
+        model,
+        now,
+        PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason },
+    );
+    if_shared
+        .map_or_else(Vec::new, |pending| moving::after_merge(model, now, feed, pending, known > 0))
+}
+
+/// What a merge brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct News {
+    /// Entries never seen before.
+    pub new: u32,
+    /// Entries whose content changed.
+    pub edited: u32,
+    /// Entries of the document that were known.
+    pub known: u32,
 }
 
 /// What a poll changed could not be written: the feed goes back to what it was, so that validators of a document
@@ -380,26 +296,12 @@ pub fn commit_failed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: 
     subscription.state.failing_since.get_or_insert(now);
     subscription.state.trouble = Some(why.to_owned());
     let status = subscription.state.status;
-    let reason = Some(why.to_owned());
-    let outcome = PollOutcome::Failed;
-    ended(
-        model,
-        now,
-        PollResult {
-            feed,
-            outcome,
-            status,
-            wire_bytes: 0,
-            conditional: false,
-            new: 0,
-            edited: 0,
-            reason,
-        },
-    );
+    let result = PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()));
+    ended(model, now, PollResult { status, ..result });
 }
 
 /// A poll ended, one way or the other.
-fn ended(model: &mut Model, now: DateTime<Utc>, result: PollResult) {
+pub fn ended(model: &mut Model, now: DateTime<Utc>, result: PollResult) {
     model.busy.remove(&result.feed);
     model.run.done = model.run.done.saturating_add(1);
     model.run.new = model.run.new.saturating_add(result.new);
@@ -407,5 +309,5 @@ fn ended(model: &mut Model, now: DateTime<Utc>, result: PollResult) {
         model.run.failed = model.run.failed.saturating_add(1);
     }
     planning::replan(model, result.feed, now);
-    note(&mut model.run, result);
+    model.run.note(result);
 }

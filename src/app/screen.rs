@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::attention;
 use super::feeds_pane::FeedsPane;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
@@ -22,6 +23,8 @@ pub struct Screen {
     pub show: Show,
     /// Entries.
     pub list: Listing,
+    /// Where the reader is in the Attention list.
+    pub attention: attention::Place,
     /// The entry being read.
     pub reader: Option<Reader>,
     /// What lies over the panes.

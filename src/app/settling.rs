@@ -1,63 +1,200 @@
-//! What an answer changes on a feed: its facts, its validators, its trouble.
+//! What an answer changes on a feed: its facts, its validators, its address, its trouble.
 
 use chrono::{DateTime, Utc};
 
-use super::answers::{Verdict, judge};
+use super::answers::{Trouble, Verdict, judge};
+use super::asking::Sent;
 use super::fetching::{Answer, Fetched};
+use super::moving::{self, Moving};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::subscription::{Commit, FeedState, Subscription, Validators};
+use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
-use crate::schedule::Failure;
+use crate::schedule::{Failure, Standing, Wait};
 
 /// Characters kept of what went wrong.
 const TROUBLE_CHARS: usize = 300;
 
-/// Settles what an answer changes on the feed; the entries are merged by the store.
-pub fn settle(subscription: &mut Subscription, cause: PollCause, fetched: Fetched) -> Commit {
-    let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
+/// What an answer changes.
+#[derive(Debug)]
+pub struct Settled {
+    /// To be written; the entries are merged by the store.
+    pub commit: Commit,
+    /// A move that waits for the merge to say whether the document shares an entry with what is kept.
+    pub if_shared: Option<PendingMove>,
+    /// What a 429 asks of the other feeds of the host.
+    pub host_wait: Option<Wait>,
+    /// The address was replaced.
+    pub moved: bool,
+}
+
+/// A move that may be made once the merge is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingMove {
+    /// Where to.
+    pub to: String,
+    /// It was said by a public address.
+    pub public: bool,
+}
+
+/// Settles what an answer changes on the feed. `taken` tells whether another subscription has an address.
+pub fn settle(
+    subscription: &mut Subscription,
+    cause: PollCause,
+    sent: &Sent,
+    fetched: Fetched,
+    taken: &dyn Fn(&str) -> bool,
+) -> Settled {
+    let (started, wire_bytes, conditional) =
+        (fetched.started, fetched.wire_bytes, fetched.conditional);
     let head = fetched.result.as_ref().ok().map(Answer::head);
     let status = head.as_ref().map(|answer| answer.status);
+    let tag_sent = sent.etag.clone().filter(|_| conditional);
+    // Only redirects from the address that is stored can move it.
+    let target = Some(&fetched.hops).filter(|_| sent.url == subscription.record.url);
+    let target = target.and_then(|hops| moving::permanent(hops)).map(str::to_owned);
     let state = &mut subscription.state;
     state.status = status;
+    state.facts.last_try = Some(started);
     state.polls = state.polls.wrapping_add(1);
-    let (mut record, mut document, mut trouble) = (None, None, None);
-    match (judge(fetched), head) {
-        (Verdict::Document(read), Some(head)) => {
-            succeeded(state, started, &head, true);
-            state.facts.hints = read.hints.clone();
-            if subscription.record.take_head(&read) {
-                record = Some(subscription.record.clone());
-            }
-            document = Some(read);
-        }
-        (Verdict::NotModified, Some(head)) => succeeded(state, started, &head, false),
-        (Verdict::Gone, head) => {
-            failed(state, Failure::Status(410), started, head.as_ref());
-            trouble = Some("the publisher ended this feed".to_owned());
-        }
-        (Verdict::Failed(failure, why), head) => {
-            failed(state, failure, started, head.as_ref());
-            // Servers write some of these words: nothing in them may steer or disguise.
-            trouble = Some(one_line(&why, TROUBLE_CHARS));
-        }
-        (Verdict::Document(_) | Verdict::NotModified, None) => {}
+    state.obstacle = None;
+    let verdict = judge(fetched, sent);
+    let target = target.as_deref();
+    let outcome =
+        Outcome::of(subscription, verdict, head.as_ref(), target, tag_sent.as_deref(), taken);
+    let state = &mut subscription.state;
+    state.trouble.clone_from(&outcome.trouble);
+    Settled {
+        commit: Commit {
+            feed: subscription.key,
+            state: state.clone(),
+            record: outcome.record_changed.then(|| subscription.record.clone()),
+            document: outcome.document,
+            fetched_at: started,
+            log: Some(PollLogEntry {
+                at: started,
+                status,
+                wire_bytes,
+                new: 0,
+                edited: 0,
+                cause,
+                trouble: outcome.trouble,
+            }),
+        },
+        if_shared: outcome.if_shared,
+        host_wait: outcome.host_wait,
+        moved: outcome.moved,
     }
-    state.trouble.clone_from(&trouble);
-    Commit {
-        feed: subscription.key,
-        state: state.clone(),
-        record,
-        document,
-        fetched_at: started,
-        log: Some(PollLogEntry {
-            at: started,
-            status,
-            wire_bytes,
-            new: 0,
-            edited: 0,
-            cause,
-            trouble,
-        }),
+}
+
+/// What a verdict leads to, besides the state.
+#[derive(Default)]
+struct Outcome {
+    document: Option<Box<FeedDocument>>,
+    trouble: Option<String>,
+    record_changed: bool,
+    if_shared: Option<PendingMove>,
+    host_wait: Option<Wait>,
+    moved: bool,
+}
+
+impl Outcome {
+    /// Lets a verdict change the feed's state. `target`: where a permanent redirect led; `tag_sent`: the tag the
+    /// answering address was sent.
+    fn of(
+        subscription: &mut Subscription,
+        verdict: Verdict,
+        head: Option<&Answer>,
+        target: Option<&str>,
+        tag_sent: Option<&[u8]>,
+        taken: &dyn Fn(&str) -> bool,
+    ) -> Self {
+        let started = subscription.state.facts.last_try.unwrap_or_default();
+        let state = &mut subscription.state;
+        let mut outcome = Self::default();
+        match (verdict, head) {
+            (Verdict::Document(read), Some(head)) => {
+                let same_tag = tag_sent.is_some() && tag_sent == head.headers.etag.as_deref();
+                state.habits.read(started, same_tag);
+                succeeded(state, started, head, true);
+                state.facts.hints = read.hints.clone();
+                outcome.read(subscription, head, target, read, taken);
+            }
+            (Verdict::Delta(read), Some(head)) => {
+                state.habits.read(started, false);
+                succeeded(state, started, head, true);
+                state.facts.hints.overlay(read.hints.clone());
+                outcome.document = Some(read);
+            }
+            (Verdict::NotModified, Some(head)) => {
+                state.habits.not_modified(started);
+                let known = state.validators.url == head.url;
+                succeeded(state, started, head, false);
+                let moving = target
+                    .filter(|_| known)
+                    .and_then(|to| moving::judge_unchanged(subscription, to, &head.url, taken(to)));
+                outcome.moves(subscription, head, moving);
+            }
+            (Verdict::Gone, head) => {
+                failed(state, Failure::Status(410), started, head);
+                outcome.trouble = Some("the publisher ended this feed".to_owned());
+            }
+            (Verdict::Failed(trouble), head) => {
+                let asks = head.filter(|head| head.status == 429);
+                outcome.host_wait =
+                    asks.map(|head| Wait::of_host(&head.headers.times(), head.received));
+                failed(state, trouble.failure, started, head);
+                outcome.troubled(state, &trouble);
+            }
+            (Verdict::NotCounted(trouble), head) => {
+                // A feed that was never read has nothing else to be planned by.
+                if state.facts.last_ok.is_none() {
+                    failed(state, trouble.failure, started, head);
+                }
+                outcome.troubled(state, &trouble);
+            }
+            (Verdict::Document(_) | Verdict::Delta(_) | Verdict::NotModified, None) => {}
+        }
+        outcome
+    }
+
+    fn read(
+        &mut self,
+        subscription: &mut Subscription,
+        head: &Answer,
+        target: Option<&str>,
+        read: Box<FeedDocument>,
+        taken: &dyn Fn(&str) -> bool,
+    ) {
+        let moving = target.and_then(|to| moving::judge(subscription, to, &read, taken(to)));
+        self.moves(subscription, head, moving);
+        if read.head.id.is_some() {
+            subscription.state.feed_id.clone_from(&read.head.id);
+        }
+        self.record_changed |= subscription.record.take_head(&read);
+        self.document = Some(read);
+    }
+
+    fn moves(&mut self, subscription: &mut Subscription, head: &Answer, moving: Option<Moving>) {
+        let Subscription { record, state, .. } = subscription;
+        let public = head.public;
+        match moving {
+            Some(Moving::Now(to)) => {
+                moving::take(record, state, head.received, to, public);
+                (self.moved, self.record_changed) = (true, true);
+            }
+            Some(Moving::IfShared(to)) => {
+                self.if_shared = Some(PendingMove { to, public });
+            }
+            Some(Moving::Ask(to)) => moving::propose(state, head.received, to, public),
+            None => {}
+        }
+    }
+
+    fn troubled(&mut self, state: &mut FeedState, trouble: &Trouble) {
+        state.obstacle = trouble.obstacle;
+        // Servers write some of these words: nothing in them may steer or disguise.
+        self.trouble = Some(one_line(&trouble.why, TROUBLE_CHARS));
     }
 }
 
@@ -95,4 +232,10 @@ fn failed(
     let received = answer.map_or(started, |answer| answer.received);
     state.facts.record_failure(failure, &headers, started, received);
     state.failing_since.get_or_insert(started);
+    if let Some(answer) = answer {
+        state.habits.refused(started, answer.status);
+    }
+    if state.habits.is_dead(started) && state.facts.standing == Standing::Active {
+        state.facts.standing = Standing::Dead;
+    }
 }

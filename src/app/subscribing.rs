@@ -371,7 +371,7 @@ fn subscribe_to(
         model.screen.say(now, text);
         return (added, effects);
     }
-    effects.extend(polling::first_document(model, added.feed, fetched));
+    effects.extend(polling::first_document(model, now, added.feed, fetched));
     feeds_pane::rebuild(model);
     let text = format!(
         "subscribed to '{}'",

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::poll_log::PollLogEntry;
+use super::server_habits::{ServerHabits, is_default};
 use crate::feed::FeedDocument;
 use crate::history::{Counters, FeedKey};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
@@ -43,9 +44,29 @@ pub struct SubscriptionRecord {
     pub added: DateTime<Utc>,
     /// The reader's wishes for the schedule.
     pub wishes: Wishes,
+    /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<FormerAddress>,
+    /// An address that the reader does not want it to move to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declined: Option<String>,
     /// Since when it is given up; what is kept of it goes when the program starts the next time.
     pub ended: Option<DateTime<Utc>>,
 }
+
+/// An address that a feed had before it moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormerAddress {
+    /// The address.
+    pub url: String,
+    /// When the feed moved away from it.
+    pub until: DateTime<Utc>,
+    /// The new one was given by a public address (SPEC D.6).
+    pub public: bool,
+}
+
+/// Former addresses kept.
+pub const FORMER_MAX: usize = 20;
 
 /// What the reader wishes for the schedule of one feed; `None` takes the global setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +80,12 @@ pub struct Wishes {
     pub max_minutes: Option<u32>,
     /// A fixed interval, in minutes, instead of any recommendation.
     pub fixed_minutes: Option<u32>,
+    /// It may lead from https to http (SPEC D.3).
+    #[serde(skip_serializing_if = "is_default")]
+    pub allow_insecure: bool,
+    /// It is polled although the publisher said that it has ended (SPEC G.40).
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_expired: bool,
 }
 
 impl Wishes {
@@ -74,6 +101,8 @@ impl Wishes {
             min_minutes: minutes("min"),
             max_minutes: minutes("max"),
             fixed_minutes: minutes("every"),
+            allow_insecure: settings.get("allowInsecure").is_some_and(|word| word == "true"),
+            ignore_expired: settings.get("ignoreExpired").is_some_and(|word| word == "true"),
         }
     }
 
@@ -84,6 +113,8 @@ impl Wishes {
             ("min", self.min_minutes.map(|minutes| minutes.to_string())),
             ("max", self.max_minutes.map(|minutes| minutes.to_string())),
             ("every", self.fixed_minutes.map(|minutes| minutes.to_string())),
+            ("allowInsecure", self.allow_insecure.then(|| "true".to_owned())),
+            ("ignoreExpired", self.ignore_expired.then(|| "true".to_owned())),
         ];
         pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
@@ -103,8 +134,45 @@ pub struct FeedState {
     pub status: Option<u16>,
     /// What went wrong last, as a sentence fragment.
     pub trouble: Option<String>,
+    /// What kind of trouble it is, where the reader can do something special about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<Obstacle>,
+    /// What polls taught us of the server's habits.
+    #[serde(skip_serializing_if = "is_default")]
+    pub habits: ServerHabits,
+    /// The publisher's own identity of the feed (Atom `id`, JSON `feed_url`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feed_id: Option<String>,
+    /// Where the publisher says it moved, if that is not plain enough to follow for good (SPEC D.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<ProposedMove>,
+    /// The reader has taken note of what stood in the Attention list at that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noted: Option<DateTime<Utc>>,
     /// Polls made so far; places the next line of the poll log.
     pub polls: u32,
+}
+
+/// A trouble that has a remedy of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Obstacle {
+    /// It leads from https to http; the reader may allow it.
+    Insecure,
+    /// It leads to an address that SPEC D.6 forbids.
+    Blocked,
+    /// A login page stands in the way.
+    LoginPage,
+}
+
+/// A move that the reader is asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedMove {
+    /// Where to.
+    pub to: String,
+    /// It was said by a public address (SPEC D.6).
+    pub public: bool,
+    /// When it was first seen.
+    pub since: DateTime<Utc>,
 }
 
 /// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).

@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::fetching::{FetchId, Purpose};
 use super::poll_log::PollCause;
+use super::reachability::PROBE_EVERY;
 use super::settings::NetworkSettings;
 
 /// A fetch that waits for its turn.
@@ -39,6 +40,8 @@ struct Site {
     free_at: Option<DateTime<Utc>>,
     /// No spacing and no limit of one (loopback under `space_loopback = false`).
     unlimited: bool,
+    /// It is on this machine and needs no network.
+    local: bool,
 }
 
 /// All queues, and what is under way.
@@ -49,8 +52,25 @@ pub struct Traffic {
     last_id: u64,
     /// The site served last: the next round starts behind it, so that no site starves another.
     served: Option<String>,
-    /// Nothing starts before this (spread at start-up, SPEC A.9).
+    /// Nothing starts before this (spread at start-up, SPEC A.9; pause after waking up, G.32).
     pub not_before: Option<DateTime<Utc>>,
+    /// There is no network: from this instant on one request may try it (SPEC B.4.4).
+    pub probe_at: Option<DateTime<Utc>>,
+}
+
+/// Why a request that waits has not started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// The spread at start-up, or the pause after waking up; over at the instant.
+    Start(DateTime<Utc>),
+    /// The network; it is tried at the instant.
+    Network(DateTime<Utc>),
+    /// Another request to the site.
+    Site,
+    /// The pause between two requests to the site; over at the instant.
+    Spacing(DateTime<Utc>),
+    /// Its turn: other sites are being asked.
+    Turn,
 }
 
 impl Traffic {
@@ -58,7 +78,8 @@ impl Traffic {
     pub fn enqueue(&mut self, waiting: Waiting, settings: &NetworkSettings) {
         let key = site_of(&waiting.url);
         let site = self.sites.entry(key).or_default();
-        site.unlimited = !settings.space_loopback && is_loopback(&waiting.url);
+        site.local = is_loopback(&waiting.url);
+        site.unlimited = !settings.space_loopback && site.local;
         site.waiting.push_back(waiting);
     }
 
@@ -76,6 +97,9 @@ impl Traffic {
             let free = settings.parallel.saturating_sub(self.in_flight.len());
             let mut names = self.ready(now, settings);
             names.truncate(free);
+            if self.probe_at.is_some() {
+                self.keep_one_probe(&mut names, now);
+            }
             if names.is_empty() {
                 return started;
             }
@@ -90,6 +114,19 @@ impl Traffic {
                 self.served = Some(name);
                 started.push((id, waiting));
             }
+        }
+    }
+
+    /// Without a network only this machine is asked, and once a minute one site out there.
+    fn keep_one_probe(&mut self, names: &mut Vec<String>, now: DateTime<Utc>) {
+        let sites = &self.sites;
+        let local = |name: &String| sites.get(name).is_some_and(|site| site.local);
+        let asking = self.in_flight.values().any(|flight| !local(&flight.site));
+        let mut free = !asking && self.probe_at.is_some_and(|instant| instant <= now);
+        let before = free;
+        names.retain(|name| local(name) || std::mem::replace(&mut free, false));
+        if before && !free {
+            self.probe_at = now.checked_add_signed(PROBE_EVERY);
         }
     }
 
@@ -137,9 +174,40 @@ impl Traffic {
         let open = |site: &&Site| {
             !site.waiting.is_empty() && (site.unlimited || site.in_flight < settings.host_parallel)
         };
-        let earliest = self.sites.values().filter(open).map(|site| site.free_at).min()?;
+        let probe = |site: &Site| self.probe_at.filter(|_| !site.local);
+        let free_at = |site: &Site| site.free_at.max(probe(site));
+        let earliest = self.sites.values().filter(open).map(free_at).min()?;
         let earliest = earliest.unwrap_or(DateTime::UNIX_EPOCH);
         Some(self.not_before.map_or(earliest, |instant| earliest.max(instant)))
+    }
+
+    /// Why what waits for an address has not started.
+    pub fn waits_for(&self, url: &str, now: DateTime<Utc>, settings: &NetworkSettings) -> WaitsFor {
+        let site = self.sites.get(&site_of(url));
+        let spacing = site.and_then(|site| site.free_at).filter(|&instant| now < instant);
+        if let Some(instant) = self.not_before.filter(|&instant| now < instant) {
+            WaitsFor::Start(instant)
+        } else if let Some(instant) = self.probe_at.filter(|_| !is_loopback(url)) {
+            WaitsFor::Network(instant)
+        } else if site
+            .is_some_and(|site| !site.unlimited && site.in_flight >= settings.host_parallel)
+        {
+            WaitsFor::Site
+        } else {
+            spacing.map_or(WaitsFor::Turn, WaitsFor::Spacing)
+        }
+    }
+
+    /// Purposes that wait and are dropped, with those that match only.
+    pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let mut taken = Vec::new();
+        for site in self.sites.values_mut() {
+            let (out, kept) = std::mem::take(&mut site.waiting).into_iter().partition(&take);
+            site.waiting = kept;
+            let out: VecDeque<Waiting> = out;
+            taken.extend(out);
+        }
+        taken
     }
 
     /// Forgets what waits for one purpose, e.g. a feed that was unsubscribed.
@@ -150,9 +218,15 @@ impl Traffic {
     }
 }
 
-/// The site an address belongs to: its host and port.
+/// The site an address belongs to: the registrable domain of its host, by the public suffix list. An address in
+/// figures and a name without a registrable domain stand for themselves, with their port.
 pub fn site_of(url: &str) -> String {
     let Ok(url) = url::Url::parse(url) else { return String::new() };
+    if let Some(url::Host::Domain(name)) = url.host()
+        && let Some(domain) = psl::domain_str(name.trim_end_matches('.'))
+    {
+        return domain.to_owned();
+    }
     let host = url.host_str().unwrap_or_default().to_owned();
     url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
 }
@@ -168,100 +242,5 @@ pub fn is_loopback(url: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::settings::Settings;
-    use crate::history::FeedKey;
-
-    fn at(ms: i64) -> DateTime<Utc> {
-        DateTime::from_timestamp_millis(1_700_000_000_000 + ms).unwrap()
-    }
-
-    fn wish(url: &str, feed: u32) -> Waiting {
-        Waiting { url: url.into(), purpose: Purpose::Poll(FeedKey(feed)), cause: PollCause::Due }
-    }
-
-    fn feeds(started: &[(FetchId, Waiting)]) -> Vec<u32> {
-        let number = |waiting: &Waiting| match waiting.purpose {
-            Purpose::Poll(feed) => feed.0,
-            Purpose::Discover(_) => 0,
-        };
-        started.iter().map(|(_, waiting)| number(waiting)).collect()
-    }
-
-    #[test]
-    fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
-        let settings = Settings::default().network;
-        let mut traffic = Traffic::default();
-        for feed in 1..=3 {
-            traffic.enqueue(wish("https://a.example/f", feed), &settings);
-        }
-        let first = traffic.start(at(0), &settings);
-        assert_eq!(feeds(&first), [1]);
-        assert!(traffic.start(at(5000), &settings).is_empty(), "while one is under way");
-        traffic.end(first[0].0, at(6000), &settings).unwrap();
-        assert!(traffic.start(at(6999), &settings).is_empty(), "within the pause");
-        assert_eq!(traffic.next_start(&settings), Some(at(7000)));
-        assert_eq!(feeds(&traffic.start(at(7000), &settings)), [2]);
-    }
-
-    #[test]
-    fn no_more_than_the_global_limit_are_under_way() {
-        let settings = NetworkSettings { parallel: 2, ..Settings::default().network };
-        let mut traffic = Traffic::default();
-        for feed in 1..=5 {
-            traffic.enqueue(wish(&format!("https://h{feed}.example/"), feed), &settings);
-        }
-        let started = traffic.start(at(0), &settings);
-        assert_eq!(feeds(&started), [1, 2]);
-        assert_eq!(traffic.next_start(&settings), None, "only an end can let the next one start");
-        traffic.end(started[1].0, at(10), &settings).unwrap();
-        assert_eq!(feeds(&traffic.start(at(10), &settings)), [3]);
-    }
-
-    #[test]
-    fn sites_take_turns() {
-        let settings =
-            NetworkSettings { parallel: 1, host_spacing_ms: 0, ..Settings::default().network };
-        let mut traffic = Traffic::default();
-        for feed in [11, 12] {
-            traffic.enqueue(wish("https://a.example/", feed), &settings);
-        }
-        traffic.enqueue(wish("https://b.example/", 21), &settings);
-        let mut order = Vec::new();
-        for step in 0..3 {
-            let started = traffic.start(at(step), &settings);
-            order.extend(feeds(&started));
-            traffic.end(started[0].0, at(step), &settings).unwrap();
-        }
-        assert_eq!(order, [11, 21, 12]);
-    }
-
-    #[test]
-    fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
-        for (space_loopback, expected) in [(true, 1), (false, 3)] {
-            let settings = NetworkSettings { space_loopback, ..Settings::default().network };
-            let mut traffic = Traffic::default();
-            for feed in 1..=3 {
-                traffic.enqueue(wish("http://127.0.0.1:8080/f", feed), &settings);
-            }
-            assert_eq!(traffic.start(at(0), &settings).len(), expected);
-        }
-    }
-
-    #[test]
-    fn a_late_answer_is_harmless() {
-        let settings = Settings::default().network;
-        assert_eq!(Traffic::default().end(FetchId(9), at(0), &settings), None);
-    }
-
-    #[test]
-    fn nothing_starts_before_the_spread_at_start_up() {
-        let settings = Settings::default().network;
-        let mut traffic = Traffic { not_before: Some(at(3000)), ..Traffic::default() };
-        traffic.enqueue(wish("https://a.example/", 1), &settings);
-        assert!(traffic.start(at(2999), &settings).is_empty());
-        assert_eq!(traffic.next_start(&settings), Some(at(3000)));
-        assert_eq!(traffic.start(at(3000), &settings).len(), 1);
-    }
-}
+#[path = "traffic_tests.rs"]
+mod tests;

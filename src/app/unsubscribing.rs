@@ -5,6 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::attention;
 use super::effect::Effect;
 use super::feeds_pane::{self, FeedsRow};
 use super::fetching::Purpose;
@@ -15,11 +16,15 @@ use super::{planning, walking};
 
 /// Gives up the selected subscription.
 pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(FeedsRow::Feed(feed, _)) = model.screen.feeds.selected_row() else {
+    let concerned = attention::selected(model, now).map(|concern| concern.feed);
+    let selected = match model.screen.feeds.selected_row() {
+        Some(FeedsRow::Feed(feed, _)) => Some(*feed),
+        Some(_) | None => concerned,
+    };
+    let Some(feed) = selected else {
         model.screen.say(now, "select the feed to unsubscribe from");
         return Vec::new();
     };
-    let feed = *feed;
     let Some(mut subscription) = model.feeds.remove(&feed) else { return Vec::new() };
     model.timetable.remove(&feed);
     model.busy.remove(&feed);

@@ -9,13 +9,14 @@ use super::keymap::{self, Code, Command, Key};
 use super::listing::Show;
 use super::model::Model;
 use super::msg::Msg;
-use super::polling::{self, PollWish, Wish};
+use super::polling::{self, News};
 use super::prompting::{Prompt, PromptPurpose, Typed};
+use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Choice, Overlay, Pane, Viewport};
 use super::subscribing::{self, Wanted};
 use super::walking::Distance;
-use super::{marking, reading, unsubscribing, walking};
-use crate::history::{FeedKey, Flag};
+use super::{attention, marking, reading, sparing, unsubscribing, walking};
+use crate::history::{Counters, FeedKey, Flag};
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
@@ -27,15 +28,18 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Tick => ticked(model, now),
-        Msg::Fetched(id, fetched) => arrived(model, now, id, *fetched),
-        Msg::Committed { feed, counters, new, edited } => {
-            polling::committed(model, now, feed, counters, new, edited);
-            followed(model, now, feed, new > 0 || edited > 0)
+        Msg::Woke => {
+            sparing::woke(model, now);
+            ticked(model, now)
         }
+        Msg::Fetched(id, fetched) => arrived(model, now, id, *fetched),
+        Msg::Committed { feed, counters, new, edited, known } => {
+            committed(model, now, feed, counters, News { new, edited, known })
+        }
+        Msg::Absorbed { into, counters } => absorbed(model, now, into, counters),
         Msg::CommitFailed { feed, why } => {
             polling::commit_failed(model, now, feed, &why);
-            model.screen.complain(now, why);
-            Vec::new()
+            complained(model, now, why)
         }
         Msg::RecordsSaved => {
             model.unsaved = model.unsaved.saturating_sub(1);
@@ -62,29 +66,56 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
             model.not_saved = Some(why.clone());
-            model.screen.complain(now, why);
-            Vec::new()
+            complained(model, now, why)
         }
         Msg::RowsFailed(list, why) => {
             reading::rows_failed(model, list);
-            model.screen.complain(now, why);
-            Vec::new()
+            complained(model, now, why)
         }
         Msg::EntryFailed(key, why) => {
             reading::not_loaded(model, key);
-            model.screen.complain(now, why);
-            Vec::new()
+            complained(model, now, why)
         }
         Msg::StoreFailed(why) | Msg::Trouble(why) => {
             model.undo.give_up();
-            model.screen.complain(now, why);
-            Vec::new()
+            complained(model, now, why)
         }
-        Msg::Poll(wish) => polling::ask(model, now, &wish),
+        Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
         Msg::Import(wanted) => subscribing::import(model, now, wanted),
         Msg::Stop => vec![Effect::Stop],
     }
+}
+
+fn complained(model: &mut Model, now: DateTime<Utc>, why: String) -> Vec<Effect> {
+    model.screen.complain(now, why);
+    Vec::new()
+}
+
+/// A poll's result is durable.
+fn committed(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    counters: Counters,
+    news: News,
+) -> Vec<Effect> {
+    let mut effects = polling::committed(model, now, feed, counters, news);
+    effects.extend(followed(model, now, feed, news.new > 0 || news.edited > 0));
+    effects
+}
+
+/// A feed took over the entries of another.
+fn absorbed(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    into: FeedKey,
+    counters: Counters,
+) -> Vec<Effect> {
+    if let Some(subscription) = model.feeds.get_mut(&into) {
+        subscription.counters = counters;
+    }
+    followed(model, now, into, true)
 }
 
 /// What the program asks for before the first message: the rows of the first list.
@@ -286,12 +317,13 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
             model.screen.overlay = (!open).then_some(Overlay::Help(0));
             Vec::new()
         }
-        Command::Enter => enter(model),
+        Command::Enter => enter(model, now),
         Command::Space => reading::space(model, now),
         Command::NextUnread => reading::next_unread(model, now),
         Command::PreviousUnread => reading::previous_unread(model, now),
         Command::NextEntry => reading::neighbour(model, true),
         Command::PreviousEntry => reading::neighbour(model, false),
+        Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
         Command::MarkAll => marking::mark_all(model),
@@ -309,18 +341,22 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
     }
 }
 
-fn enter(model: &mut Model) -> Vec<Effect> {
+fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match model.screen.focus {
         Pane::Feeds => {
             model.screen.focus = Pane::Entries;
             Vec::new()
         }
+        Pane::Entries if attention::is_open(model) => attention::remedy(model, now),
         Pane::Entries => reading::open_selected(model),
         Pane::Reader => Vec::new(),
     }
 }
 
 fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if let Some(concern) = attention::selected(model, now) {
+        return poll(model, now, Some(vec![concern.feed]));
+    }
     let selected = match (
         model.screen.focus,
         model.screen.list.selected_row(),
@@ -335,7 +371,8 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             Some(
                 feeds_pane::FeedsRow::AllUnread
                 | feeds_pane::FeedsRow::Today
-                | feeds_pane::FeedsRow::Starred,
+                | feeds_pane::FeedsRow::Starred
+                | feeds_pane::FeedsRow::Attention,
             )
             | None,
         ) => None,
@@ -346,12 +383,14 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Polls by hand and says what cannot be polled.
 fn poll(model: &mut Model, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<Effect> {
     let noted = model.run.noted;
-    let effects = polling::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
+    let effects = refreshing::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
     let skipped: Vec<_> = model.run.since(noted).collect();
     if let [only] = skipped.as_slice()
         && effects.is_empty()
     {
-        let text = format!("not polled: {}", only.reason.as_deref().unwrap_or_default());
+        let again =
+            if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
+        let text = format!("not polled: {}{again}", only.reason.as_deref().unwrap_or_default());
         model.screen.say(now, text);
     } else if !skipped.is_empty() {
         let text = format!("{} polls asked for, {} not needed now", model.run.asked, skipped.len());

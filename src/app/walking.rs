@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::attention;
 use super::effect::Effect;
 use super::feeds_pane;
 use super::listing::{Listing, RowsWanted};
@@ -36,6 +37,16 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             let steps = steps(distance, viewport.feeds_rows);
             pane.selected = moved(pane.selected, pane.rows.len(), down, steps);
             if pane.selected == before { Vec::new() } else { open_list(model, now) }
+        }
+        Pane::Entries if attention::is_open(model) => {
+            let count = attention::concerns(model, now).len();
+            let page = usize::from(viewport.entries_rows) / attention::ROW_LINES;
+            let place = &mut model.screen.attention;
+            let rows = u16::try_from(page).unwrap_or(u16::MAX);
+            place.selected = moved(place.selected, count, down, steps(distance, rows));
+            let first = place.selected.saturating_sub(page.saturating_sub(1));
+            place.top = place.top.clamp(first, place.selected);
+            Vec::new()
         }
         Pane::Entries => {
             let list = &mut model.screen.list;

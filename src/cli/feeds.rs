@@ -26,7 +26,7 @@ pub(super) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
     if args.json {
         let mut feeds = Vec::new();
         for feed in model.feeds.values() {
-            feeds.push(json::feed(feed, &store.poll_log(feed.key)?));
+            feeds.push(json::feed(&model, feed, &store.poll_log(feed.key)?, now));
         }
         console::put(&json::text(&Value::Array(feeds)));
         return Ok(Done::All);

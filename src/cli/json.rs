@@ -3,9 +3,12 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
+use crate::app::attention::{self, Concern};
+use crate::app::model::Model;
 use crate::app::poll_log::{PollCause, PollLogEntry};
-use crate::app::subscription::Subscription;
+use crate::app::subscription::{Obstacle, Subscription};
 use crate::history::{EntryKey, Flags, KeptEntry};
+use crate::schedule::Standing;
 
 /// An instant in UTC, RFC 3339, whole seconds; null if there is none.
 pub(super) fn time(at: Option<DateTime<Utc>>) -> Value {
@@ -22,6 +25,10 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
     let facts = &feed.state.facts;
     if feed.is_gone() {
         "gone"
+    } else if facts.standing == Standing::Dead {
+        "dead"
+    } else if feed.state.obstacle == Some(Obstacle::LoginPage) {
+        "portal"
     } else if facts.failures > 0 {
         "failing"
     } else if facts.last_ok.is_none() {
@@ -32,8 +39,20 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
 }
 
 /// A subscription.
-pub(super) fn feed(feed: &Subscription, log: &[PollLogEntry]) -> Value {
+pub(super) fn feed(
+    model: &Model,
+    feed: &Subscription,
+    log: &[PollLogEntry],
+    now: DateTime<Utc>,
+) -> Value {
     let (record, state) = (&feed.record, &feed.state);
+    let concern = |concern: Concern| {
+        json!({
+            "state": concern.state,
+            "sentence": concern.sentence,
+            "remedy": concern.remedy.words(),
+        })
+    };
     json!({
         "number": feed.key,
         "url": record.url,
@@ -58,6 +77,12 @@ pub(super) fn feed(feed: &Subscription, log: &[PollLogEntry]) -> Value {
         "pace": state.facts.settings.pace.word(),
         "etag": validator(state.validators.etag.as_ref()),
         "last_modified": validator(state.validators.last_modified.as_ref()),
+        "former_urls": record.former.iter().map(|former| json!({
+            "url": former.url,
+            "until": time(Some(former.until)),
+        })).collect::<Vec<_>>(),
+        "proposed_url": state.proposed.as_ref().map(|proposed| &proposed.to),
+        "attention": attention::concern(model, feed, now).map(concern),
         "polls": log.iter().map(poll).collect::<Vec<_>>(),
     })
 }

@@ -27,6 +27,25 @@ pub struct Hints {
     pub expired: bool,
 }
 
+impl Hints {
+    /// Takes over the hints that a delta (RFC 3229) contains; those it is silent about stay (SPEC section 0).
+    pub fn overlay(&mut self, delta: Self) {
+        let kept = std::mem::take(self);
+        let either = |new: Vec<u8>, old| if new.is_empty() { old } else { new };
+        *self = Self {
+            ttl_minutes: delta.ttl_minutes.or(kept.ttl_minutes),
+            skip_hours: either(delta.skip_hours, kept.skip_hours),
+            skip_days: if delta.skip_days.is_empty() { kept.skip_days } else { delta.skip_days },
+            sy: delta.sy.or(kept.sy),
+            refresh_rate_ms: delta.refresh_rate_ms.or(kept.refresh_rate_ms),
+            intervals: if delta.intervals.is_empty() { kept.intervals } else { delta.intervals },
+            generator: delta.generator.or(kept.generator),
+            offers_push: delta.offers_push || kept.offers_push,
+            expired: delta.expired || kept.expired,
+        };
+    }
+}
+
 /// The `mod_syndication` hint (SPEC S0.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyHint {

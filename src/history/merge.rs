@@ -49,6 +49,8 @@ pub struct Merged {
     pub new: u32,
     /// Known entries whose content changed.
     pub edited: u32,
+    /// Entries of the document that were known, changed or not.
+    pub known: u32,
 }
 
 /// One entry to write.
@@ -85,8 +87,12 @@ pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Cou
         let candidates = known.get(&identity).map_or(&[][..], Vec::as_slice);
         match candidates.iter().find(|candidate| candidate.kept.id == entry.id) {
             None => merged.add(entry, rank, identity, content, place.fetched_at),
-            Some(known) if rank > known.kept.rank => merged.replace(entry, rank, content, known),
-            Some(_) => {}
+            Some(known) => {
+                merged.known = merged.known.saturating_add(1);
+                if rank > known.kept.rank {
+                    merged.replace(entry, rank, content, known);
+                }
+            }
         }
     }
     merged

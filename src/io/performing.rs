@@ -55,6 +55,7 @@ impl Performer {
             Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
             Effect::SaveState(feed, state) => self.keeper.hand(Job::SaveState(feed, state)),
             Effect::SaveRecords(records) => self.keeper.hand(Job::SaveRecords(records)),
+            Effect::Absorb { from, into } => self.keeper.hand(Job::Absorb { from, into }),
             Effect::Mark { keys, flag, value } => self.keeper.hand(Job::Mark { keys, flag, value }),
             Effect::MarkList { list, flag, value } => {
                 self.keeper.hand(Job::MarkList { list, flag, value });

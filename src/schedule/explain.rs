@@ -210,7 +210,9 @@ pub(super) fn floor_step(floor: &Floor, at: i64) -> Option<Step> {
         Cause::Wait { seconds, header } => wait_sentence(seconds, header),
         Cause::HostWait { seconds } => {
             let wait = duration_words(seconds);
-            (Stage::RetryAfter, format!("the site asked for a pause of {wait} for all its feeds"))
+            let sentence =
+                format!("the site answered 429 to a feed: all its feeds pause for {wait}");
+            (Stage::RetryAfter, sentence)
         }
         Cause::BackOff { failures, delay, spread, by } => {
             (Stage::BackOff, back_off_sentence(failures, delay, spread, by))
@@ -240,6 +242,9 @@ fn wait_sentence(seconds: i64, header: WaitHeader) -> (Stage, String) {
         }
         WaitHeader::CacheControl => {
             (Stage::CacheLifetime, format!("the server declares its refusal valid for {wait}"))
+        }
+        WaitHeader::Nothing => {
+            (Stage::BackOff, format!("the server asked for fewer requests: {wait} is assumed"))
         }
     }
 }

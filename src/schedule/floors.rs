@@ -104,6 +104,7 @@ fn server_wait(ground: &Ground<'_>) -> Option<Floor> {
     let settled_by = match wait.stated_by {
         WaitHeader::RetryAfter => SettledBy::RetryAfter,
         WaitHeader::CacheControl => SettledBy::CacheLifetime,
+        WaitHeader::Nothing => SettledBy::BackOff,
     };
     let ignored = ground.facts.settings.ignore_cache_lifetime;
     if ignored && wait.stated_by == WaitHeader::CacheControl {

@@ -7,7 +7,7 @@ use super::floors::end_of;
 use super::instant::{instant, seconds};
 use super::limits::COOL_DOWN_SECONDS;
 use super::plan::Decision;
-use super::retry_after::WaitHeader;
+use super::retry_after::{Wait, WaitHeader};
 
 /// Whether a poll by hand may happen. It passes over recommendation, cache lifetime, back-off and
 /// skip windows.
@@ -35,8 +35,9 @@ pub fn by_hand(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
     if let Some(until) = cool.filter(|&until| until > clock) {
         return ByHand::CoolDown(instant(until));
     }
-    let own = facts.retry_after.filter(|wait| wait.stated_by == WaitHeader::RetryAfter);
-    let waits = [own, facts.host_wait].into_iter().flatten().map(|wait| end_of(wait, now).0);
+    let stated = |wait: &Wait| wait.stated_by == WaitHeader::RetryAfter;
+    let waits = [facts.retry_after, facts.host_wait].into_iter().flatten().filter(stated);
+    let waits = waits.map(|wait| end_of(wait, now).0);
     match waits.max().filter(|&until| until > clock) {
         Some(until) => ByHand::Confirm(instant(until)),
         None => ByHand::Allowed,
@@ -54,7 +55,6 @@ pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::super::plan::{PlanKind, SettledBy};
-    use super::super::retry_after::Wait;
     use super::*;
 
     fn at(seconds: i64) -> DateTime<Utc> {

@@ -25,6 +25,8 @@ pub enum WaitHeader {
     RetryAfter,
     /// The cache lifetime of a 429 or 503 without `Retry-After`: like any cache lifetime.
     CacheControl,
+    /// None: a 429 names no time, and an hour is assumed (SPEC D.2).
+    Nothing,
 }
 
 impl Wait {
@@ -46,6 +48,12 @@ impl Wait {
             .flatten()?;
         let seconds = u32::try_from(cached).ok()?;
         Some(Self { received_at, seconds, stated_by: WaitHeader::CacheControl })
+    }
+
+    /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): the time it states, else an hour.
+    pub fn of_host(headers: &AnswerHeaders<'_>, received_at: DateTime<Utc>) -> Self {
+        let assumed = Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing };
+        Self::of_answer(429, headers, received_at).unwrap_or(assumed)
     }
 }
 

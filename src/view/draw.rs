@@ -17,6 +17,7 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{choice, entries, feeds, help, reader, status, welcome};
+use crate::app::attention;
 use crate::app::model::Model;
 use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
 
@@ -103,7 +104,11 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Ut
         viewport.feeds_rows = feeds::draw(frame, area, model, now);
     }
     if let Some(area) = places.entries {
-        viewport.entries_rows = entries::draw(frame, area, model, now);
+        viewport.entries_rows = if attention::is_open(model) {
+            super::attention::draw(frame, area, model, now)
+        } else {
+            entries::draw(frame, area, model, now)
+        };
     }
     if let Some(area) = places.reader {
         (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model);

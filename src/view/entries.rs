@@ -60,6 +60,7 @@ fn title(model: &Model) -> String {
         None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
         Some(FeedsRow::Starred) => "Starred".to_owned(),
+        Some(FeedsRow::Attention) => "Attention".to_owned(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
         Some(FeedsRow::Feed(key, _)) => {
             let feed = model.feeds.get(key);
@@ -96,6 +97,7 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing came today.",
+        (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
             "Everything is read: f shows all entries."

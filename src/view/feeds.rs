@@ -8,6 +8,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{cells, pane, theme, when};
+use crate::app::attention;
 use crate::app::feeds_pane::{self, FeedsRow};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
@@ -48,6 +49,15 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
         FeedsRow::AllUnread => smart("● All unread"),
         FeedsRow::Today => smart("  Today"),
         FeedsRow::Starred => smart("★ Starred"),
+        FeedsRow::Attention => {
+            let count = attention::count(model, now);
+            let (count, style) = if count == 0 {
+                (String::new(), theme::TEXT)
+            } else {
+                (count.to_string(), theme::UNREAD)
+            };
+            (cells::ends(" ! Attention", &format!("{count} "), width), style)
+        }
         FeedsRow::Tag(tag, _) => {
             (cells::ends(&format!(" ▾ {tag}"), &format!("{count} "), width), theme::HEADING)
         }

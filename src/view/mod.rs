@@ -6,6 +6,7 @@
 pub mod html;
 pub mod link_list;
 
+mod attention;
 mod cells;
 mod choice;
 mod draw;

@@ -1,7 +1,8 @@
 //! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
 
 use backissue::app::msg::Msg;
-use backissue::app::polling::{PollOutcome, PollWish, Wish};
+use backissue::app::refreshing::{PollWish, Wish};
+use backissue::app::results::PollOutcome;
 use backissue::app::screen::Pane;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
@@ -79,7 +80,7 @@ fn a_star_is_set_taken_away_and_undone() {
 #[test]
 fn space_reads_everything_from_unread_to_unread_and_from_feed_to_feed() {
     let mut world = two_feeds();
-    world.press("jjjj");
+    world.press("jjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("   ");
     assert_eq!(unread(&world), 0, "two of this feed and one of the next");
@@ -306,7 +307,7 @@ fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
 #[test]
 fn unsubscribing_can_be_taken_back_with_every_mark() {
     let mut world = two_feeds();
-    world.press("<enter>shjjjj");
+    world.press("<enter>shjjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("D");
     assert_eq!((world.model.feeds.len(), world.model.starred()), (1, 0));

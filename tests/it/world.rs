@@ -7,7 +7,7 @@ use backissue::app::fetching::{Answer, AnswerHeaders, Failure, Fetched, Request}
 use backissue::app::keymap::{Code, Key};
 use backissue::app::model::Model;
 use backissue::app::msg::{LoadedEntry, Msg};
-use backissue::app::polling::{PollWish, Wish};
+use backissue::app::refreshing::{PollWish, Wish};
 use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::update::{begin, measured, update};
@@ -143,9 +143,9 @@ impl World {
             }
             Effect::Commit(commit) => {
                 let merged = self.store.commit(&commit).unwrap();
-                let (feed, counters, new, edited) =
-                    (commit.feed, merged.counters, merged.new, merged.edited);
-                Some(Msg::Committed { feed, counters, new, edited })
+                let (feed, counters, known) = (commit.feed, merged.counters, merged.known);
+                let (new, edited) = (merged.new, merged.edited);
+                Some(Msg::Committed { feed, counters, new, edited, known })
             }
             Effect::SaveState(feed, state) => {
                 self.store.save_state(feed, &state).unwrap();
@@ -154,6 +154,10 @@ impl World {
             Effect::SaveRecords(records) => {
                 self.store.save_records(&records).unwrap();
                 Some(Msg::RecordsSaved)
+            }
+            Effect::Absorb { from, into } => {
+                let counters = self.store.absorb(from, into).unwrap();
+                Some(Msg::Absorbed { into, counters })
             }
             Effect::Mark { keys, flag, value } => {
                 let marked = self.store.mark(&keys, flag, value).unwrap();

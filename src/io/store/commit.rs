@@ -31,7 +31,11 @@ impl Store {
     }
 
     /// The entries of a feed that may be those with these identity hashes.
-    fn known(&mut self, feed: FeedKey, mut wanted: Vec<u64>) -> Result<Known, StoreError> {
+    pub(super) fn known(
+        &mut self,
+        feed: FeedKey,
+        mut wanted: Vec<u64>,
+    ) -> Result<Known, StoreError> {
         wanted.sort_unstable();
         let rows = self.rows_of(feed)?;
         let numbered = (0_u32..).zip(rows.iter().copied());
@@ -236,7 +240,7 @@ fn poll_key(feed: FeedKey, count: u32) -> Vec<u8> {
     feed_bytes(feed).into_iter().chain(place.to_be_bytes()).collect()
 }
 
-fn transaction_failed(error: TransactionError<()>) -> StoreError {
+pub(super) fn transaction_failed(error: TransactionError<()>) -> StoreError {
     match error {
         TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
         TransactionError::Storage(error) => error.into(),

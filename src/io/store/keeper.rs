@@ -25,6 +25,8 @@ const DEAD: &str = "the store stopped working; what was done since it was saved 
 /// Work for the keeper.
 #[derive(Debug)]
 pub enum Job {
+    /// One feed goes on as another; answered by [`Msg::Absorbed`].
+    Absorb { from: FeedKey, into: FeedKey },
     /// What a poll changed; answered by [`Msg::Committed`].
     Commit(Box<Commit>),
     /// The state of a feed before a request goes out; not answered.
@@ -167,6 +169,7 @@ impl Concerns {
             Job::Rows(wanted) => Self::Rows(wanted.list),
             Job::Entry(key) => Self::Entry(*key),
             Job::SaveState(..)
+            | Job::Absorb { .. }
             | Job::Mark { .. }
             | Job::MarkList { .. }
             | Job::CountToday(_)
@@ -217,6 +220,7 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
                 counters: merged.counters,
                 new: merged.new,
                 edited: merged.edited,
+                known: merged.known,
             })
         }
         Job::SaveState(feed, state) => {
@@ -226,6 +230,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
         Job::SaveRecords(records) => {
             store.save_records(&records)?;
             Some(Msg::RecordsSaved)
+        }
+        Job::Absorb { from, into } => {
+            let counters = store.absorb(from, into)?;
+            Some(Msg::Absorbed { into, counters })
         }
         Job::Mark { keys, flag, value } => {
             let marked = store.mark(&keys, flag, value)?;

@@ -6,6 +6,7 @@
 //!
 //! This folder does not decide anything: what to write is said by `history` and `app`.
 
+mod absorb;
 mod check;
 mod chunks;
 mod commit;

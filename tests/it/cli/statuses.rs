@@ -34,13 +34,21 @@ fn waits(feed: &Value) -> TimeDelta {
 
 #[test]
 fn a_failure_is_counted_told_and_changes_no_entry() {
-    for status in [204, 206, 300, 305, 400, 401, 402, 403, 404, 408, 429, 451, 500, 503, 511] {
+    for status in [204, 206, 300, 305, 400, 401, 402, 403, 404, 408, 429, 451, 500, 503] {
         let (feed, ..) = after(status, &[]);
         assert_eq!((&feed["state"], &feed["failures"]), (&"failing".into(), &1.into()), "{status}");
         assert_eq!(feed["status"], status);
         assert!(feed["trouble"].as_str().is_some_and(|why| !why.is_empty()), "{status}");
         assert_eq!((&feed["total"], &feed["unread"]), (&2.into(), &2.into()), "{status}");
     }
+}
+
+#[test]
+fn a_network_that_wants_a_sign_in_is_not_the_feeds_failure() {
+    let (feed, ..) = after(511, &[]);
+    assert_eq!((&feed["state"], &feed["failures"]), (&"portal".into(), &0.into()));
+    assert!(feed["trouble"].as_str().is_some_and(|why| why.contains("captive portal")));
+    assert!(waits(&feed) >= TimeDelta::minutes(15));
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! Sparing hosts and the reader's network: a 429 keeps all feeds of its host away, and without a network nothing
+//! counts as a failure (SPEC B.4.3, B.4.4).
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::effect::Effect;
+use super::fetching::Purpose;
+use super::model::Model;
+use super::planning;
+use super::polling::{self, Stage};
+use super::reachability::{PROBE_EVERY, Suspect};
+use super::results::{PollOutcome, PollResult};
+use super::traffic::{Traffic, is_loopback};
+use crate::history::FeedKey;
+use crate::schedule::Wait;
+
+/// After waking up, the network needs a moment (SPEC G.32).
+const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
+
+/// A 429 asks for a pause: the other feeds of the host keep it too, also those that wait for their turn.
+pub fn spread_wait(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    wait: Wait,
+) -> Vec<Effect> {
+    let Some(host) = model.feeds.get(&feed).and_then(|feed| host_of(&feed.record.url)) else {
+        return Vec::new();
+    };
+    let others: Vec<FeedKey> = model
+        .feeds
+        .values()
+        .filter(|other| other.key != feed && host_of(&other.record.url).as_ref() == Some(&host))
+        .map(|other| other.key)
+        .collect();
+    let mut effects = Vec::new();
+    for other in others {
+        let Some(subscription) = model.feeds.get_mut(&other) else { continue };
+        subscription.state.facts.host_wait = Some(wait);
+        effects.push(Effect::SaveState(other, Box::new(subscription.state.clone())));
+        let waiting = model.busy.get(&other).is_some_and(|poll| poll.stage == Stage::Waiting);
+        if waiting {
+            model.traffic.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
+            let reason = "its host asked for fewer requests".to_owned();
+            let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason));
+            polling::ended(model, now, result);
+        } else {
+            planning::replan(model, other, now);
+        }
+    }
+    effects
+}
+
+/// Host and port: what a 429 speaks for.
+fn host_of(url: &str) -> Option<(String, Option<u16>)> {
+    let url = url::Url::parse(url).ok()?;
+    Some((url.host_str()?.to_owned(), url.port_or_known_default()))
+}
+
+/// There is no network: feeds that failed because of that are as they were, and the network is tried once a minute.
+pub fn went_offline(model: &mut Model, now: DateTime<Utc>, suspects: Vec<Suspect>) -> Vec<Effect> {
+    if model.traffic.probe_at.is_none() {
+        model.traffic.probe_at = now.checked_add_signed(PROBE_EVERY);
+    }
+    let mut effects = Vec::new();
+    for Suspect { feed, before, .. } in suspects {
+        let idle = !model.busy.contains_key(&feed);
+        if let Some(subscription) = model.feeds.get_mut(&feed).filter(|_| idle) {
+            subscription.state = *before;
+            effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
+            planning::replan(model, feed, now);
+        }
+    }
+    if !model.polls_by_itself {
+        give_up_waiting(model, now);
+    }
+    effects
+}
+
+/// A command that does one thing does not wait for a network: what has not begun ends.
+fn give_up_waiting(model: &mut Model, now: DateTime<Utc>) {
+    let dropped = model.traffic.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Poll(_)) && !is_loopback(&waiting.url)
+    });
+    for waiting in dropped {
+        if let Purpose::Poll(feed) = waiting.purpose {
+            polling::ended(model, now, without_network(feed));
+        }
+    }
+}
+
+/// The result of a poll that there was no network for.
+pub fn without_network(feed: FeedKey) -> PollResult {
+    PollResult::empty(feed, PollOutcome::Failed, Some("there is no network".to_owned()))
+}
+
+/// Somebody answered again.
+pub const fn came_online(traffic: &mut Traffic) {
+    traffic.probe_at = None;
+}
+
+/// The machine was asleep: the network gets a moment, and what failed before says nothing.
+pub fn woke(model: &mut Model, now: DateTime<Utc>) {
+    model.network.forget();
+    let grace = now.checked_add_signed(WAKE_GRACE);
+    model.traffic.not_before = model.traffic.not_before.max(grace);
+    if model.traffic.probe_at.is_some() {
+        model.traffic.probe_at = grace;
+    }
+}

@@ -1,0 +1,110 @@
+//! One feed goes on as another: its entries, with their marks, are handed over (SPEC D.3, merge).
+
+use std::collections::BTreeMap;
+
+use sled::Batch;
+use sled::transaction::{ConflictableTransactionError, Transactional};
+
+use super::super::codec;
+use super::commit::transaction_failed;
+use super::open::{Store, StoreError, feed_bytes};
+use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry};
+
+/// Entries written at once.
+const BATCH: usize = 500;
+
+impl Store {
+    /// Hands the entries of `from` to `into`. An entry both have keeps the text of `into` and is read, or starred,
+    /// if it was so in either; the others are added as they are. Doing it again changes nothing.
+    pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
+        let rows = self.rows_of(from)?.clone();
+        let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
+        for batch in numbered.chunks(BATCH) {
+            self.absorb_batch(from, into, batch)?;
+        }
+        self.counters_of(into)
+    }
+
+    fn absorb_batch(
+        &mut self,
+        from: FeedKey,
+        into: FeedKey,
+        batch: &[(u32, IndexRow)],
+    ) -> Result<(), StoreError> {
+        let keys: Vec<EntryKey> =
+            batch.iter().map(|&(seq, _)| EntryKey { feed: from, seq }).collect();
+        let mut handed = self.kept(&keys)?;
+        let known = self.known(into, batch.iter().map(|(_, row)| row.identity).collect())?;
+        let mut counters = self.counters_of(into)?;
+        let mut changed: BTreeMap<u32, IndexRow> = BTreeMap::new();
+        let mut added = BTreeMap::new();
+        for &(seq, row) in batch {
+            let key = EntryKey { feed: from, seq };
+            let Some(kept) = handed.remove(&key) else { continue };
+            let candidates = known.get(&row.identity).map_or(&[][..], Vec::as_slice);
+            if let Some(same) = candidates.iter().find(|other| other.kept.id == kept.id) {
+                let flags = either(same.row.flags, row.flags);
+                counters.shift(Some(same.row.flags), Some(flags));
+                changed.insert(same.seq, IndexRow { flags, ..same.row });
+            } else {
+                let body = self.body(key)?;
+                counters.shift(None, Some(row.flags));
+                added.insert(counters.next_seq, MergedEntry { row, kept, body });
+                counters.next_seq = counters.next_seq.saturating_add(1);
+            }
+        }
+        self.write_absorbed(into, counters, changed, added)
+    }
+
+    fn write_absorbed(
+        &mut self,
+        into: FeedKey,
+        counters: Counters,
+        changed: BTreeMap<u32, IndexRow>,
+        added: BTreeMap<u32, MergedEntry>,
+    ) -> Result<(), StoreError> {
+        let seqs: Vec<u32> = changed.keys().chain(added.keys()).copied().collect();
+        let rows = self.rows_of(into)?;
+        for (seq, row) in changed {
+            if let Some(kept) = rows.get_mut(seq as usize) {
+                *kept = row;
+            }
+        }
+        rows.extend(added.values().map(|entry| entry.row));
+        let written = self.write_absorbed_batches(into, counters, added, &seqs);
+        if written.is_err() {
+            // What is remembered is read anew.
+            self.rows.remove(&into);
+        }
+        written
+    }
+
+    fn write_absorbed_batches(
+        &mut self,
+        into: FeedKey,
+        counters: Counters,
+        added: BTreeMap<u32, MergedEntry>,
+        seqs: &[u32],
+    ) -> Result<(), StoreError> {
+        let index = self.index_batch(into, seqs.iter().copied())?;
+        let (meta, bodies) = self.entry_batches(into, added)?;
+        let mut sums = Batch::default();
+        sums.insert(&feed_bytes(into), codec::encode(&counters)?);
+        (&self.counters, &self.index, &self.meta, &self.bodies)
+            .transaction(|(c, i, m, b)| {
+                c.apply_batch(&sums)?;
+                i.apply_batch(&index)?;
+                m.apply_batch(&meta)?;
+                b.apply_batch(&bodies)?;
+                Ok::<(), ConflictableTransactionError<()>>(())
+            })
+            .map_err(transaction_failed)
+    }
+}
+
+/// The marks of an entry that two feeds had: read or starred in either is read or starred.
+fn either(kept: Flags, handed: Flags) -> Flags {
+    let read = !kept.is_unread() || !handed.is_unread();
+    let starred = kept.is_starred() || handed.is_starred();
+    kept.with(Flag::Read, read).with(Flag::Starred, starred)
+}
