@@ -42,6 +42,8 @@ pub struct Poll {
     before: Option<Box<(FeedState, SubscriptionRecord)>>,
     /// A move that waits for the merge.
     if_shared: Option<PendingMove>,
+    /// While its answer was being written, it turned out not to count: the state to go back to.
+    pub uncounted: Option<Box<FeedState>>,
 }
 
 impl Poll {
@@ -56,6 +58,7 @@ impl Poll {
             at_start: None,
             before: None,
             if_shared: None,
+            uncounted: None,
         }
     }
 }
@@ -250,6 +253,12 @@ pub fn committed(
 ) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.counters = counters;
+    if let Some(before) = model.busy.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
+        subscription.state = *before;
+        let state = Box::new(subscription.state.clone());
+        ended(model, now, sparing::without_network(feed));
+        return vec![Effect::SaveState(feed, state)];
+    }
     let state = &subscription.state;
     let outcome = match (&state.trouble, state.status) {
         (Some(_), _) => PollOutcome::Failed,

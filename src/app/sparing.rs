@@ -64,8 +64,10 @@ pub fn went_offline(model: &mut Model, now: DateTime<Utc>, suspects: Vec<Suspect
     }
     let mut effects = Vec::new();
     for Suspect { feed, before, .. } in suspects {
-        let idle = !model.busy.contains_key(&feed);
-        if let Some(subscription) = model.feeds.get_mut(&feed).filter(|_| idle) {
+        if let Some(poll) = model.busy.get_mut(&feed) {
+            // One that is polled anew meanwhile is judged by that.
+            poll.uncounted = Some(before).filter(|_| poll.stage == Stage::Writing);
+        } else if let Some(subscription) = model.feeds.get_mut(&feed) {
             subscription.state = *before;
             effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
             planning::replan(model, feed, now);

@@ -131,7 +131,10 @@ fn a_feed_is_not_polled_again_by_hand_within_a_minute() {
 fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
     let mut world = two_feeds();
     let body = world.network[NOTES].body.clone();
-    world.network.insert(NOTES.into(), Scripted { status: 200, etag: Some("W/odd-\"tag"), body });
+    world.network.insert(
+        NOTES.into(),
+        Scripted { status: 200, etag: Some("W/odd-\"tag"), body, ..Scripted::default() },
+    );
     for _ in 0..2 {
         world.pass(TimeDelta::minutes(2));
         world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish: Wish::Allowed }));

@@ -25,6 +25,7 @@ mod journeys;
 mod late_rows;
 mod mutations;
 mod opml;
+mod polite;
 mod screens;
 mod site;
 mod store;

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use backissue::app::effect::{Effect, RenderedEntry};
-use backissue::app::fetching::{Answer, AnswerHeaders, Failure, Fetched, Request};
+use backissue::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Request};
 use backissue::app::keymap::{Code, Key};
 use backissue::app::model::Model;
 use backissue::app::msg::{LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
 use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
+use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
+use backissue::history::FeedKey;
 use backissue::io::http::read_body;
 use backissue::io::store::Store;
 use backissue::view;
@@ -19,12 +21,20 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-/// One answer of the table: status, `ETag`, body.
+/// One answer of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     pub status: u16,
     pub etag: Option<&'static str>,
+    /// Its other headers.
+    pub headers: AnswerHeaders,
     pub body: String,
+    /// It answers with the whole document even to its own tag.
+    pub deaf: bool,
+    /// It redirects: by which status, and where to.
+    pub leads: Option<(u16, String)>,
+    /// There is no answer.
+    pub fails: Option<Failure>,
 }
 
 /// The world.
@@ -76,7 +86,31 @@ impl World {
 
     /// Puts a document on the network.
     pub fn serve(&mut self, url: &str, body: &str) {
-        self.network.insert(url.into(), Scripted { status: 200, etag: None, body: body.into() });
+        self.network
+            .insert(url.into(), Scripted { status: 200, body: body.into(), ..Scripted::default() });
+    }
+
+    /// Lets an address redirect.
+    pub fn lead(&mut self, from: &str, status: u16, to: &str) {
+        let leads = Some((status, to.to_owned()));
+        self.network.insert(from.into(), Scripted { leads, ..Scripted::default() });
+    }
+
+    /// Lets an address answer with a status and nothing else.
+    pub fn refuse(&mut self, url: &str, status: u16, headers: AnswerHeaders) {
+        self.network.insert(url.into(), Scripted { status, headers, ..Scripted::default() });
+    }
+
+    /// Polls one feed by hand, after whatever keeps it from being polled.
+    pub fn poll(&mut self, feed: FeedKey) {
+        self.pass(TimeDelta::minutes(6));
+        self.tell(Msg::Poll(PollWish { feeds: Some(vec![feed]), wish: Wish::Allowed }));
+        self.pass(TimeDelta::seconds(2));
+    }
+
+    /// A subscription.
+    pub fn feed(&self, feed: u32) -> &Subscription {
+        &self.model.feeds[&FeedKey(feed)]
     }
 
     /// Puts documents on the network and subscribes to them, each with tags; they are polled at once.
@@ -202,39 +236,35 @@ impl World {
     }
 
     fn fetch(&self, request: &Request) -> Fetched {
-        let known = request.validators.as_ref().filter(|known| known.speak_for(&request.url));
-        let sent = known.and_then(|validators| validators.etag.clone());
-        let found = self.network.get(&request.url);
-        let result = found.map_or_else(
-            || Err(Failure::Connect("the host (connection refused)".into())),
-            |scripted| {
-                let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
-                let same = etag.is_some() && sent == etag;
-                let status = if same { 304 } else { scripted.status };
-                let read = || read_body(scripted.body.as_bytes(), &request.url, None);
-                let body = if status == 200 {
-                    read()
-                } else {
-                    backissue::app::fetching::AnswerBody::Unread
-                };
-                let headers = AnswerHeaders { etag, ..AnswerHeaders::default() };
-                Ok(Answer {
-                    status,
-                    url: request.url.clone(),
-                    public: true,
-                    received: self.now,
-                    headers,
-                    body,
-                })
-            },
-        );
-        Fetched {
-            started: self.now,
-            wire_bytes: 0,
-            hops: Vec::new(),
-            conditional: known.is_some(),
-            result,
+        let mut url = request.url.clone();
+        let mut hops = Vec::new();
+        while let Some((status, to)) = self.network.get(&url).and_then(|found| found.leads.clone())
+        {
+            hops.push(Hop { status, to: to.clone(), by_document: false });
+            url = to;
         }
+        let known = request.validators.as_ref().filter(|known| known.speak_for(&url));
+        let sent = known.and_then(|validators| validators.etag.clone());
+        let result = match self.network.get(&url) {
+            None => Err(Failure::Connect("the host (connection refused)".into())),
+            Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
+            Some(scripted) => Ok(self.answered(scripted, &url, sent)),
+        };
+        let conditional = known.is_some();
+        Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
+    }
+
+    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<Vec<u8>>) -> Answer {
+        let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
+        let same = etag.is_some() && sent == etag && !scripted.deaf;
+        let status = if same { 304 } else { scripted.status };
+        let body = if matches!(status, 200 | 226) {
+            read_body(scripted.body.as_bytes(), url, None)
+        } else {
+            AnswerBody::Unread
+        };
+        let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
+        Answer { status, url: url.into(), public: true, received: self.now, headers, body }
     }
 
     /// Draws the screen as the loop does: again if what was measured moved something.
