@@ -107,12 +107,25 @@ impl Model {
         for key in keys {
             planning::replan(&mut model, key, now);
         }
+        model.keep_pauses(now);
         let spread = u64::from(model.settings.poll.start_spread_seconds).saturating_mul(1000);
         let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);
         model.traffic.not_before = now
             .checked_add_signed(chrono::TimeDelta::milliseconds(i64::try_from(delay).unwrap_or(0)));
         super::feeds_pane::rebuild(&mut model);
         model
+    }
+
+    /// A site that was asked moments before the start is not asked again within its pause. When its answer ended
+    /// is not known: the pause is counted from now.
+    fn keep_pauses(&mut self, now: DateTime<Utc>) {
+        let recent = chrono::TimeDelta::seconds(10);
+        for feed in self.feeds.values() {
+            let last_try = feed.state.facts.last_try;
+            if last_try.is_some_and(|at| now.signed_duration_since(at) < recent) {
+                self.traffic.asked_before(&feed.record.url, now, &self.settings.network);
+            }
+        }
     }
 
     /// A number for a new subscription, that no other ever had.

@@ -83,6 +83,13 @@ impl Traffic {
         site.waiting.push_back(waiting);
     }
 
+    /// A site was asked before the program started: the pause after that is kept.
+    pub fn asked_before(&mut self, url: &str, at: DateTime<Utc>, settings: &NetworkSettings) {
+        let pause = i64::try_from(settings.host_spacing_ms).map(TimeDelta::milliseconds);
+        let site = self.sites.entry(site_of(url)).or_default();
+        site.free_at = site.free_at.max(pause.ok().and_then(|pause| at.checked_add_signed(pause)));
+    }
+
     /// Starts what may start at `now`: at most `parallel` at once in all, and for each site its own limit.
     pub fn start(
         &mut self,

@@ -1,6 +1,6 @@
 //! The one place where the clock, the time zone and chance are read.
 
-use chrono::{DateTime, Timelike, Utc};
+use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 
 /// The wall clock, in whole seconds (SPEC 0).
@@ -21,6 +21,37 @@ pub fn instant() -> std::time::Instant {
     std::time::Instant::now()
 }
 
+/// Notices that the machine was asleep: the wall clock went on, the monotonic one did not (SPEC G.32).
+#[derive(Debug)]
+pub struct SleepWatch {
+    wall: DateTime<Utc>,
+    monotonic: std::time::Instant,
+}
+
+/// A difference between the clocks that is no sleep: corrections of the wall clock, and our own pauses.
+const SLEEP_MIN: TimeDelta = TimeDelta::seconds(30);
+
+impl SleepWatch {
+    /// Begins to watch.
+    pub fn start() -> Self {
+        Self { wall: precise_now(), monotonic: instant() }
+    }
+
+    /// Whether the machine was asleep since the last call.
+    pub fn slept(&mut self) -> bool {
+        let (wall, monotonic) = (precise_now(), instant());
+        let shown = wall.signed_duration_since(self.wall);
+        let passed = monotonic.duration_since(self.monotonic);
+        (self.wall, self.monotonic) = (wall, monotonic);
+        was_asleep(shown, passed)
+    }
+}
+
+fn was_asleep(shown: TimeDelta, passed: std::time::Duration) -> bool {
+    let passed = TimeDelta::from_std(passed).unwrap_or(TimeDelta::MAX);
+    shown.checked_sub(&passed).is_some_and(|missing| missing > SLEEP_MIN)
+}
+
 /// The zone that `TZ` names, else the one the machine is set to; UTC if there is none.
 pub fn zone() -> Tz {
     let named = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
@@ -34,4 +65,21 @@ pub fn zone() -> Tz {
 pub fn chance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one((precise_now().timestamp_nanos_opt(), std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_wall_clock_that_ran_ahead_of_the_other_means_sleep() {
+        for (shown, passed, expected) in
+            [(3600, 20, true), (50, 20, false), (20, 20, false), (-3600, 20, false)]
+        {
+            let asleep = was_asleep(TimeDelta::seconds(shown), Duration::from_secs(passed));
+            assert_eq!(asleep, expected, "{shown} {passed}");
+        }
+    }
 }

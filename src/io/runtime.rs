@@ -9,7 +9,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::clock;
+use super::clock::{self, SleepWatch};
 use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
 use super::store::{Store, StoreError};
@@ -30,6 +30,7 @@ pub struct Runtime {
     performer: Performer,
     sender: UnboundedSender<Msg>,
     messages: UnboundedReceiver<Msg>,
+    watch: SleepWatch,
 }
 
 /// Why the program cannot work.
@@ -60,7 +61,7 @@ impl Runtime {
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
             model.screen.complain(clock::precise_now(), text);
         }
-        Ok(Self { model, performer, sender, messages })
+        Ok(Self { model, performer, sender, messages, watch: SleepWatch::start() })
     }
 
     /// Where messages go in.
@@ -145,7 +146,9 @@ impl Runtime {
     pub fn tell(&mut self, msg: Msg) -> Option<Ending> {
         let now: DateTime<Utc> = clock::precise_now();
         let mut ending = None;
-        for effect in update(&mut self.model, now, msg) {
+        let woke = self.watch.slept().then(|| update(&mut self.model, now, Msg::Woke));
+        let effects = woke.into_iter().flatten();
+        for effect in effects.chain(update(&mut self.model, now, msg)) {
             ending = self.performer.perform(effect).or(ending);
         }
         ending

@@ -50,10 +50,15 @@ impl Wait {
         Some(Self { received_at, seconds, stated_by: WaitHeader::CacheControl })
     }
 
-    /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): the time it states, else an hour.
+    /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`, else an hour, or
+    /// longer if its cache lifetime says so.
     pub fn of_host(headers: &AnswerHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         let assumed = Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing };
-        Self::of_answer(429, headers, received_at).unwrap_or(assumed)
+        let stated = Self::of_answer(429, headers, received_at);
+        let usable = |wait: &Self| {
+            wait.stated_by == WaitHeader::RetryAfter || wait.seconds > assumed.seconds
+        };
+        stated.filter(usable).unwrap_or(assumed)
     }
 }
 

@@ -3,4 +3,5 @@
 mod moves;
 mod offline;
 mod servers;
+mod simulation;
 mod waits;
