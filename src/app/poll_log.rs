@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::schedule::SettledBy;
+
 /// Lines kept for each feed; older ones are overwritten.
 pub const POLL_LOG_LINES: u32 = 50;
 
@@ -21,6 +23,12 @@ pub struct PollLogEntry {
     pub edited: u32,
     /// Why it ran.
     pub cause: PollCause,
+    /// What had settled its time: the wish or the floor that it waited for.
+    #[serde(default)]
+    pub settled_by: Option<SettledBy>,
+    /// Seconds it then waited for its turn: for its site, for the network, for others.
+    #[serde(default)]
+    pub queued_seconds: u32,
     /// What went wrong, as a sentence fragment.
     pub trouble: Option<String>,
 }

@@ -19,13 +19,17 @@ use super::subscribing::subscribed_as;
 use super::subscription::{FeedState, SubscriptionRecord};
 use super::traffic::Waiting;
 use crate::history::{Counters, FeedKey};
-use crate::schedule::{self, Failure};
+use crate::schedule::{self, Failure, SettledBy};
 
 /// A poll between due and planned anew.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Poll {
     /// How far it is.
     pub stage: Stage,
+    /// When it joined its site's queue.
+    queued_at: Option<DateTime<Utc>>,
+    /// What had settled its time.
+    settled_by: Option<SettledBy>,
     /// The fetch it waits for.
     fetch: Option<FetchId>,
     /// What was sent.
@@ -50,6 +54,8 @@ impl Poll {
     fn at(stage: Stage) -> Self {
         Self {
             stage,
+            queued_at: None,
+            settled_by: None,
             fetch: None,
             sent: Sent::default(),
             wire_bytes: 0,
@@ -86,14 +92,14 @@ pub fn tick(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             |feed: &FeedKey| model.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
         due.sort_by_key(|feed| std::cmp::Reverse(urgency(feed)));
         for feed in due {
-            enqueue(model, feed, PollCause::Due);
+            enqueue(model, now, feed, PollCause::Due);
         }
     }
     start(model, now)
 }
 
 /// Puts a feed into its site's queue.
-pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
+pub fn enqueue(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {
     let Some(subscription) = model.feeds.get(&feed) else { return };
     if model.busy.contains_key(&feed) {
         return;
@@ -101,7 +107,9 @@ pub fn enqueue(model: &mut Model, feed: FeedKey, cause: PollCause) {
     if model.busy.is_empty() {
         model.run.begin_anew();
     }
-    model.busy.insert(feed, Poll::at(Stage::Waiting));
+    let settled_by = Some(subscription.plan.settled_by);
+    let poll = Poll { queued_at: Some(now), settled_by, ..Poll::at(Stage::Waiting) };
+    model.busy.insert(feed, poll);
     model.timetable.remove(&feed);
     model.run.asked = model.run.asked.saturating_add(1);
     let waiting =
@@ -204,11 +212,17 @@ fn answered(
     poll.conditional = fetched.conditional;
     poll.before = Some(Box::new((subscription.state.clone(), subscription.record.clone())));
     let sent = std::mem::take(&mut poll.sent);
+    let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(model, url).is_some();
-    let Settled { commit, if_shared, host_wait, moved } =
+    let Settled { mut commit, if_shared, host_wait, moved } =
         settle(&mut subscription, cause, &sent, fetched, &taken);
     let text =
         format!("'{}' moved to {}", subscription.record.shown_title(), subscription.record.url);
+    if let Some(line) = &mut commit.log {
+        let queued = queued_at.map_or(0, |since| (line.at - since).num_seconds());
+        line.queued_seconds = u32::try_from(queued).unwrap_or(0);
+        line.settled_by = settled_by;
+    }
     model.feeds.insert(feed, subscription);
     if let Some(poll) = model.busy.get_mut(&feed) {
         poll.if_shared = if_shared;

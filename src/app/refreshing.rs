@@ -52,7 +52,7 @@ pub fn ask(model: &mut Model, now: DateTime<Utc>, wish: &PollWish) -> Vec<Effect
             None => {
                 let forced = wish.wish == Wish::Forced;
                 let cause = if forced { PollCause::Forced } else { PollCause::Asked };
-                polling::enqueue(model, feed, cause);
+                polling::enqueue(model, now, feed, cause);
                 continue;
             }
             Some(Refusal::Confirm(reason)) => {

@@ -78,6 +78,8 @@ pub fn settle(
                 new: 0,
                 edited: 0,
                 cause,
+                settled_by: None,
+                queued_seconds: 0,
                 trouble: outcome.trouble,
             }),
         },

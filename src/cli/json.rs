@@ -8,7 +8,7 @@ use crate::app::model::Model;
 use crate::app::poll_log::{PollCause, PollLogEntry};
 use crate::app::subscription::{Obstacle, Subscription};
 use crate::history::{EntryKey, Flags, KeptEntry};
-use crate::schedule::Standing;
+use crate::schedule::{SettledBy, Standing};
 
 /// An instant in UTC, RFC 3339, whole seconds; null if there is none.
 pub(super) fn time(at: Option<DateTime<Utc>>) -> Value {
@@ -102,6 +102,8 @@ fn poll(line: &PollLogEntry) -> Value {
         "new": line.new,
         "edited": line.edited,
         "cause": cause,
+        "settled_by": line.settled_by.map(SettledBy::word),
+        "queued_seconds": line.queued_seconds,
         "trouble": line.trouble,
     })
 }

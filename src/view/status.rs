@@ -9,8 +9,10 @@ use ratatui::widgets::Paragraph;
 use super::{cells, theme, when};
 use crate::app::feeds_pane::FeedsRow;
 use crate::app::model::Model;
+use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
 use crate::app::screen::{Overlay, Pane};
+use crate::app::traffic::{WaitsFor, site_of};
 use crate::schedule::SettledBy;
 
 /// A message stays this long, unless a key is pressed before.
@@ -65,6 +67,10 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
 /// What the poller is doing, what comes next, and how many feeds need attention.
 fn progress(model: &Model, now: DateTime<Utc>) -> String {
     let mut parts = Vec::new();
+    if let Some(since) = model.network.offline_since {
+        let since = since.with_timezone(&model.zone).format("%H:%M");
+        parts.push(format!("no network since {since}, tried once a minute"));
+    }
     let looking = model.additions.values().filter(|addition| addition.ended.is_none());
     parts.extend(
         looking
@@ -74,6 +80,7 @@ fn progress(model: &Model, now: DateTime<Utc>) -> String {
     if model.busy.is_empty() {
         parts.extend(next_poll(model, now));
     } else {
+        parts.extend(selected_wait(model, now));
         parts.push(format!("polling {} of {}", model.run.done, model.run.asked));
         if model.run.new > 0 {
             parts.push(format!("{} new", model.run.new));
@@ -84,6 +91,23 @@ fn progress(model: &Model, now: DateTime<Utc>) -> String {
         parts.push(format!("{failing} failing"));
     }
     parts.join(" · ")
+}
+
+/// What the selected feed's request waits for.
+fn selected_wait(model: &Model, now: DateTime<Utc>) -> Option<String> {
+    let FeedsRow::Feed(key, _) = model.screen.feeds.selected_row()? else { return None };
+    model.busy.get(key).filter(|poll| poll.stage == Stage::Waiting)?;
+    let feed = model.feeds.get(key)?;
+    let waits = model.traffic.waits_for(&feed.record.url, now, &model.settings.network);
+    let site = site_of(&feed.record.url);
+    let what = match waits {
+        WaitsFor::Start(_) => "for the start".to_owned(),
+        WaitsFor::Network(_) => "for a network".to_owned(),
+        WaitsFor::Site => format!("for another request to {site}"),
+        WaitsFor::Spacing(_) => format!("for the pause between requests to {site}"),
+        WaitsFor::Turn => "for its turn".to_owned(),
+    };
+    Some(format!("{} waits {what}", feed.record.shown_title()))
 }
 
 /// What is wrong with the selected feed.

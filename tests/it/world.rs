@@ -248,15 +248,15 @@ impl World {
         let result = match self.network.get(&url) {
             None => Err(Failure::Connect("the host (connection refused)".into())),
             Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
-            Some(scripted) => Ok(self.answered(scripted, &url, sent)),
+            Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };
         let conditional = known.is_some();
         Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
     }
 
-    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<Vec<u8>>) -> Answer {
+    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> Answer {
         let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
-        let same = etag.is_some() && sent == etag && !scripted.deaf;
+        let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
         let status = if same { 304 } else { scripted.status };
         let body = if matches!(status, 200 | 226) {
             read_body(scripted.body.as_bytes(), url, None)

@@ -52,6 +52,9 @@ struct Observed {
     may_repeat: bool,
 }
 
+/// Until when a host asked to be left alone, and when its last answer ended.
+type ObservedHost = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+
 #[derive(Default)]
 struct Counts {
     requests: u64,
@@ -76,8 +79,7 @@ struct Simulation {
     states: BTreeMap<FeedKey, FeedState>,
     under_way: BTreeMap<(DateTime<Utc>, FetchId), Request>,
     observed: BTreeMap<String, Observed>,
-    /// Per host: until when it asked to be left alone, and when its last answer ended.
-    hosts: BTreeMap<String, (Option<DateTime<Utc>>, Option<DateTime<Utc>>)>,
+    hosts: BTreeMap<String, ObservedHost>,
     counts: Counts,
 }
 
@@ -286,8 +288,8 @@ impl Simulation {
         }
         let failed = match self.dice.roll() % 60 {
             0 => Some(Failure::Timeout { phase: CONNECTING, seconds: 10 }),
-            1 => Some(Failure::Connect(host.clone())),
-            2 => Some(Failure::Name(host.clone())),
+            1 => Some(Failure::Connect(host)),
+            2 => Some(Failure::Name(host)),
             3 => Some(Failure::CutOff),
             4 => Some(Failure::TooLarge("more than 16 MiB".into())),
             _ => None,
@@ -303,7 +305,12 @@ impl Simulation {
         let (status, retry_after) = self.status(number, sent.is_some(), request.manner);
         let status = match status {
             200 if sent.as_ref() == Some(&etag) || (stuck && sent.is_some()) => 304,
-            200 if request.manner == Manner::Delta && sent.is_some() && number % 5 == 0 => 226,
+            200 if request.manner == Manner::Delta
+                && sent.is_some()
+                && number.is_multiple_of(5) =>
+            {
+                226
+            }
             status => status,
         };
         let body = match status {
@@ -314,8 +321,8 @@ impl Simulation {
             _ => AnswerBody::Unread,
         };
         let headers = AnswerHeaders {
-            etag: (number % 9 != 0 && matches!(status, 200 | 226 | 304)).then_some(etag),
-            cache_control: (number % 6 == 0)
+            etag: (!number.is_multiple_of(9) && matches!(status, 200 | 226 | 304)).then_some(etag),
+            cache_control: number.is_multiple_of(6)
                 .then(|| format!("max-age={}", 600 * (1 + number % 30))),
             retry_after: retry_after.map(|seconds| seconds.to_string()),
             im: (status == 226).then(|| "feed".to_owned()),
@@ -335,7 +342,7 @@ impl Simulation {
             (_, 5) => (421, None),
             (_, 6) if manner == Manner::Delta => (400, None),
             (_, 7) => (406, None),
-            (_, 8) if number % 3 == 0 => (410, None),
+            (_, 8) if number.is_multiple_of(3) => (410, None),
             (7, _) => (404, None),
             (8, _) => (401, None),
             (9, 0..50) => (403, None),
@@ -349,7 +356,7 @@ fn document(number: u64) -> FeedDocument {
         kind: Kind::Atom,
         head: FeedHead { id: Some(format!("urn:{number}")), ..FeedHead::default() },
         hints: backissue::feed::Hints {
-            ttl_minutes: (number % 2 == 0).then(|| 10 + u32::try_from(number).unwrap()),
+            ttl_minutes: number.is_multiple_of(2).then(|| 10 + u32::try_from(number).unwrap()),
             ..Default::default()
         },
         entries: vec![Entry { id: "e".into(), ..Entry::default() }],
@@ -357,6 +364,7 @@ fn document(number: u64) -> FeedDocument {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "the figures are for whoever runs it")]
 #[test]
 fn fourteen_days_of_everything_disregard_nobody() {
     let seeds: BTreeSet<u64> = match std::env::var("BACKISSUE_SEEDS") {

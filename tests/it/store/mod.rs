@@ -76,6 +76,8 @@ fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
         document: Some(Box::new(document(entries))),
         fetched_at: at(second),
         log: Some(PollLogEntry {
+            settled_by: None,
+            queued_seconds: 0,
             at: at(second),
             status: Some(200),
             wire_bytes: 10,
