@@ -81,6 +81,22 @@ impl Remedy {
     }
 }
 
+/// The mark of a feed in the subscriptions: `†` it ended, `!` it needs the reader or fails for long (six times or
+/// seven days, SPEC D.2), `→` it moved, `·` it failed just now, a blank: all is well.
+pub fn mark(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> &'static str {
+    let long = feed.state.facts.failures >= 6
+        || feed.state.failing_since.is_some_and(|since| now - since >= TimeDelta::days(7));
+    match untold(model, feed, now).map(|concern| concern.state) {
+        _ if feed.is_gone() => "†",
+        None if long => "!",
+        None => " ",
+        Some("dead" | "finished") => "†",
+        Some("moved") => "→",
+        Some("failing" | "captive portal") if !long => "·",
+        Some(_) => "!",
+    }
+}
+
 /// The feeds in trouble: questions first, then what ended, then what fails, then what merely moved.
 pub fn concerns(model: &Model, now: DateTime<Utc>) -> Vec<Concern> {
     let mut list: Vec<Concern> =

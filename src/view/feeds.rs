@@ -78,13 +78,7 @@ fn right_end(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
         Some(Pace::Less) => "▼",
         Some(Pace::Normal) | None => " ",
     };
-    let trouble = if feed.is_gone() {
-        "†"
-    } else if feed.is_failing() {
-        "!"
-    } else {
-        " "
-    };
+    let trouble = attention::mark(model, feed, now);
     let next = if model.busy.contains_key(&feed.key) {
         "⟳".to_owned()
     } else {

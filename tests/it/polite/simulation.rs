@@ -322,7 +322,8 @@ impl Simulation {
         };
         let headers = AnswerHeaders {
             etag: (!number.is_multiple_of(9) && matches!(status, 200 | 226 | 304)).then_some(etag),
-            cache_control: number.is_multiple_of(6)
+            cache_control: number
+                .is_multiple_of(6)
                 .then(|| format!("max-age={}", 600 * (1 + number % 30))),
             retry_after: retry_after.map(|seconds| seconds.to_string()),
             im: (status == 226).then(|| "feed".to_owned()),
