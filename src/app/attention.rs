@@ -12,8 +12,8 @@ use super::subscription::{Obstacle, Subscription};
 use crate::history::FeedKey;
 use crate::schedule::Standing;
 
-/// Lines of one row: title, reason in two, remedy.
-pub const ROW_LINES: usize = 4;
+/// Lines of one row: title, reason in three, remedy.
+pub const ROW_LINES: usize = 5;
 /// A move is told of for this long.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
 
@@ -178,7 +178,7 @@ fn proposed(model: &Model, feed: &Subscription) -> Option<Concern> {
             (Remedy::AcceptMove, "but nothing there proves that it is the same feed".to_owned())
         }
     };
-    let text = format!("The publisher says that it moved to {}, {reason}.", proposed.to);
+    let text = format!("Its server says that it moved to {}, {reason}.", proposed.to);
     Some(told(feed, "move proposed", remedy, proposed.since, text))
 }
 

@@ -169,11 +169,15 @@ impl Outcome {
         taken: &dyn Fn(&str) -> bool,
     ) {
         let moving = target.and_then(|to| moving::judge(subscription, to, &read, taken(to)));
+        // A feed that may be another one does not rename this one.
+        let in_question = matches!(moving, Some(Moving::Ask(_) | Moving::IfShared(_)));
         self.moves(subscription, head, moving);
-        if read.head.id.is_some() {
-            subscription.state.feed_id.clone_from(&read.head.id);
+        if !in_question {
+            if read.head.id.is_some() {
+                subscription.state.feed_id.clone_from(&read.head.id);
+            }
+            self.record_changed |= subscription.record.take_head(&read);
         }
-        self.record_changed |= subscription.record.take_head(&read);
         self.document = Some(read);
     }
 

@@ -1,5 +1,8 @@
 //! Every view at three sizes, as a person sees it: empty, full and broken.
 
+use backissue::app::fetching::AnswerHeaders;
+use backissue::history::FeedKey;
+
 use crate::world::{World, rss};
 
 const SIZES: [(u16, u16); 3] = [(120, 36), (90, 24), (40, 12)];
@@ -86,6 +89,31 @@ fn the_reader_shows_an_entry_as_a_person_wants_it() {
 #[test]
 fn a_failing_feed_says_why() {
     show("failing", after("<end><enter>"));
+}
+
+#[test]
+fn the_attention_list_gives_reason_and_remedy() {
+    let attention = |columns, rows| {
+        let mut world = full(columns, rows);
+        let (orchard, moved) = ("https://orchard.example/feed", "https://apples.example/feed");
+        world.lead(orchard, 301, moved);
+        world.serve(moved, &rss("Apples", &[("x", "Other", 1, "")]));
+        world.refuse("https://tower.example/feed", 410, AnswerHeaders::default());
+        world.poll(FeedKey(1));
+        world.poll(FeedKey(2));
+        world.press("gjjj<enter>");
+        world
+    };
+    show("attention", attention);
+    show("attention_empty", |columns, rows| {
+        let mut world = World::subscribed(
+            columns,
+            rows,
+            &[("https://a.example/f", &rss("A", &[("a", "A", 1, "")]), &[])],
+        );
+        world.press("gjjj<enter>");
+        world
+    });
 }
 
 #[test]
