@@ -1,4 +1,4 @@
-//! The Attention list: four lines a feed.
+//! The Attention list: five lines a feed.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -53,7 +53,7 @@ fn row(
         Some(false) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED_ELSEWHERE),
         None => Line::styled(head, theme::HEADING),
     };
-    let mut reason = cells::wrap(&concern.sentence, width.saturating_sub(3), 2).into_iter();
+    let mut reason = cells::wrap(&concern.sentence, width.saturating_sub(3), 3).into_iter();
     let mut reason_line =
         || Line::styled(format!("   {}", reason.next().unwrap_or_default()), theme::TEXT);
     let remedy = if selected.is_some() {
@@ -62,5 +62,6 @@ fn row(
     } else {
         format!("   {}", concern.remedy.words())
     };
-    vec![head, reason_line(), reason_line(), Line::styled(cells::cut(&remedy, width), theme::DIM)]
+    let remedy = Line::styled(cells::cut(&remedy, width), theme::DIM);
+    vec![head, reason_line(), reason_line(), reason_line(), remedy]
 }
