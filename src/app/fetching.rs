@@ -203,6 +203,9 @@ pub enum Failure {
     /// No connection.
     #[error("no connection to {0}")]
     Connect(String),
+    /// No way to the host: this machine has no network, or none that leads there.
+    #[error("there is no way to {0} from here")]
+    Unreachable(String),
     /// TLS failed; never bypassed.
     #[error("no secure connection: {0}")]
     Tls(String),
@@ -249,6 +252,7 @@ impl Failure {
             Self::Address(_)
             | Self::Name(_)
             | Self::Connect(_)
+            | Self::Unreachable(_)
             | Self::Tls(_)
             | Self::Timeout { .. }
             | Self::Redirect(_)

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
-use crate::app::settings::Settings;
+use super::credentials::CredentialsTable;
+use crate::app::settings::{Credentials, Settings};
 use crate::schedule::Pace;
 
 /// Bytes of a configuration file at most.
@@ -86,6 +87,8 @@ struct Network {
     space_loopback: Option<bool>,
     proxy: Option<String>,
     user_agent: Option<String>,
+    credentials: Vec<CredentialsTable>,
+    allow_link_local: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -190,6 +193,9 @@ impl File {
         set(&mut network.space_loopback, self.network.space_loopback);
         network.proxy = self.network.proxy;
         network.user_agent = self.network.user_agent;
+        network.credentials = one_an_origin(self.network.credentials)?;
+        network.allow_link_local =
+            self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
         let poll = &mut settings.poll;
         for (name, target, span) in [
             ("min", &mut poll.min_minutes, self.poll.min),
@@ -221,6 +227,23 @@ impl File {
         set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
         Ok(settings)
     }
+}
+
+/// The credentials, no origin named twice.
+fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
+    let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
+    for CredentialsTable(next) in tables {
+        if all.iter().any(|one| one.origin == next.origin) {
+            return Err(format!("[[network.credentials]] names {} twice", next.origin));
+        }
+        all.push(next);
+    }
+    Ok(all)
+}
+
+/// A host as an address has it: in lower case, an IPv6 one without brackets.
+fn host_as_asked(written: &str) -> String {
+    written.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
 
 fn set<T>(target: &mut T, value: Option<T>) {

@@ -1,0 +1,366 @@
+//! The ways out: directly or through a proxy, to public addresses only or to those nearby too (SPEC D.6).
+//!
+//! Each way is a client of its own with a pool of its own, so that no connection made under one rule is used
+//! under another. A name that anybody typed is tried on the public way first: nearly all are public, and so
+//! one connection serves a feed and the redirects on its host.
+//!
+//! *Proxies.* `[network] proxy` takes every request. Without it those of the environment are used
+//! (`ALL_PROXY`, `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows those of the system) for every host that
+//! `NO_PROXY` does not name; never for this machine itself, which no proxy can reach. A proxy looks names up
+//! itself, so behind one only addresses written as numbers and `localhost` can be judged; where a `socks5`
+//! proxy leaves the look-up to us, names are judged as without one.
+//!
+//! *TLS.* 1.2 and 1.3 by rustls. The platform decides whom to trust: the reader's own authorities and those of
+//! a company are there. Where the platform has none (a bare container), those of the Mozilla programme are
+//! used. HTTP/2 is agreed on in the handshake; plain connections speak HTTP/1.1.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, Response};
+use rustls_platform_verifier::BuilderVerifierExt;
+use url::{Host, Url};
+
+use super::asking::USER_AGENT;
+use super::client::Limits;
+use super::failures::find;
+use super::names::{Allowed, Guard, Guarded, Names, Refusal, SystemNames};
+use crate::app::settings::NetworkSettings;
+use crate::io::address_class::AddressClass;
+
+/// Header lines of an answer at most.
+const HEADERS_MAX: usize = 256;
+/// How long a connection waits for its next request.
+const POOL_IDLE: Duration = Duration::from_secs(30);
+/// A host that no list of exceptions names, to learn whether there is a proxy at all.
+const NOBODY: &str = "nobody.invalid";
+
+/// What the client finds around it. Tests put a world of their own in its place.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Who knows the addresses of names.
+    pub names: Arc<dyn Names>,
+    /// The class of an address: [`AddressClass::of`].
+    pub judge: fn(IpAddr) -> AddressClass,
+    /// The proxies of the environment.
+    pub proxies: Arc<Matcher>,
+    /// Whom to trust, instead of those the platform does.
+    pub roots: Option<Arc<rustls::RootCertStore>>,
+}
+
+impl Surroundings {
+    /// The real world.
+    pub fn real() -> Self {
+        Self {
+            names: Arc::new(SystemNames),
+            judge: AddressClass::of,
+            proxies: Arc::new(Matcher::from_system()),
+            roots: None,
+        }
+    }
+}
+
+/// All the ways out.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    direct: Pair,
+    proxied: Pair,
+    through: Through,
+    guard: Arc<Guard>,
+}
+
+/// A client for each [`Allowed`].
+#[derive(Debug)]
+struct Pair {
+    public: Client,
+    near: Client,
+}
+
+impl Pair {
+    const fn of(&self, allowed: Allowed) -> &Client {
+        match allowed {
+            Allowed::Public => &self.public,
+            Allowed::Near => &self.near,
+        }
+    }
+}
+
+/// Which requests go through a proxy.
+#[derive(Debug)]
+enum Through {
+    /// All.
+    Always,
+    /// Those the environment says, but for this machine.
+    Environment(Arc<Matcher>),
+}
+
+/// An answer, and where it came from.
+#[derive(Debug)]
+pub(super) struct Arrived {
+    pub(super) response: Response,
+    /// From a public address; through a proxy, a name is taken to lead to one.
+    pub(super) public: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Unsent {
+    /// The address may not be asked.
+    Refused(Refusal),
+    /// It was asked, and something broke.
+    Broken(reqwest::Error),
+}
+
+impl Lanes {
+    pub(super) fn new(
+        settings: &NetworkSettings,
+        limits: &Limits,
+        around: &Surroundings,
+    ) -> Result<Self, String> {
+        // Whoever installed a provider before us installed this one.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let tls = tls(around.roots.as_ref());
+        let link_local = settings.allow_link_local.iter().cloned().collect();
+        let guard = Arc::new(Guard { judge: around.judge, link_local });
+        let (proxies, hosts) = proxies(settings, &around.proxies)?;
+        let hosts = Arc::new(hosts);
+        let client = |allowed: Allowed, proxies: &[Proxy]| {
+            let resolver = Guarded {
+                names: Arc::clone(&around.names),
+                guard: Arc::clone(&guard),
+                allowed,
+                proxies: Arc::clone(&hosts),
+            };
+            let builder = builder(settings, limits).dns_resolver(resolver).no_proxy();
+            let builder =
+                proxies.iter().fold(builder, |builder, proxy| builder.proxy(proxy.clone()));
+            let client = builder.tls_backend_preconfigured(tls.clone()).build();
+            client.map_err(|error| format!("no HTTP client: {error}"))
+        };
+        let pair = |proxies: &[Proxy]| -> Result<Pair, String> {
+            Ok(Pair {
+                public: client(Allowed::Public, proxies)?,
+                near: client(Allowed::Near, proxies)?,
+            })
+        };
+        let through = match settings.proxy {
+            Some(_) => Through::Always,
+            None => Through::Environment(Arc::clone(&around.proxies)),
+        };
+        Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
+    }
+
+    /// Sends a request on the way it may take. `get` makes the request for a client.
+    pub(super) async fn send(
+        &self,
+        url: &Url,
+        allowed: Allowed,
+        get: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Arrived, Unsent> {
+        let host = host_text(url);
+        let literal = literal(url);
+        if let Some(address) = literal {
+            self.guard.check(allowed, &host, address).map_err(Unsent::Refused)?;
+        }
+        if self.through.takes(url) {
+            return self.send_through(url, allowed, get).await;
+        }
+        let public = literal.map(|address| (self.guard.judge)(address) == AddressClass::Public);
+        let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
+        let first = match (allowed, public) {
+            (Allowed::Near, Some(false)) => Allowed::Near,
+            (Allowed::Near, None) if nearby => Allowed::Near,
+            (Allowed::Public | Allowed::Near, _) => Allowed::Public,
+        };
+        let sent = self.send_directly(&host, first, &get).await;
+        match sent {
+            // Nothing was sent yet: the refusal came before the connection.
+            Err(Unsent::Refused(_)) if first != allowed => {
+                self.send_directly(&host, allowed, &get).await
+            }
+            other => other,
+        }
+    }
+
+    async fn send_directly(
+        &self,
+        host: &str,
+        allowed: Allowed,
+        get: &impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Arrived, Unsent> {
+        let response = get(self.direct.of(allowed)).send().await.map_err(unsent)?;
+        let peer = response.remote_addr().map(|peer| peer.ip());
+        // The resolver has seen to this already; whatever it may have missed ends here.
+        match peer {
+            Some(peer) => self.guard.check(allowed, host, peer).map_err(Unsent::Refused)?,
+            None if allowed == Allowed::Public => {
+                let class = AddressClass::Forbidden;
+                return Err(Unsent::Refused(Refusal { host: host.into(), address: None, class }));
+            }
+            None => {}
+        }
+        let public = peer.is_some_and(|peer| (self.guard.judge)(peer) == AddressClass::Public);
+        Ok(Arrived { response, public })
+    }
+
+    async fn send_through(
+        &self,
+        url: &Url,
+        allowed: Allowed,
+        get: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Arrived, Unsent> {
+        let host = host_text(url);
+        if allowed == Allowed::Public && is_localhost(&host) {
+            let class = AddressClass::Loopback;
+            return Err(Unsent::Refused(Refusal { host, address: None, class }));
+        }
+        let response = get(self.proxied.of(allowed)).send().await.map_err(unsent)?;
+        let public = match literal(url) {
+            Some(address) => (self.guard.judge)(address) == AddressClass::Public,
+            None => !is_localhost(&host),
+        };
+        Ok(Arrived { response, public })
+    }
+}
+
+impl Through {
+    fn takes(&self, url: &Url) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Environment(proxies) => {
+                let here = literal(url).is_some_and(|address| address.to_canonical().is_loopback())
+                    || is_localhost(&host_text(url));
+                let uri = url.as_str().parse::<hyper::Uri>();
+                !here && uri.is_ok_and(|uri| proxies.intercept(&uri).is_some())
+            }
+        }
+    }
+}
+
+fn unsent(error: reqwest::Error) -> Unsent {
+    match find::<Refusal>(&error) {
+        Some(refusal) => Unsent::Refused(refusal.clone()),
+        None => Unsent::Broken(error),
+    }
+}
+
+/// What all clients have alike.
+fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
+    Client::builder()
+        .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .connect_timeout(limits.connect)
+        .read_timeout(limits.idle)
+        .pool_max_idle_per_host(1)
+        .pool_idle_timeout(POOL_IDLE)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_max_headers(HEADERS_MAX)
+}
+
+/// How secure connections are made, and whom they trust.
+fn tls(roots: Option<&Arc<rustls::RootCertStore>>) -> rustls::ClientConfig {
+    let trusting = |roots: Arc<rustls::RootCertStore>| {
+        rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
+    };
+    let mozilla = || {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        trusting(Arc::new(roots))
+    };
+    let platform = || rustls::ClientConfig::builder().with_platform_verifier();
+    let mut tls = match (roots, platform()) {
+        (Some(roots), _) => trusting(Arc::clone(roots)),
+        (None, Ok(platform)) => platform.with_no_client_auth(),
+        (None, Err(_)) => mozilla(),
+    };
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    tls
+}
+
+/// The proxies there are, and their hosts.
+fn proxies(
+    settings: &NetworkSettings,
+    environment: &Matcher,
+) -> Result<(Vec<Proxy>, BTreeSet<String>), String> {
+    if let Some(text) = &settings.proxy {
+        let url = configured_proxy(text).ok_or_else(|| {
+            let shown = without_login(text);
+            format!("the proxy '{shown}' cannot be used; write it like http://proxy.example:3128")
+        })?;
+        let host = host_text(&url);
+        let proxy = Proxy::all(url)
+            .map_err(|error| format!("the proxy {host} cannot be used: {}", error.without_url()))?;
+        return Ok((vec![proxy], BTreeSet::from([host])));
+    }
+    let mut all = Vec::new();
+    let mut hosts = BTreeSet::new();
+    for scheme in ["http", "https"] {
+        let probe = format!("{scheme}://{NOBODY}/").parse::<hyper::Uri>();
+        let Some(found) = probe.ok().and_then(|probe| environment.intercept(&probe)) else {
+            continue;
+        };
+        // One that makes no sense is like none, as everywhere else.
+        let Ok(mut url) = Url::parse(&found.uri().to_string()) else { continue };
+        hosts.insert(host_text(&url));
+        if let Some((user, password)) = found.raw_auth() {
+            // An address with a host takes both.
+            url.set_username(user).and_then(|()| url.set_password(Some(password))).ok();
+        }
+        let made = if scheme == "http" { Proxy::http(url) } else { Proxy::https(url) };
+        let Ok(proxy) = made else { continue };
+        all.push(match found.basic_auth() {
+            Some(login) => proxy.custom_http_auth(login.clone()),
+            None => proxy,
+        });
+    }
+    Ok((all, hosts))
+}
+
+/// A configured proxy; one without a scheme is an HTTP proxy.
+fn configured_proxy(text: &str) -> Option<Url> {
+    let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+    let url =
+        if text.contains("://") { Url::parse(text) } else { format!("http://{text}").parse() };
+    url.ok().filter(|url| known.contains(&url.scheme()) && url.has_host())
+}
+
+/// The host of an address, an IPv6 one without its brackets.
+fn host_text(url: &Url) -> String {
+    match url.host() {
+        Some(Host::Domain(name)) => name.to_owned(),
+        Some(Host::Ipv4(address)) => address.to_string(),
+        Some(Host::Ipv6(address)) => address.to_string(),
+        None => String::new(),
+    }
+}
+
+fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+    }
+}
+
+/// Names that mean this machine, whoever is asked (RFC 6761 §6.3).
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+/// The text of an address without what stands before its last `@`.
+pub(super) fn without_login(text: &str) -> String {
+    let (scheme, rest) = text.split_once("//").map_or(("", text), |(scheme, rest)| (scheme, rest));
+    match rest.rsplit_once('@') {
+        Some((_, rest)) if scheme.is_empty() => rest.to_owned(),
+        Some((_, rest)) => format!("{scheme}//{rest}"),
+        None => text.to_owned(),
+    }
+}
