@@ -272,6 +272,14 @@ mod tests {
             space_loopback = false
             proxy = "http://proxy.example:3128"
             user_agent = "x/1"
+            allow_link_local = ["[FE80::1]", "cam.lan"]
+            [[network.credentials]]
+            origin = "https://a.example"
+            user = "me"
+            password = "open sesame"
+            [[network.credentials]]
+            origin = "https://b.example"
+            token = "abc"
             [poll]
             min = "30m"
             max = "2d"
@@ -289,6 +297,10 @@ mod tests {
         let settings = parse(text).unwrap();
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
         assert!(!settings.network.space_loopback);
+        assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
+        let origins: Vec<&str> =
+            settings.network.credentials.iter().map(|one| one.origin.as_str()).collect();
+        assert_eq!(origins, ["https://a.example", "https://b.example"]);
         assert_eq!(
             (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
             (30, 2880, 120)
@@ -303,6 +315,15 @@ mod tests {
             ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
             ("[network\n", "line 1"),
             ("[poll]\nmni = \"1h\"", "line 2, column 1"),
+            ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
+            (
+                "[[network.credentials]]\norigin = \"https://a.example\"\ntoken = 7",
+                "line 3, column 9: this must be a text in quotes",
+            ),
+            (
+                "network.credentials = [{ origin = \"http://a\", token = \"t\" }, { origin = \"http://A/\", token = \"u\" }]",
+                "names http://a twice",
+            ),
             (
                 "[poll]\nmin = \"2h\"\nmax = \"1h\"",
                 "min (120 minutes) is longer than max (60 minutes)",

@@ -81,3 +81,71 @@ fn origin(written: &str) -> Result<String, String> {
     }
     Ok(origin)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Credentials, String> {
+        let table: Result<CredentialsTable, _> = toml::from_str(text);
+        table.map(|table| table.0).map_err(|error| error.message().to_owned())
+    }
+
+    fn secret(text: &str) -> Secret {
+        Secret::new(text.to_owned())
+    }
+
+    #[test]
+    fn a_user_or_a_token_belongs_to_an_origin() {
+        let basic = Login::Basic { user: secret("me"), password: secret("a:b") };
+        let bearer = Login::Bearer { token: secret("t.0-_~+/=") };
+        for (written, origin, login) in [
+            (
+                "https://A.example:443/\"\nuser = \"me\"\npassword = \"a:b",
+                "https://a.example",
+                &basic,
+            ),
+            ("http://nas.lan:8080\"\ntoken = \"t.0-_~+/=", "http://nas.lan:8080", &bearer),
+            (
+                "https://bücher.example\"\ntoken = \"t.0-_~+/=",
+                "https://xn--bcher-kva.example",
+                &bearer,
+            ),
+        ] {
+            let expected = Credentials { origin: origin.into(), login: login.clone() };
+            assert_eq!(read(&format!("origin = \"{written}\"")), Ok(expected), "{written}");
+        }
+    }
+
+    #[test]
+    fn wrong_forms_are_told_in_a_sentence_that_shows_no_secret() {
+        let user = "user = \"me\"\npassword = \"hunter2\"";
+        let at = |origin: &str| format!("origin = \"{origin}\"\n{user}");
+        let with = |rest: &str| format!("origin = \"https://a.example\"\n{rest}");
+        for (text, sentence) in [
+            (at("a.example"), "this origin cannot be read; write it like https://a.example"),
+            (at("ftp://a.example"), "an origin begins with http:// or https://"),
+            (at("https://x:y@a.example"), "an origin has no user in it"),
+            (
+                at("https://a.example/feed"),
+                "ends with the host or its port; write https://a.example",
+            ),
+            (at("https://a.example?x"), "ends with the host or its port"),
+            (user.to_owned(), "missing field `origin`"),
+            (with(""), "credentials need user and password, or a token"),
+            (with("user = \"me\""), "the password of this user is missing"),
+            (with("password = \"hunter2\""), "the user of this password is missing"),
+            (with(&format!("{user}\ntoken = \"hunter2\"")), "not both"),
+            (with("token = \"hunter2 \""), "visible ASCII"),
+            (with("token = \"\""), "visible ASCII"),
+            (with("user = \"a:hunter2\"\npassword = \"x\""), "must not contain a colon"),
+            (with("user = \"me\"\npassword = 4711"), "this must be a text in quotes"),
+            (with("token = [\"hunter2\"]"), "this must be a text in quotes"),
+            (with("pasword = \"hunter2\""), "unknown field `pasword`"),
+        ] {
+            let why = read(&text).unwrap_err();
+            assert!(why.contains(sentence), "{text}: {why}");
+            assert!(!why.contains("hunter2") && !why.contains("4711"), "{why}");
+        }
+    }
+}
