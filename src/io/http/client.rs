@@ -153,7 +153,9 @@ impl Http {
         });
         sent.await.map_err(|unsent| match unsent {
             Unsent::Refused(refusal) => way.word.refused(&refusal),
-            Unsent::Broken(error) => failure(&error, &way.at, &self.limits),
+            Unsent::Broken { error, through } => {
+                failure(&error, &way.at, through.as_deref(), &self.limits)
+            }
         })
     }
 
@@ -195,7 +197,7 @@ impl Http {
         let mut turn = None;
         loop {
             let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| failure(&error, url, &self.limits))?;
+            let chunk = chunk.map_err(|error| failure(&error, url, None, &self.limits))?;
             let Some(chunk) = chunk else { return Ok((decoding.finish()?, turn)) };
             let taken = decoding.take(&chunk);
             trace.wire_bytes = decoding.wire_bytes();

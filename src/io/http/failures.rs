@@ -9,9 +9,14 @@ use url::Url;
 use super::client::Limits;
 use crate::app::fetching::Failure;
 
-/// What the library's error means.
-pub(super) fn failure(error: &reqwest::Error, url: &Url, limits: &Limits) -> Failure {
-    let host = url.host_str().unwrap_or_default().to_owned();
+/// What the library's error means; `through` is the host of the proxy that was between.
+pub(super) fn failure(
+    error: &reqwest::Error,
+    url: &Url,
+    through: Option<&str>,
+    limits: &Limits,
+) -> Failure {
+    let host = url.host_str().unwrap_or_default();
     if error.is_timeout() {
         let (phase, limit) = if error.is_connect() {
             ("a connection", limits.connect)
@@ -24,11 +29,15 @@ pub(super) fn failure(error: &reqwest::Error, url: &Url, limits: &Limits) -> Fai
         return Failure::Tls(tls_words(tls));
     }
     if error.is_dns() || chain_of(error).contains("dns error") {
-        return Failure::Name(host);
+        return Failure::Name(through.unwrap_or(host).to_owned());
     }
     let io = find::<std::io::Error>(error).map(std::io::Error::kind);
     if error.is_connect() {
-        return no_connection(host, url, io);
+        let place = match through {
+            Some(proxy) => format!("{host} through the proxy {proxy}"),
+            None => host.to_owned(),
+        };
+        return no_connection(place, url, io);
     }
     if let Some(http) = find::<hyper::Error>(error) {
         if http.is_parse_too_large() {
@@ -53,19 +62,19 @@ pub(super) fn failure(error: &reqwest::Error, url: &Url, limits: &Limits) -> Fai
 }
 
 /// No connection: nobody there, or no way there.
-fn no_connection(host: String, url: &Url, io: Option<ErrorKind>) -> Failure {
+fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
     match io {
         Some(
             ErrorKind::NetworkUnreachable
             | ErrorKind::HostUnreachable
             | ErrorKind::NetworkDown
             | ErrorKind::AddrNotAvailable,
-        ) => Failure::Unreachable(host),
+        ) => Failure::Unreachable(place),
         Some(ErrorKind::UnexpectedEof) if url.scheme() == "https" => {
             Failure::Tls("the server hung up while it was being agreed on".into())
         }
-        Some(kind) => Failure::Connect(format!("{host} ({kind})")),
-        None => Failure::Connect(host),
+        Some(kind) => Failure::Connect(format!("{place} ({kind})")),
+        None => Failure::Connect(place),
     }
 }
 

@@ -91,8 +91,8 @@ impl Pair {
 /// Which requests go through a proxy.
 #[derive(Debug)]
 enum Through {
-    /// All.
-    Always,
+    /// All, through the proxy on this host.
+    Always(String),
     /// Those the environment says, but for this machine.
     Environment(Arc<Matcher>),
 }
@@ -111,7 +111,12 @@ pub(super) enum Unsent {
     /// The address may not be asked.
     Refused(Refusal),
     /// It was asked, and something broke.
-    Broken(reqwest::Error),
+    Broken {
+        /// What.
+        error: reqwest::Error,
+        /// The host of the proxy that was between.
+        through: Option<String>,
+    },
 }
 
 impl Lanes {
@@ -146,9 +151,9 @@ impl Lanes {
                 near: client(Allowed::Near, proxies)?,
             })
         };
-        let through = match settings.proxy {
-            Some(_) => Through::Always,
-            None => Through::Environment(Arc::clone(&around.proxies)),
+        let through = match (&settings.proxy, hosts.first()) {
+            (Some(_), Some(host)) => Through::Always(host.clone()),
+            (Some(_) | None, _) => Through::Environment(Arc::clone(&around.proxies)),
         };
         Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
     }
@@ -165,8 +170,8 @@ impl Lanes {
         if let Some(address) = literal {
             self.guard.check(allowed, &host, address).map_err(Unsent::Refused)?;
         }
-        if self.through.takes(url) {
-            return self.send_through(url, allowed, get).await;
+        if let Some(proxy) = self.through.proxy_for(url) {
+            return self.send_through(url, &proxy, allowed, get).await;
         }
         let public = literal.map(|address| (self.guard.judge)(address) == AddressClass::Public);
         let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
@@ -191,7 +196,8 @@ impl Lanes {
         allowed: Allowed,
         get: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Arrived, Unsent> {
-        let response = get(self.direct.of(allowed)).send().await.map_err(unsent)?;
+        let sent = get(self.direct.of(allowed)).send().await;
+        let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
         // The resolver has seen to this already; whatever it may have missed ends here.
         match peer {
@@ -209,6 +215,7 @@ impl Lanes {
     async fn send_through(
         &self,
         url: &Url,
+        proxy: &str,
         allowed: Allowed,
         get: impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Arrived, Unsent> {
@@ -217,7 +224,8 @@ impl Lanes {
             let class = AddressClass::Loopback;
             return Err(Unsent::Refused(Refusal { host, address: None, class }));
         }
-        let response = get(self.proxied.of(allowed)).send().await.map_err(unsent)?;
+        let sent = get(self.proxied.of(allowed)).send().await;
+        let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {
             Some(address) => (self.guard.judge)(address) == AddressClass::Public,
             None => !is_localhost(&host),
@@ -227,23 +235,24 @@ impl Lanes {
 }
 
 impl Through {
-    fn takes(&self, url: &Url) -> bool {
+    /// The host of the proxy that takes a request.
+    fn proxy_for(&self, url: &Url) -> Option<String> {
         match self {
-            Self::Always => true,
+            Self::Always(host) => Some(host.clone()),
             Self::Environment(proxies) => {
                 let here = literal(url).is_some_and(|address| address.to_canonical().is_loopback())
                     || is_localhost(&host_text(url));
-                let uri = url.as_str().parse::<hyper::Uri>();
-                !here && uri.is_ok_and(|uri| proxies.intercept(&uri).is_some())
+                let uri = url.as_str().parse::<hyper::Uri>().ok().filter(|_| !here)?;
+                proxies.intercept(&uri)?.uri().host().map(str::to_owned)
             }
         }
     }
 }
 
-fn unsent(error: reqwest::Error) -> Unsent {
+fn unsent(error: reqwest::Error, through: Option<&str>) -> Unsent {
     match find::<Refusal>(&error) {
         Some(refusal) => Unsent::Refused(refusal.clone()),
-        None => Unsent::Broken(error),
+        None => Unsent::Broken { error, through: through.map(str::to_owned) },
     }
 }
 
@@ -266,22 +275,26 @@ fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
 
 /// How secure connections are made, and whom they trust.
 fn tls(roots: Option<&Arc<rustls::RootCertStore>>) -> rustls::ClientConfig {
-    let trusting = |roots: Arc<rustls::RootCertStore>| {
-        rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
-    };
-    let mozilla = || {
-        let mut roots = rustls::RootCertStore::empty();
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        trusting(Arc::new(roots))
-    };
-    let platform = || rustls::ClientConfig::builder().with_platform_verifier();
-    let mut tls = match (roots, platform()) {
-        (Some(roots), _) => trusting(Arc::clone(roots)),
-        (None, Ok(platform)) => platform.with_no_client_auth(),
-        (None, Err(_)) => mozilla(),
+    let mut tls = match roots {
+        Some(roots) => trusting(Arc::clone(roots)),
+        None => trusting_the_platform().unwrap_or_else(|_| trusting(Arc::new(mozilla()))),
     };
     tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     tls
+}
+
+fn trusting(roots: Arc<rustls::RootCertStore>) -> rustls::ClientConfig {
+    rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
+}
+
+fn trusting_the_platform() -> Result<rustls::ClientConfig, rustls::Error> {
+    Ok(rustls::ClientConfig::builder().with_platform_verifier()?.with_no_client_auth())
+}
+
+fn mozilla() -> rustls::RootCertStore {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    roots
 }
 
 /// The proxies there are, and their hosts.

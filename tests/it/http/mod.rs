@@ -49,9 +49,13 @@ fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> 
     Request { validators: Some(validators), ..request(url) }
 }
 
-/// The real world, but for the proxies of the machine the test runs on.
+/// The real world, but for the proxies and the certificates of the machine the test runs on.
 fn here() -> Surroundings {
-    Surroundings { proxies: Arc::new(Matcher::builder().build()), ..Surroundings::real() }
+    Surroundings {
+        proxies: Arc::new(Matcher::builder().build()),
+        roots: Some(Arc::new(rustls::RootCertStore::empty())),
+        ..Surroundings::real()
+    }
 }
 
 /// A world where this machine is a public place, so that servers here may lead to each other.

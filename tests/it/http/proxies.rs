@@ -117,3 +117,15 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
     assert!(matches!(refused.result, Err(Failure::Blocked(_))), "{refused:?}");
     assert_eq!(proxy.connections(), 0);
 }
+
+#[tokio::test]
+async fn a_proxy_that_cannot_be_had_is_named() {
+    let through = |proxy: &str| NetworkSettings { proxy: Some(proxy.into()), ..settings() };
+    let asked = request("http://a.example/feed");
+    let around = Surroundings { names: Arc::new(Nobody), ..here() };
+    let refused = fetch_in(&around, &through("127.0.0.1:1"), roomy(), asked.clone()).await.result;
+    let why = "no connection to a.example through the proxy 127.0.0.1 (connection refused)";
+    assert_eq!(refused.unwrap_err().to_string(), why);
+    let unknown = fetch_in(&around, &through("http://p.lan:8"), roomy(), asked).await.result;
+    assert_eq!(unknown, Err(Failure::Name("p.lan".into())));
+}

@@ -98,7 +98,8 @@ async fn what_is_wrong_with_a_certificate_is_told_apart() {
         assert_eq!(fetched.result.unwrap_err().to_string(), sentence);
     }
     let server = SecureServer::start(GOOD, feed()).await;
-    let fetched = fetch_in(&here(), &settings(), roomy(), request(&server.at("/f"))).await;
+    let around = Surroundings { roots: None, ..here() };
+    let fetched = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
     assert_eq!(
         fetched.result.unwrap_err().to_string(),
         "no secure connection: the server's certificate comes from an issuer this computer does not know"
