@@ -1,7 +1,5 @@
 //! One fetch: conditional GET, redirects by hand, everything within a limit, the body parsed off the loop.
 
-use std::time::Duration;
-
 use reqwest::{Response, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
@@ -9,46 +7,15 @@ use url::Url;
 use super::answering::{answer_headers, joined, read_body};
 use super::asking::{self, Keys};
 use super::failures::failure;
-use super::lanes::{Arrived, Lanes, Surroundings, Unsent, without_login};
+use super::lanes::{Arrived, Lanes, Surroundings, Unsent};
+use super::limits::Limits;
+use super::proxies::without_login;
 use super::reach::Word;
 use super::redirects::{self, Steps, Turn, Way};
 use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Request};
 use crate::app::settings::{Credentials, NetworkSettings};
-use crate::io::body::{BodyLimits, Decoding};
+use crate::io::body::Decoding;
 use crate::io::clock;
-
-/// Time-outs and sizes (SPEC 0); tests inject smaller ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Until a connection stands, the look-up of the name included.
-    pub connect: Duration,
-    /// Until the next byte.
-    pub idle: Duration,
-    /// For the whole fetch, redirects and body included.
-    pub total: Duration,
-    /// Redirects followed (SPEC 0, `REDIRECT_MAX`).
-    pub redirects_max: usize,
-    /// Of these, by document (SPEC 0, `XML_REDIRECT_MAX`).
-    pub redirect_documents_max: usize,
-    /// The longest wait before a redirect that is waited for (SPEC D.3).
-    pub redirect_wait_max: Duration,
-    /// Bodies.
-    pub body: BodyLimits,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            idle: Duration::from_secs(20),
-            total: Duration::from_secs(90),
-            redirects_max: 8,
-            redirect_documents_max: 2,
-            redirect_wait_max: Duration::from_secs(5),
-            body: BodyLimits::default(),
-        }
-    }
-}
 
 /// Documents parsed at once: each may take several times its size in memory.
 const PARSED_AT_ONCE: usize = 4;

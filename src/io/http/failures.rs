@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
-use super::client::Limits;
+use super::limits::Limits;
 use crate::app::fetching::Failure;
 
 /// What the library's error means; `through` is the host of the proxy that was between.

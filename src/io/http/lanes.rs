@@ -4,17 +4,10 @@
 //! under another. A name that anybody typed is tried on the public way first: nearly all are public, and so
 //! one connection serves a feed and the redirects on its host.
 //!
-//! *Proxies.* `[network] proxy` takes every request. Without it those of the environment are used
-//! (`ALL_PROXY`, `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows those of the system) for every host that
-//! `NO_PROXY` does not name; never for this machine itself, which no proxy can reach. A proxy looks names up
-//! itself, so behind one only addresses written as numbers and `localhost` can be judged; where a `socks5`
-//! proxy leaves the look-up to us, names are judged as without one.
-//!
 //! *TLS.* 1.2 and 1.3 by rustls. The platform decides whom to trust: the reader's own authorities and those of
 //! a company are there. Where the platform has none (a bare container), those of the Mozilla programme are
 //! used. HTTP/2 is agreed on in the handshake; plain connections speak HTTP/1.1.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +15,15 @@ use std::time::Duration;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, Response};
 use rustls_platform_verifier::BuilderVerifierExt;
-use url::{Host, Url};
+use url::Url;
 
 use super::asking::USER_AGENT;
-use super::client::Limits;
 use super::failures::find;
-use super::names::{Allowed, Guard, Guarded, Names, Refusal, SystemNames};
+use super::limits::Limits;
+use super::names::{
+    Allowed, Guard, Guarded, Names, Refusal, SystemNames, host_text, is_localhost, literal,
+};
+use super::proxies::{Through, proxies};
 use crate::app::settings::NetworkSettings;
 use crate::io::address_class::AddressClass;
 
@@ -35,9 +31,6 @@ use crate::io::address_class::AddressClass;
 const HEADERS_MAX: usize = 256;
 /// How long a connection waits for its next request.
 const POOL_IDLE: Duration = Duration::from_secs(30);
-/// A host that no list of exceptions names, to learn whether there is a proxy at all.
-const NOBODY: &str = "nobody.invalid";
-
 /// What the client finds around it. Tests put a world of their own in its place.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -86,15 +79,6 @@ impl Pair {
             Allowed::Near => &self.near,
         }
     }
-}
-
-/// Which requests go through a proxy.
-#[derive(Debug)]
-enum Through {
-    /// All, through the proxy on this host.
-    Always(String),
-    /// Those the environment says, but for this machine.
-    Environment(Arc<Matcher>),
 }
 
 /// An answer, and where it came from.
@@ -234,21 +218,6 @@ impl Lanes {
     }
 }
 
-impl Through {
-    /// The host of the proxy that takes a request.
-    fn proxy_for(&self, url: &Url) -> Option<String> {
-        match self {
-            Self::Always(host) => Some(host.clone()),
-            Self::Environment(proxies) => {
-                let here = literal(url).is_some_and(|address| address.to_canonical().is_loopback())
-                    || is_localhost(&host_text(url));
-                let uri = url.as_str().parse::<hyper::Uri>().ok().filter(|_| !here)?;
-                proxies.intercept(&uri)?.uri().host().map(str::to_owned)
-            }
-        }
-    }
-}
-
 fn unsent(error: reqwest::Error, through: Option<&str>) -> Unsent {
     match find::<Refusal>(&error) {
         Some(refusal) => Unsent::Refused(refusal.clone()),
@@ -295,85 +264,4 @@ fn mozilla() -> rustls::RootCertStore {
     let mut roots = rustls::RootCertStore::empty();
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots
-}
-
-/// The proxies there are, and their hosts.
-fn proxies(
-    settings: &NetworkSettings,
-    environment: &Matcher,
-) -> Result<(Vec<Proxy>, BTreeSet<String>), String> {
-    if let Some(text) = &settings.proxy {
-        let url = configured_proxy(text).ok_or_else(|| {
-            let shown = without_login(text);
-            format!("the proxy '{shown}' cannot be used; write it like http://proxy.example:3128")
-        })?;
-        let host = host_text(&url);
-        let proxy = Proxy::all(url)
-            .map_err(|error| format!("the proxy {host} cannot be used: {}", error.without_url()))?;
-        return Ok((vec![proxy], BTreeSet::from([host])));
-    }
-    let mut all = Vec::new();
-    let mut hosts = BTreeSet::new();
-    for scheme in ["http", "https"] {
-        let probe = format!("{scheme}://{NOBODY}/").parse::<hyper::Uri>();
-        let Some(found) = probe.ok().and_then(|probe| environment.intercept(&probe)) else {
-            continue;
-        };
-        // One that makes no sense is like none, as everywhere else.
-        let Ok(mut url) = Url::parse(&found.uri().to_string()) else { continue };
-        hosts.insert(host_text(&url));
-        if let Some((user, password)) = found.raw_auth() {
-            // An address with a host takes both.
-            url.set_username(user).and_then(|()| url.set_password(Some(password))).ok();
-        }
-        let made = if scheme == "http" { Proxy::http(url) } else { Proxy::https(url) };
-        let Ok(proxy) = made else { continue };
-        all.push(match found.basic_auth() {
-            Some(login) => proxy.custom_http_auth(login.clone()),
-            None => proxy,
-        });
-    }
-    Ok((all, hosts))
-}
-
-/// A configured proxy; one without a scheme is an HTTP proxy.
-fn configured_proxy(text: &str) -> Option<Url> {
-    let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
-    let url =
-        if text.contains("://") { Url::parse(text) } else { format!("http://{text}").parse() };
-    url.ok().filter(|url| known.contains(&url.scheme()) && url.has_host())
-}
-
-/// The host of an address, an IPv6 one without its brackets.
-fn host_text(url: &Url) -> String {
-    match url.host() {
-        Some(Host::Domain(name)) => name.to_owned(),
-        Some(Host::Ipv4(address)) => address.to_string(),
-        Some(Host::Ipv6(address)) => address.to_string(),
-        None => String::new(),
-    }
-}
-
-fn literal(url: &Url) -> Option<IpAddr> {
-    match url.host()? {
-        Host::Domain(_) => None,
-        Host::Ipv4(address) => Some(address.into()),
-        Host::Ipv6(address) => Some(address.into()),
-    }
-}
-
-/// Names that mean this machine, whoever is asked (RFC 6761 §6.3).
-fn is_localhost(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
-    name == "localhost" || name.ends_with(".localhost")
-}
-
-/// The text of an address without what stands before its last `@`.
-pub(super) fn without_login(text: &str) -> String {
-    let (scheme, rest) = text.split_once("//").map_or(("", text), |(scheme, rest)| (scheme, rest));
-    match rest.rsplit_once('@') {
-        Some((_, rest)) if scheme.is_empty() => rest.to_owned(),
-        Some((_, rest)) => format!("{scheme}//{rest}"),
-        None => text.to_owned(),
-    }
 }

@@ -7,11 +7,14 @@ mod asking;
 mod client;
 mod failures;
 mod lanes;
+mod limits;
 mod names;
+mod proxies;
 mod reach;
 mod redirects;
 
 pub use answering::read_body;
-pub use client::{Http, Limits};
+pub use client::Http;
 pub use lanes::Surroundings;
+pub use limits::Limits;
 pub use names::{LookingUp, Names, SystemNames};

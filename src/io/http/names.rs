@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use reqwest::dns;
+use url::{Host, Url};
 
 use crate::io::address_class::AddressClass;
 
@@ -153,6 +154,30 @@ impl dns::Resolve for Guarded {
     }
 }
 
+/// The host of an address, an IPv6 one without its brackets.
+pub(super) fn host_text(url: &Url) -> String {
+    match url.host() {
+        Some(Host::Domain(name)) => name.to_owned(),
+        Some(Host::Ipv4(address)) => address.to_string(),
+        Some(Host::Ipv6(address)) => address.to_string(),
+        None => String::new(),
+    }
+}
+
+pub(super) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+    }
+}
+
+/// Names that mean this machine, whoever is asked (RFC 6761 §6.3).
+pub(super) fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,5 +216,19 @@ mod tests {
         let nowhere = "a.lan is an address where no server can be (0.0.0.0)";
         check(near, "a.lan", &["0.0.0.0"], Err(nowhere));
         check(near, "nas.lan", &["0.0.0.0", "fe80::1"], Ok(&["fe80::1"]));
+    }
+
+    /// RFC 6761 §6.3.
+    #[test]
+    fn names_of_this_machine_are_known_by_their_end() {
+        for (name, here) in [
+            ("localhost", true),
+            ("localhost.", true),
+            ("a.localhost", true),
+            ("notlocalhost", false),
+            ("localhost.example", false),
+        ] {
+            assert_eq!(is_localhost(name), here, "{name}");
+        }
     }
 }
