@@ -32,6 +32,58 @@ pub struct NetworkSettings {
     pub proxy: Option<String>,
     /// Sent as `User-Agent` instead of our own.
     pub user_agent: Option<String>,
+    /// Sent to the origins they name, and nowhere else (SPEC D.1, D.6).
+    pub credentials: Vec<Credentials>,
+    /// Hosts that may be asked at a link-local address (SPEC D.6), as they stand in an address.
+    pub allow_link_local: Vec<String>,
+}
+
+/// `[[network.credentials]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// Scheme, host and port if it is not the usual one: `https://a.example`.
+    pub origin: String,
+    /// What the origin wants to see.
+    pub login: Login,
+}
+
+/// How a request proves who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Login {
+    /// RFC 7617.
+    Basic {
+        /// Without a colon.
+        user: Secret,
+        /// May be empty.
+        password: Secret,
+    },
+    /// RFC 6750.
+    Bearer {
+        /// As it is sent.
+        token: Secret,
+    },
+}
+
+/// A text that is shown to nobody.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text from being shown.
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text, to be sent.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(secret)")
+    }
 }
 
 /// `[poll]`.
@@ -93,6 +145,8 @@ impl Default for Settings {
                 space_loopback: true,
                 proxy: None,
                 user_agent: None,
+                credentials: Vec::new(),
+                allow_link_local: Vec::new(),
             },
             poll: PollSettings {
                 min_minutes: 15,

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
-use crate::app::settings::Settings;
+use super::credentials::CredentialsTable;
+use crate::app::settings::{Credentials, Settings};
 use crate::schedule::Pace;
 
 /// Bytes of a configuration file at most.
@@ -86,6 +87,8 @@ struct Network {
     space_loopback: Option<bool>,
     proxy: Option<String>,
     user_agent: Option<String>,
+    credentials: Vec<CredentialsTable>,
+    allow_link_local: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -190,6 +193,9 @@ impl File {
         set(&mut network.space_loopback, self.network.space_loopback);
         network.proxy = self.network.proxy;
         network.user_agent = self.network.user_agent;
+        network.credentials = one_an_origin(self.network.credentials)?;
+        network.allow_link_local =
+            self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
         let poll = &mut settings.poll;
         for (name, target, span) in [
             ("min", &mut poll.min_minutes, self.poll.min),
@@ -223,6 +229,23 @@ impl File {
     }
 }
 
+/// The credentials, no origin named twice.
+fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
+    let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
+    for CredentialsTable(next) in tables {
+        if all.iter().any(|one| one.origin == next.origin) {
+            return Err(format!("[[network.credentials]] names {} twice", next.origin));
+        }
+        all.push(next);
+    }
+    Ok(all)
+}
+
+/// A host as an address has it: in lower case, an IPv6 one without brackets.
+fn host_as_asked(written: &str) -> String {
+    written.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
+}
+
 fn set<T>(target: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *target = value;
@@ -249,6 +272,14 @@ mod tests {
             space_loopback = false
             proxy = "http://proxy.example:3128"
             user_agent = "x/1"
+            allow_link_local = ["[FE80::1]", "cam.lan"]
+            [[network.credentials]]
+            origin = "https://a.example"
+            user = "me"
+            password = "open sesame"
+            [[network.credentials]]
+            origin = "https://b.example"
+            token = "abc"
             [poll]
             min = "30m"
             max = "2d"
@@ -266,6 +297,10 @@ mod tests {
         let settings = parse(text).unwrap();
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
         assert!(!settings.network.space_loopback);
+        assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
+        let origins: Vec<&str> =
+            settings.network.credentials.iter().map(|one| one.origin.as_str()).collect();
+        assert_eq!(origins, ["https://a.example", "https://b.example"]);
         assert_eq!(
             (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
             (30, 2880, 120)
@@ -280,6 +315,15 @@ mod tests {
             ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
             ("[network\n", "line 1"),
             ("[poll]\nmni = \"1h\"", "line 2, column 1"),
+            ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
+            (
+                "[[network.credentials]]\norigin = \"https://a.example\"\ntoken = 7",
+                "line 3, column 9: this must be a text in quotes",
+            ),
+            (
+                "network.credentials = [{ origin = \"http://a\", token = \"t\" }, { origin = \"http://A/\", token = \"u\" }]",
+                "names http://a twice",
+            ),
             (
                 "[poll]\nmin = \"2h\"\nmax = \"1h\"",
                 "min (120 minutes) is longer than max (60 minutes)",

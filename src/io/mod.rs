@@ -2,12 +2,14 @@
 //!
 //! Nothing here decides. An effect is performed, and what came of it is told in a message.
 
+pub mod address_class;
 pub mod body;
 pub mod browser;
 pub mod clock;
 mod codec;
 pub mod config;
 pub mod console;
+mod credentials;
 pub mod demo_server;
 pub mod http;
 pub mod performing;

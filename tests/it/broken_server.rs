@@ -1,5 +1,7 @@
 //! A server that answers with bytes of the test's choice, right or wrong, and keeps what it was sent.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -18,16 +20,26 @@ pub(crate) enum Then {
 
 /// A server that answers every connection in the same way; it ends when it is dropped.
 pub(crate) struct BrokenServer {
-    port: u16,
+    address: SocketAddr,
     heads: UnboundedReceiver<Vec<u8>>,
     serving: JoinHandle<()>,
 }
 
 impl BrokenServer {
     pub(crate) async fn start(answer: impl Into<Vec<u8>>, then: Then) -> Self {
+        Self::start_at(Ipv4Addr::LOCALHOST.into(), 0, answer, then).await
+    }
+
+    /// On an address of the test's choice; port 0 is any that is free.
+    pub(crate) async fn start_at(
+        address: IpAddr,
+        port: u16,
+        answer: impl Into<Vec<u8>>,
+        then: Then,
+    ) -> Self {
         let answer = answer.into();
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let listener = TcpListener::bind((address, port)).await.unwrap();
+        let address = listener.local_addr().unwrap();
         let (sender, heads) = unbounded_channel();
         let serving = tokio::spawn(async move {
             let mut open = Vec::new();
@@ -42,11 +54,20 @@ impl BrokenServer {
                 }
             }
         });
-        Self { port, heads, serving }
+        Self { address, heads, serving }
     }
 
     pub(crate) fn at(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) const fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// How many connections brought something that has not been looked at.
+    pub(crate) fn connections(&self) -> usize {
+        self.heads.len()
     }
 
     /// The head of the next request, byte for byte.

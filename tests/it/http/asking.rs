@@ -1,9 +1,10 @@
 //! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
 
-use backissue::app::fetching::AnswerBody;
+use backissue::app::fetching::{AnswerBody, Manner, Request};
+use backissue::io::http::Http;
 use backissue::io::publisher::{Publisher, PublisherRequest};
 
-use super::{answered, conditional, document, fetch, request, roomy};
+use super::{answered, conditional, document, fetch, here, request, roomy, settings};
 use crate::broken_server::{BrokenServer, Then};
 use crate::documents::rss;
 use crate::site::answer;
@@ -46,10 +47,7 @@ async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
 #[tokio::test]
 async fn a_forced_request_asks_caches_for_a_fresh_copy() {
     let publisher = publisher().await;
-    let forced = backissue::app::fetching::Request {
-        manner: backissue::app::fetching::Manner::Fresh,
-        ..request(&publisher.base_url())
-    };
+    let forced = Request { manner: Manner::Fresh, ..request(&publisher.base_url()) };
     answered(roomy(), forced).await;
     assert_eq!(publisher.requests()[0].header("cache-control"), Some("no-cache"));
 }
@@ -105,8 +103,7 @@ async fn validators_of_another_address_are_not_sent() {
     let publisher = publisher().await;
     let base = publisher.base_url();
     let other = conditional(&format!("{base}/other"), Some(b"\"a\""), Some(b"Mon"));
-    answered(roomy(), backissue::app::fetching::Request { url: format!("{base}/f"), ..other })
-        .await;
+    answered(roomy(), Request { url: format!("{base}/f"), ..other }).await;
     let asked = publisher.requests().remove(0);
     assert_eq!(asked.header("if-none-match"), None);
     assert_eq!(asked.header("if-modified-since"), None);
@@ -152,10 +149,76 @@ async fn no_body_is_read_where_the_status_says_all() {
 #[tokio::test]
 async fn a_connection_is_used_again() {
     let publisher = publisher().await;
-    let settings = backissue::app::settings::Settings::default().network;
-    let http = backissue::io::http::Http::new(&settings, roomy()).unwrap();
+    let http = Http::within(&settings(), roomy(), &here()).unwrap();
     for _ in 0..5 {
         http.fetch(request(&publisher.base_url())).await.result.unwrap();
     }
     assert_eq!(publisher.requests().len(), 5);
+}
+
+/// SPEC D.7: the delta, what it says of itself, and its body, read like that of a 200.
+#[tokio::test]
+async fn a_delta_is_asked_for_and_read() {
+    let headers = [("im", "feed"), ("delta-base", "\"a\""), ("etag", "\"b\"")];
+    let publisher =
+        Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
+    let url = format!("{}/f", publisher.base_url());
+    let delta =
+        Request { manner: Manner::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
+    let answer = answered(roomy(), delta).await;
+    let asked = publisher.requests().remove(0);
+    assert_eq!(
+        (asked.header("a-im"), asked.header("if-none-match")),
+        (Some("feed"), Some("\"a\""))
+    );
+    assert_eq!((answer.status, document(&answer).entries.len()), (226, 2));
+    assert_eq!(answer.headers.im.as_deref(), Some("feed"));
+    assert_eq!(answer.headers.delta_base.as_deref(), Some("\"a\""));
+}
+
+/// SPEC D.7: not without a tag, not to another address, and not unless it is asked for.
+#[tokio::test]
+async fn no_delta_is_asked_for_where_no_tag_is_sent() {
+    let publisher = publisher().await;
+    let url = format!("{}/f", publisher.base_url());
+    let tagged = conditional(&url, Some(b"\"a\""), None);
+    let delta = |request: Request| Request { manner: Manner::Delta, ..request };
+    answered(roomy(), delta(conditional(&url, None, Some(b"Mon")))).await;
+    answered(roomy(), delta(request(&url))).await;
+    answered(roomy(), delta(Request { url: format!("{url}/other"), ..tagged.clone() })).await;
+    answered(roomy(), tagged).await;
+    for asked in publisher.requests() {
+        assert_eq!(asked.header("a-im"), None, "{asked:?}");
+    }
+}
+
+/// SPEC D.2, rows 406 and 415: the document in any form, once the core wants it so.
+#[tokio::test]
+async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
+    let publisher = publisher().await;
+    let any = Request { manner: Manner::Anything, ..request(&publisher.base_url()) };
+    answered(roomy(), any).await;
+    assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
+}
+
+/// G.34: nothing is added to the address, nothing is remembered between requests.
+#[tokio::test]
+async fn no_cookie_no_referer_and_the_address_as_it_is() {
+    let publisher = Publisher::start(|request| match request.path() {
+        "/f" => answer(302, &[("location", "/g?b=2&a=%41"), ("set-cookie", "a=b; Path=/")], ""),
+        _ => answer(200, &[("set-cookie", "c=d; Path=/")], rss("T", "e", 1)),
+    })
+    .await
+    .unwrap();
+    let http = Http::within(&settings(), roomy(), &here()).unwrap();
+    let url = format!("{}/f?utm=&x=%7e", publisher.base_url());
+    for _ in 0..2 {
+        http.fetch(request(&url)).await.result.unwrap();
+    }
+    let asked = publisher.requests();
+    let addresses: Vec<&str> = asked.iter().map(|one| one.path_and_query.as_str()).collect();
+    assert_eq!(addresses, ["/f?utm=&x=%7e", "/g?b=2&a=%41", "/f?utm=&x=%7e", "/g?b=2&a=%41"]);
+    for one in &asked {
+        assert_eq!(names(one), ["accept", "accept-encoding", "host", "user-agent"]);
+    }
 }

@@ -1,12 +1,14 @@
 //! Servers that cannot be had, say nothing, or talk nonsense (SPEC D.2, D.8, constants of SPEC 0).
 
+use std::io::ErrorKind;
+use std::sync::Arc;
 use std::time::Duration;
 
 use backissue::app::fetching::{Failure, Fetched};
-use backissue::io::http::Limits;
+use backissue::io::http::{Limits, LookingUp, Names, Surroundings};
 use tokio::net::TcpListener;
 
-use super::{SMALL, fetch, request};
+use super::{SMALL, fetch, fetch_in, in_public, request, roomy, settings};
 use crate::broken_server::{BrokenServer, Then};
 
 const FEED_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n<rss version=\"2.0\">";
@@ -79,7 +81,7 @@ async fn more_header_lines_than_the_limit_are_refused() {
         let fetched = fetch(SMALL, request(&server.at("/"))).await.result;
         assert_eq!(fetched.is_ok(), good, "{count}: {fetched:?}");
         if let Err(failure) = fetched {
-            assert!(matches!(failure, Failure::TooLarge(_) | Failure::Protocol(_)), "{failure:?}");
+            assert_eq!(failure.to_string(), "the answer is too large: its headers");
         }
     }
 }
@@ -88,8 +90,8 @@ async fn more_header_lines_than_the_limit_are_refused() {
 async fn a_header_line_without_end_is_refused() {
     let head = format!("HTTP/1.1 200 OK\r\nX: {}", "y".repeat(2 << 20));
     let server = BrokenServer::start(head, Then::Wait).await;
-    let refused = fetch(SMALL, request(&server.at("/"))).await.result;
-    assert!(matches!(refused, Err(Failure::TooLarge(_) | Failure::Protocol(_))), "{refused:?}");
+    let refused = fetch(roomy(), request(&server.at("/"))).await.result;
+    assert_eq!(refused, Err(Failure::TooLarge("its headers".into())));
 }
 
 #[tokio::test]
@@ -112,4 +114,57 @@ async fn plain_text_where_tls_was_expected_is_no_secure_connection() {
     let url = server.at("/").replace("http:", "https:");
     let refused = fetch(SMALL, request(&url)).await.result;
     assert!(matches!(refused, Err(Failure::Tls(_))), "{refused:?}");
+}
+
+/// SPEC B.4: no way there is told apart from nobody there and from an unknown name.
+#[tokio::test]
+async fn no_way_to_a_host_is_told_apart_from_nobody_there() {
+    // No connection can be made to all hosts at once, so the system says that there is no way.
+    let none = Gone(ErrorKind::NotFound, None);
+    let nowhere = Gone(ErrorKind::NotFound, Some("255.255.255.255:0"));
+    for (names, told) in [
+        (none, Failure::Name("a.example".into())),
+        (nowhere, Failure::Unreachable("a.example".into())),
+    ] {
+        let around = Surroundings { names: Arc::new(names), ..in_public() };
+        let fetched = fetch_in(&around, &settings(), SMALL, request("http://a.example/")).await;
+        assert_eq!(fetched.result, Err(told));
+    }
+}
+
+/// Names that are unknown for a reason, or lead to one address.
+#[derive(Debug, Clone, Copy)]
+struct Gone(ErrorKind, Option<&'static str>);
+
+impl Names for Gone {
+    fn look_up(&self, _name: &str) -> LookingUp {
+        let Self(kind, address) = *self;
+        Box::pin(async move {
+            let address = address.ok_or(kind)?;
+            Ok(vec![address.parse().unwrap()])
+        })
+    }
+}
+
+/// SPEC D.2: a connection that breaks before the answer.
+#[tokio::test]
+async fn a_server_that_hangs_up_is_told() {
+    let server = BrokenServer::start("", Then::Close).await;
+    let fetched = fetch(SMALL, request(&server.at("/"))).await;
+    assert_eq!(fetched.result, Err(Failure::CutOff));
+}
+
+/// SPEC D.8: headers that never end are left, and so are answers before the answer.
+#[tokio::test]
+async fn a_flood_of_headers_ends() {
+    for flood in ["X-Flood: y\r\n", "X: "] {
+        let head = format!("HTTP/1.1 200 OK\r\n{}", flood.repeat(1_000_000));
+        let server = BrokenServer::start(head, Then::Wait).await;
+        let refused = fetch(roomy(), request(&server.at("/"))).await.result;
+        assert_eq!(refused, Err(Failure::TooLarge("its headers".into())));
+    }
+    let server =
+        BrokenServer::start("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50_000), Then::Wait).await;
+    let refused = fetch(SMALL, request(&server.at("/"))).await;
+    assert_eq!(waited_for(&refused), "the next byte");
 }

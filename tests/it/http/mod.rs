@@ -1,18 +1,26 @@
 //! The HTTP client against real sockets.
 
+mod addresses;
 mod asking;
 mod bodies;
+mod credentials;
 mod failing;
+mod proxies;
+mod redirect_documents;
 mod redirects;
+mod secure;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use backissue::app::fetching::{Answer, AnswerBody, FetchId, Fetched, Request};
-use backissue::app::settings::Settings;
+use backissue::app::settings::{NetworkSettings, Settings};
 use backissue::app::subscription::Validators;
 use backissue::feed::FeedDocument;
+use backissue::io::address_class::AddressClass;
 use backissue::io::body::BodyLimits;
-use backissue::io::http::{Http, Limits};
+use backissue::io::http::{Http, Limits, Surroundings};
+use hyper_util::client::proxy::matcher::Matcher;
 
 /// Limits a test can wait for.
 const SMALL: Limits = Limits {
@@ -20,6 +28,8 @@ const SMALL: Limits = Limits {
     idle: Duration::from_millis(250),
     total: Duration::from_millis(400),
     redirects_max: 8,
+    redirect_documents_max: 2,
+    redirect_wait_max: Duration::from_secs(5),
     body: BodyLimits { wire_max: 64 * 1024, body_max: 256 * 1024, ratio_max: 200 },
 };
 
@@ -39,9 +49,36 @@ fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> 
     Request { validators: Some(validators), ..request(url) }
 }
 
+/// The real world, but for the proxies and the certificates of the machine the test runs on.
+fn here() -> Surroundings {
+    Surroundings {
+        proxies: Arc::new(Matcher::builder().build()),
+        roots: Some(Arc::new(rustls::RootCertStore::empty())),
+        ..Surroundings::real()
+    }
+}
+
+/// A world where this machine is a public place, so that servers here may lead to each other.
+fn in_public() -> Surroundings {
+    Surroundings { judge: |_| AddressClass::Public, ..here() }
+}
+
+fn settings() -> NetworkSettings {
+    Settings::default().network
+}
+
 /// One fetch; it has to end by itself.
 async fn fetch(limits: Limits, request: Request) -> Fetched {
-    let http = Http::new(&Settings::default().network, limits).unwrap();
+    fetch_in(&here(), &settings(), limits, request).await
+}
+
+async fn fetch_in(
+    around: &Surroundings,
+    settings: &NetworkSettings,
+    limits: Limits,
+    request: Request,
+) -> Fetched {
+    let http = Http::within(settings, limits, around).unwrap();
     tokio::time::timeout(Duration::from_secs(20), http.fetch(request)).await.expect("it ends")
 }
 

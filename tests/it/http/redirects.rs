@@ -1,9 +1,12 @@
 //! Redirects: followed by hand, told, and bounded (SPEC D.3).
 
-use backissue::app::fetching::{Failure, Fetched};
+use std::time::Duration;
+
+use backissue::app::fetching::{AnswerBody, Failure, Fetched, Request};
+use backissue::io::http::Limits;
 use backissue::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
 
-use super::{conditional, document, fetch, request, roomy};
+use super::{conditional, document, fetch, fetch_in, in_public, request, roomy, settings};
 use crate::broken_server::{BrokenServer, Then};
 use crate::documents::rss;
 use crate::site::answer;
@@ -22,6 +25,10 @@ async fn publisher(
     let publisher = Publisher::start(respond).await.unwrap();
     let base = publisher.base_url();
     (publisher, base)
+}
+
+async fn fetch_publicly(limits: Limits, request: Request) -> Fetched {
+    fetch_in(&in_public(), &settings(), limits, request).await
 }
 
 fn refused(fetched: &Fetched) -> &str {
@@ -62,7 +69,8 @@ async fn relative_absolute_and_schemeless_locations_are_resolved() {
                 },
             )
             .await;
-        let answer = fetch(roomy(), request(&format!("{base}/start"))).await.result.unwrap();
+        let fetched = fetch_publicly(roomy(), request(&format!("{base}/start"))).await;
+        let answer = fetched.result.unwrap();
         let expected = match location.as_str() {
             "/found" => format!("{base}/found"),
             "?page=2" => format!("{base}/start?page=2"),
@@ -112,7 +120,7 @@ async fn validators_of_the_address_at_the_end_of_a_redirect_are_sent_there_only(
     })
     .await;
     let new = conditional(&format!("{base}/new"), Some(b"\"new\""), None);
-    let asked = backissue::app::fetching::Request { url: format!("{base}/old"), ..new };
+    let asked = Request { url: format!("{base}/old"), ..new };
     fetch(roomy(), asked).await.result.unwrap();
     let asked = publisher.requests();
     assert_eq!(asked[0].header("if-none-match"), None);
@@ -186,6 +194,45 @@ async fn the_body_of_a_redirect_is_not_waited_for() {
     let (_publisher, base) = publisher(|_| feed()).await;
     let head = format!("HTTP/1.1 302 X\r\nLocation: {base}/f\r\nContent-Length: 999\r\n\r\n");
     let server = BrokenServer::start(head, Then::Wait).await;
-    let answer = fetch(super::SMALL, request(&server.at("/"))).await.result.unwrap();
+    let answer = fetch_publicly(super::SMALL, request(&server.at("/"))).await.result.unwrap();
     assert_eq!(answer.url, format!("{base}/f"));
+}
+
+/// SPEC D.3: a short wait is waited for: within a limit shorter than the wait the second request never comes.
+#[tokio::test]
+async fn a_redirect_that_asks_for_a_short_wait_is_followed_after_it() {
+    for (wait, requests) in [("0", 2), ("Mon, 02 Mar 2026 10:00:00 GMT", 2), ("3", 1)] {
+        let (publisher, base) = publisher(move |request| match request.path() {
+            "/old" => answer(301, &[("location", "/new"), ("retry-after", wait)], ""),
+            _ => feed(),
+        })
+        .await;
+        let fetched = fetch(super::SMALL, request(&format!("{base}/old"))).await;
+        assert_eq!(publisher.requests().len(), requests, "{wait}");
+        if requests == 1 {
+            let waiting =
+                matches!(fetched.result, Err(Failure::Timeout { phase: "the whole answer", .. }));
+            assert!(waiting, "{:?}", fetched.result);
+            assert_eq!(fetched.hops, []);
+        }
+    }
+}
+
+/// SPEC D.3: a longer one is handed up and not followed.
+#[tokio::test]
+async fn a_redirect_that_asks_for_a_long_wait_is_not_followed() {
+    let limits = Limits { redirect_wait_max: Duration::from_secs(1), ..roomy() };
+    for wait in ["2", "Sat, 02 Mar 2126 10:00:00 GMT"] {
+        let (publisher, base) = publisher(move |request| match request.path() {
+            "/first" => to(302, "/old"),
+            "/old" => answer(301, &[("location", "/new"), ("retry-after", wait)], ""),
+            _ => feed(),
+        })
+        .await;
+        let fetched = fetch(limits, request(&format!("{base}/first"))).await;
+        let answer = fetched.result.unwrap();
+        assert_eq!((answer.status, &answer.body), (301, &AnswerBody::Unread));
+        assert_eq!(answer.headers.retry_after.as_deref(), Some(wait));
+        assert_eq!((publisher.requests().len(), fetched.hops.len()), (2, 1));
+    }
 }

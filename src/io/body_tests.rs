@@ -1,0 +1,136 @@
+//! Bodies whole, in pieces, cut, broken and blown up (SPEC D.8, G.31).
+
+use std::io::Write;
+
+use super::*;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn decoded(wire: &[u8], encoding: &str) -> Result<Vec<u8>, Failure> {
+    decode(wire, encoding, BodyLimits::default())
+}
+
+#[test]
+fn each_encoding_we_ask_for_is_decoded() {
+    let text = b"<rss/>".to_vec();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    zlib.write_all(&text).unwrap();
+    let mut bare = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    bare.write_all(&text).unwrap();
+    let mut brotli_bytes = Vec::new();
+    brotli::CompressorWriter::new(&mut brotli_bytes, 4096, 5, 20).write_all(&text).unwrap();
+    for (wire, encoding) in [
+        (text.clone(), ""),
+        (text.clone(), "identity"),
+        (gzip(&text), "gzip"),
+        (gzip(&text), "X-GZIP"),
+        (zlib.finish().unwrap(), "deflate"),
+        (bare.finish().unwrap(), "deflate"),
+        (brotli_bytes, "br"),
+    ] {
+        assert_eq!(decoded(&wire, encoding), Ok(text.clone()), "{encoding}");
+    }
+}
+
+#[test]
+fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() {
+    assert_eq!(decoded(&gzip(b"<rss/>"), ""), Ok(b"<rss/>".to_vec()));
+    assert_eq!(decoded(b"<rss/>", "gzip"), Ok(b"<rss/>".to_vec()));
+}
+
+#[test]
+fn a_body_compressed_twice_is_refused() {
+    assert!(matches!(decoded(&gzip(&gzip(b"x")), "gzip"), Err(Failure::Encoding(_))));
+    assert!(matches!(decoded(&gzip(b"x"), "gzip, br"), Err(Failure::Encoding(_))));
+}
+
+#[test]
+fn a_truncated_stream_is_reported_as_cut_off() {
+    let mut wire = gzip(&[7; 5000]);
+    wire.truncate(wire.len() - 9);
+    assert_eq!(decoded(&wire, "gzip"), Err(Failure::CutOff));
+}
+
+/// SPEC D.8: a body is decoded while it comes, in whatever pieces.
+#[test]
+fn the_pieces_a_body_comes_in_do_not_matter() {
+    let text: Vec<u8> = (0..200_000_u32).flat_map(|n| (n % 251).to_le_bytes()).collect();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    zlib.write_all(&text).unwrap();
+    let mut brotli_bytes = Vec::new();
+    brotli::CompressorWriter::new(&mut brotli_bytes, 4096, 5, 20).write_all(&text).unwrap();
+    let two = [gzip(&text[..70_000]), gzip(&text[70_000..])].concat();
+    for (wire, encoding) in [
+        (text.clone(), ""),
+        (gzip(&text), "gzip"),
+        (two, "gzip"),
+        (zlib.finish().unwrap(), "deflate"),
+        (brotli_bytes, "br"),
+    ] {
+        for piece in [1, 7, 4096] {
+            let limits = BodyLimits { ratio_max: 10_000, ..BodyLimits::default() };
+            let mut decoding = Decoding::new(encoding, limits).unwrap();
+            for bytes in wire.chunks(piece) {
+                decoding.take(bytes).unwrap();
+            }
+            assert_eq!(decoding.wire_bytes(), wire.len() as u64);
+            assert!(decoding.finish() == Ok(text.clone()), "{encoding} in pieces of {piece}");
+        }
+    }
+}
+
+/// SPEC D.8: no step keeps more than the limit, however much a few bytes stand for.
+#[test]
+fn a_bomb_is_stopped_while_it_goes_off() {
+    let bomb = gzip(&vec![0; 8 * 1024 * 1024]);
+    let limits = BodyLimits { ratio_max: 1_000_000, body_max: 100_000, ..BodyLimits::default() };
+    let mut decoding = Decoding::new("gzip", limits).unwrap();
+    let why = decoding.take(&bomb).unwrap_err();
+    assert_eq!(why.to_string(), "the answer is too large: more than 97 KiB when decompressed");
+    assert!(decoding.decoded_bytes() <= limits.body_max);
+}
+
+#[test]
+fn short_and_empty_bodies_are_what_they_are() {
+    for encoding in ["", "gzip", "deflate", "br"] {
+        assert_eq!(decoded(b"", encoding), Ok(Vec::new()), "{encoding}");
+    }
+    assert_eq!(decoded(b"x", "gzip"), Ok(b"x".to_vec()));
+    assert_eq!(decoded(&GZIP_MAGIC[..1], ""), Ok(GZIP_MAGIC[..1].to_vec()));
+    assert_eq!(decoded(&GZIP_MAGIC, ""), Err(Failure::CutOff));
+}
+
+#[test]
+fn every_cut_and_every_broken_byte_ends_in_words() {
+    let text = b"<rss version=\"2.0\"><channel><title>A title</title></channel></rss>";
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    zlib.write_all(text).unwrap();
+    let mut brotli_bytes = Vec::new();
+    brotli::CompressorWriter::new(&mut brotli_bytes, 4096, 5, 20).write_all(text).unwrap();
+    for (wire, encoding) in
+        [(gzip(text), "gzip"), (zlib.finish().unwrap(), "deflate"), (brotli_bytes, "br")]
+    {
+        for cut in MARK_BYTES..wire.len() {
+            let got = decoded(&wire[..cut], encoding);
+            assert_eq!(got, Err(Failure::CutOff), "{encoding} cut after {cut}");
+        }
+        for broken in 0..wire.len() {
+            let mut wire = wire.clone();
+            wire[broken] ^= 0x55;
+            // Some bytes say nothing that is checked; none may do worse than another text.
+            decoded(&wire, encoding).ok();
+        }
+    }
+}
+
+#[test]
+fn a_bomb_ends_at_the_limits() {
+    let bomb = gzip(&vec![0; 3 * 1024 * 1024]);
+    assert!(matches!(decoded(&bomb, "gzip"), Err(Failure::TooLarge(_))));
+    let limits = BodyLimits { body_max: 100, ..BodyLimits::default() };
+    assert!(matches!(decode(&gzip(&[1; 200]), "gzip", limits), Err(Failure::TooLarge(_))));
+}

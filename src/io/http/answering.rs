@@ -1,0 +1,59 @@
+//! What comes back: the headers that are used, and a body as what it turns out to be (SPEC D.1).
+
+use reqwest::header::{self, HeaderMap, HeaderName};
+
+use crate::app::fetching::{AnswerBody, AnswerHeaders};
+use crate::feed::discover::{discover, page_title};
+use crate::feed::{self, Kind, Origin};
+
+/// How a delta was made (RFC 3229 §10.5.2).
+const IM: HeaderName = HeaderName::from_static("im");
+/// What a delta starts from (RFC 3229 §10.5.1).
+const DELTA_BASE: HeaderName = HeaderName::from_static("delta-base");
+
+pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
+    let bytes = |name: HeaderName| headers.get(name).map(|value| value.as_bytes().to_vec());
+    AnswerHeaders {
+        etag: bytes(header::ETAG),
+        last_modified: bytes(header::LAST_MODIFIED),
+        cache_control: joined(headers, &header::CACHE_CONTROL),
+        expires: joined(headers, &header::EXPIRES),
+        date: joined(headers, &header::DATE),
+        age: joined(headers, &header::AGE),
+        retry_after: joined(headers, &header::RETRY_AFTER),
+        im: joined(headers, &IM),
+        delta_base: joined(headers, &DELTA_BASE),
+    }
+}
+
+/// All lines of one header, joined by commas (RFC 9110 §5.3).
+pub(super) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let lines: Vec<String> = headers
+        .get_all(name)
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .collect();
+    (!lines.is_empty()).then(|| lines.join(", "))
+}
+
+/// A decoded body as what it turns out to be. The body decides, not its `Content-Type` (SPEC D.1).
+pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerBody {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return AnswerBody::Empty;
+    }
+    let document = feed::parse(bytes, &Origin { url: Some(url), content_type });
+    if document.kind == Kind::None && looks_like_html(bytes, content_type) {
+        return AnswerBody::Page { title: page_title(bytes), candidates: discover(bytes, url) };
+    }
+    AnswerBody::Document(Box::new(document))
+}
+
+fn looks_like_html(bytes: &[u8], content_type: Option<&str>) -> bool {
+    let head = bytes.get(..bytes.len().min(2048)).unwrap_or_default().to_ascii_lowercase();
+    let marks: [&[u8]; 4] = [b"<!doctype html", b"<html", b"<head", b"<body"];
+    if memchr::memmem::find(&head, b"<opml").is_some() {
+        return false;
+    }
+    let marked = marks.iter().any(|mark| memchr::memmem::find(&head, mark).is_some());
+    marked || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"))
+}

@@ -1,0 +1,151 @@
+//! What goes wrong on the way, told apart and in the reader's words (SPEC D.2).
+
+use std::error::Error;
+use std::io::ErrorKind;
+
+use rustls::{AlertDescription, CertificateError};
+use url::Url;
+
+use super::limits::Limits;
+use crate::app::fetching::Failure;
+
+/// What the library's error means; `through` is the host of the proxy that was between.
+pub(super) fn failure(
+    error: &reqwest::Error,
+    url: &Url,
+    through: Option<&str>,
+    limits: &Limits,
+) -> Failure {
+    let host = url.host_str().unwrap_or_default();
+    if error.is_timeout() {
+        let (phase, limit) = if error.is_connect() {
+            ("a connection", limits.connect)
+        } else {
+            ("the next byte", limits.idle)
+        };
+        return Failure::Timeout { phase, seconds: limit.as_secs() };
+    }
+    if let Some(tls) = find::<rustls::Error>(error) {
+        return Failure::Tls(tls_words(tls));
+    }
+    if error.is_dns() || chain_of(error).contains("dns error") {
+        return Failure::Name(through.unwrap_or(host).to_owned());
+    }
+    let io = find::<std::io::Error>(error).map(std::io::Error::kind);
+    if error.is_connect() {
+        let place = match through {
+            Some(proxy) => format!("{host} through the proxy {proxy}"),
+            None => host.to_owned(),
+        };
+        return no_connection(place, url, io);
+    }
+    if let Some(http) = find::<hyper::Error>(error) {
+        if http.is_parse_too_large() {
+            return Failure::TooLarge("its headers".into());
+        }
+        if http.is_incomplete_message() {
+            return Failure::CutOff;
+        }
+        if http.is_parse() {
+            return Failure::Protocol("what answers is no HTTP".into());
+        }
+    }
+    if error.is_body() || error.is_decode() {
+        return Failure::CutOff;
+    }
+    match io {
+        Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
+            Failure::Protocol("the connection was reset".into())
+        }
+        _ => Failure::Protocol(chain_of(error)),
+    }
+}
+
+/// No connection: nobody there, or no way there.
+fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
+    match io {
+        Some(
+            ErrorKind::NetworkUnreachable
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkDown
+            | ErrorKind::AddrNotAvailable,
+        ) => Failure::Unreachable(place),
+        Some(ErrorKind::UnexpectedEof) if url.scheme() == "https" => {
+            Failure::Tls("the server hung up while it was being agreed on".into())
+        }
+        Some(kind) => Failure::Connect(format!("{place} ({kind})")),
+        None => Failure::Connect(place),
+    }
+}
+
+/// What is wrong with a secure connection.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
+fn tls_words(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(why) => certificate_words(why),
+        rustls::Error::NoCertificatesPresented => "the server has no certificate".into(),
+        rustls::Error::InvalidMessage(_) | rustls::Error::InappropriateMessage { .. } => {
+            "what answers does not speak TLS".into()
+        }
+        rustls::Error::PeerIncompatible(_)
+        | rustls::Error::AlertReceived(
+            AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure,
+        ) => "the server speaks only versions of TLS that are too old to be safe".into(),
+        rustls::Error::AlertReceived(AlertDescription::UnrecognisedName) => {
+            "the server does not know this name".into()
+        }
+        rustls::Error::AlertReceived(
+            AlertDescription::CertificateRequired | AlertDescription::BadCertificate,
+        ) => "the server asks for a certificate of the reader".into(),
+        rustls::Error::AlertReceived(alert) => format!("the server refused it ({alert:?})"),
+        _ => one_line(&error.to_string()),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
+fn certificate_words(why: &CertificateError) -> String {
+    match why {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the server's certificate has expired".into()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the server's certificate is not valid yet; is the clock of this computer right?".into()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the server's certificate is for another name".into()
+        }
+        CertificateError::UnknownIssuer => {
+            "the server's certificate comes from an issuer this computer does not know".into()
+        }
+        CertificateError::Revoked => "the server's certificate was revoked".into(),
+        _ => format!("the server's certificate is wrong ({})", one_line(&why.to_string())),
+    }
+}
+
+/// The messages of an error and of everything below it, in one line, without the address.
+fn chain_of(error: &reqwest::Error) -> String {
+    let own = error.to_string();
+    // The library adds the address it asked, which everybody knows who reads this.
+    let own = own.split(" for url (").next().unwrap_or_default().to_owned();
+    let mut parts = vec![own];
+    let mut source = Error::source(error);
+    while let Some(inner) = source {
+        parts.push(inner.to_string());
+        source = inner.source();
+    }
+    one_line(&parts.join(": "))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first error of a kind below another. I/O errors keep what they stand for inside, not below.
+pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    if let Some(found) = error.downcast_ref::<T>() {
+        return Some(found);
+    }
+    let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    let inside = inside.map(|inner| -> &(dyn Error + 'static) { inner });
+    inside.and_then(find).or_else(|| error.source().and_then(find))
+}

@@ -1,0 +1,38 @@
+//! How long and how much one fetch may take (SPEC 0).
+
+use std::time::Duration;
+
+use crate::io::body::BodyLimits;
+
+/// Time-outs and sizes (SPEC 0); tests inject smaller ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Until a connection stands, the look-up of the name included.
+    pub connect: Duration,
+    /// Until the next byte.
+    pub idle: Duration,
+    /// For the whole fetch, redirects and body included.
+    pub total: Duration,
+    /// Redirects followed (SPEC 0, `REDIRECT_MAX`).
+    pub redirects_max: usize,
+    /// Of these, by document (SPEC 0, `XML_REDIRECT_MAX`).
+    pub redirect_documents_max: usize,
+    /// The longest wait before a redirect that is waited for (SPEC D.3).
+    pub redirect_wait_max: Duration,
+    /// Bodies.
+    pub body: BodyLimits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            idle: Duration::from_secs(20),
+            total: Duration::from_secs(90),
+            redirects_max: 8,
+            redirect_documents_max: 2,
+            redirect_wait_max: Duration::from_secs(5),
+            body: BodyLimits::default(),
+        }
+    }
+}

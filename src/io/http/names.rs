@@ -1,0 +1,234 @@
+//! From host names to the addresses a request may go to: looked up, judged, and only then connected to (SPEC D.6).
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reqwest::dns;
+use url::{Host, Url};
+
+use crate::io::address_class::AddressClass;
+
+/// A look-up under way.
+pub type LookingUp = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Whoever knows the addresses of names. The ports it tells do not count.
+pub trait Names: fmt::Debug + Send + Sync {
+    /// Looks a name up, anew every time.
+    fn look_up(&self, name: &str) -> LookingUp;
+}
+
+/// The resolver of the system.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemNames;
+
+impl Names for SystemNames {
+    fn look_up(&self, name: &str) -> LookingUp {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            Ok(found.collect())
+        })
+    }
+}
+
+/// How far a request may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Allowed {
+    /// Public addresses.
+    Public,
+    /// Public, private and loopback addresses, and link-local ones of hosts the reader named.
+    Near,
+}
+
+/// Judges addresses.
+#[derive(Debug, Clone)]
+pub(super) struct Guard {
+    /// The class of an address.
+    pub(super) judge: fn(IpAddr) -> AddressClass,
+    /// Hosts whose link-local addresses the reader allows.
+    pub(super) link_local: BTreeSet<String>,
+}
+
+/// An address that may not be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The host as the URL has it.
+    pub(super) host: String,
+    /// What it leads to.
+    pub(super) address: Option<IpAddr>,
+    /// What that is.
+    pub(super) class: AddressClass,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address {
+            Some(address) if address.to_string() != self.host => {
+                write!(f, "{} is {} ({address})", self.host, self.class.words())
+            }
+            Some(_) | None => write!(f, "{} is {}", self.host, self.class.words()),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Guard {
+    /// Whether a host may be asked at an address.
+    pub(super) fn check(
+        &self,
+        allowed: Allowed,
+        host: &str,
+        address: IpAddr,
+    ) -> Result<(), Refusal> {
+        let class = (self.judge)(address);
+        let good = match (allowed, class) {
+            (_, AddressClass::Public)
+            | (Allowed::Near, AddressClass::Private | AddressClass::Loopback) => true,
+            (Allowed::Near, AddressClass::LinkLocal) => self.link_local.contains(host),
+            (Allowed::Public, _) | (Allowed::Near, AddressClass::Forbidden) => false,
+        };
+        if good {
+            return Ok(());
+        }
+        Err(Refusal { host: host.to_owned(), address: Some(address), class })
+    }
+
+    /// The addresses of a host that may be asked.
+    ///
+    /// Where only public ones may, one that is not spoils them all: a name that leads to both is how an
+    /// attack on the reader's own net looks. Where others may too, those that may not are left out: names of
+    /// machines nearby often have a link-local address beside a private one.
+    fn checked(
+        &self,
+        allowed: Allowed,
+        host: &str,
+        found: Vec<SocketAddr>,
+    ) -> Result<Vec<SocketAddr>, Refusal> {
+        let mut refused = None;
+        let mut good = Vec::with_capacity(found.len());
+        for address in found {
+            match self.check(allowed, host, address.ip()) {
+                Ok(()) => good.push(address),
+                Err(refusal) => refused = refused.or(Some(refusal)),
+            }
+        }
+        match refused {
+            Some(refusal) if allowed == Allowed::Public || good.is_empty() => Err(refusal),
+            Some(_) | None => Ok(good),
+        }
+    }
+}
+
+/// The resolver of one client: the addresses it tells are those that are connected to, so that nothing can
+/// change between the check and the connection.
+#[derive(Debug, Clone)]
+pub(super) struct Guarded {
+    pub(super) names: Arc<dyn Names>,
+    pub(super) guard: Arc<Guard>,
+    pub(super) allowed: Allowed,
+    /// Proxies stand where the reader put them.
+    pub(super) proxies: Arc<BTreeSet<String>>,
+}
+
+impl dns::Resolve for Guarded {
+    fn resolve(&self, name: dns::Name) -> dns::Resolving {
+        let host = name.as_str().to_owned();
+        let (guard, allowed) = (Arc::clone(&self.guard), self.allowed);
+        let exempt = self.proxies.contains(&host);
+        let looking = self.names.look_up(&host);
+        Box::pin(async move {
+            let found = looking.await?;
+            if found.is_empty() {
+                return Err(io::Error::from(io::ErrorKind::NotFound).into());
+            }
+            let good = if exempt { found } else { guard.checked(allowed, &host, found)? };
+            let good: dns::Addrs = Box::new(good.into_iter());
+            Ok(good)
+        })
+    }
+}
+
+/// The host of an address, an IPv6 one without its brackets.
+pub(super) fn host_text(url: &Url) -> String {
+    match url.host() {
+        Some(Host::Domain(name)) => name.to_owned(),
+        Some(Host::Ipv4(address)) => address.to_string(),
+        Some(Host::Ipv6(address)) => address.to_string(),
+        None => String::new(),
+    }
+}
+
+pub(super) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+    }
+}
+
+/// Names that mean this machine, whoever is asked (RFC 6761 §6.3).
+pub(super) fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> Guard {
+        Guard { judge: AddressClass::of, link_local: BTreeSet::from(["nas.lan".to_owned()]) }
+    }
+
+    fn sockets(addresses: &[&str]) -> Vec<SocketAddr> {
+        addresses.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), 0)).collect()
+    }
+
+    fn check(allowed: Allowed, host: &str, found: &[&str], expected: Result<&[&str], &str>) {
+        let got = guard().checked(allowed, host, sockets(found));
+        let got = got.map_err(|refusal| refusal.to_string());
+        assert_eq!(got, expected.map(sockets).map_err(str::to_owned), "{host} {found:?}");
+    }
+
+    /// SPEC D.6: all addresses of a name are checked.
+    #[test]
+    fn one_address_that_is_not_public_spoils_a_name_that_must_be() {
+        let private = "a.example is a private address (10.0.0.1)";
+        check(Allowed::Public, "a.example", &["9.9.9.9", "2600::1"], Ok(&["9.9.9.9", "2600::1"]));
+        check(Allowed::Public, "a.example", &["9.9.9.9", "10.0.0.1"], Err(private));
+        check(Allowed::Public, "a.example", &["10.0.0.1", "127.0.0.1"], Err(private));
+    }
+
+    /// SPEC D.6: typed addresses may lead to public, private and loopback ones.
+    #[test]
+    fn a_name_nearby_keeps_the_addresses_that_may_be_asked() {
+        let near = Allowed::Near;
+        check(near, "a.lan", &["10.0.0.1", "127.0.0.1"], Ok(&["10.0.0.1", "127.0.0.1"]));
+        check(near, "a.lan", &["fe80::1", "10.0.0.1"], Ok(&["10.0.0.1"]));
+        check(near, "a.lan", &["fe80::1"], Err("a.lan is a link-local address (fe80::1)"));
+        check(near, "nas.lan", &["fe80::1"], Ok(&["fe80::1"]));
+        let nowhere = "a.lan is an address where no server can be (0.0.0.0)";
+        check(near, "a.lan", &["0.0.0.0"], Err(nowhere));
+        check(near, "nas.lan", &["0.0.0.0", "fe80::1"], Ok(&["fe80::1"]));
+    }
+
+    /// RFC 6761 §6.3.
+    #[test]
+    fn names_of_this_machine_are_known_by_their_end() {
+        for (name, here) in [
+            ("localhost", true),
+            ("localhost.", true),
+            ("a.localhost", true),
+            ("notlocalhost", false),
+            ("localhost.example", false),
+        ] {
+            assert_eq!(is_localhost(name), here, "{name}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Proxies: which there are, and what goes through them (SPEC D.6).
+//!
+//! `[network] proxy` takes every request. Without it those of the environment are used
+//! (`ALL_PROXY`, `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows those of the system) for every host that
+//! `NO_PROXY` does not name; never for this machine itself, which no proxy can reach. A proxy looks names up
+//! itself, so behind one only addresses written as numbers and `localhost` can be judged; where a `socks5`
+//! proxy leaves the look-up to us, names are judged as without one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::Proxy;
+use url::Url;
+
+use super::names::{host_text, is_localhost, literal};
+use crate::app::settings::NetworkSettings;
+
+/// A host that no list of exceptions names, to learn whether there is a proxy at all.
+const NOBODY: &str = "nobody.invalid";
+
+/// Which requests go through a proxy.
+#[derive(Debug)]
+pub(super) enum Through {
+    /// All, through the proxy on this host.
+    Always(String),
+    /// Those the environment says, but for this machine.
+    Environment(Arc<Matcher>),
+}
+
+impl Through {
+    /// The host of the proxy that takes a request.
+    pub(super) fn proxy_for(&self, url: &Url) -> Option<String> {
+        match self {
+            Self::Always(host) => Some(host.clone()),
+            Self::Environment(proxies) => {
+                let here = literal(url).is_some_and(|address| address.to_canonical().is_loopback())
+                    || is_localhost(&host_text(url));
+                let uri = url.as_str().parse::<hyper::Uri>().ok().filter(|_| !here)?;
+                proxies.intercept(&uri)?.uri().host().map(str::to_owned)
+            }
+        }
+    }
+}
+
+/// The proxies there are, and their hosts.
+pub(super) fn proxies(
+    settings: &NetworkSettings,
+    environment: &Matcher,
+) -> Result<(Vec<Proxy>, BTreeSet<String>), String> {
+    if let Some(text) = &settings.proxy {
+        let url = configured_proxy(text).ok_or_else(|| {
+            let shown = without_login(text);
+            format!("the proxy '{shown}' cannot be used; write it like http://proxy.example:3128")
+        })?;
+        let host = host_text(&url);
+        let proxy = Proxy::all(url)
+            .map_err(|error| format!("the proxy {host} cannot be used: {}", error.without_url()))?;
+        return Ok((vec![proxy], BTreeSet::from([host])));
+    }
+    let mut all = Vec::new();
+    let mut hosts = BTreeSet::new();
+    for scheme in ["http", "https"] {
+        let probe = format!("{scheme}://{NOBODY}/").parse::<hyper::Uri>();
+        let Some(found) = probe.ok().and_then(|probe| environment.intercept(&probe)) else {
+            continue;
+        };
+        // One that makes no sense is like none, as everywhere else.
+        let Ok(mut url) = Url::parse(&found.uri().to_string()) else { continue };
+        hosts.insert(host_text(&url));
+        if let Some((user, password)) = found.raw_auth() {
+            // An address with a host takes both.
+            url.set_username(user).and_then(|()| url.set_password(Some(password))).ok();
+        }
+        let made = if scheme == "http" { Proxy::http(url) } else { Proxy::https(url) };
+        let Ok(proxy) = made else { continue };
+        all.push(match found.basic_auth() {
+            Some(login) => proxy.custom_http_auth(login.clone()),
+            None => proxy,
+        });
+    }
+    Ok((all, hosts))
+}
+
+/// A configured proxy; one without a scheme is an HTTP proxy.
+fn configured_proxy(text: &str) -> Option<Url> {
+    let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+    let url =
+        if text.contains("://") { Url::parse(text) } else { format!("http://{text}").parse() };
+    url.ok().filter(|url| known.contains(&url.scheme()) && url.has_host())
+}
+
+/// The text of an address without what stands before its last `@`.
+pub(super) fn without_login(text: &str) -> String {
+    let (scheme, rest) = text.split_once("//").map_or(("", text), |(scheme, rest)| (scheme, rest));
+    match rest.rsplit_once('@') {
+        Some((_, rest)) if scheme.is_empty() => rest.to_owned(),
+        Some((_, rest)) => format!("{scheme}//{rest}"),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_is_cut_out_of_any_text() {
+        for (text, shown) in [
+            ("http://u:p@a.example/x@y", "http://y"),
+            ("u:p@a.example", "a.example"),
+            ("http://a.example", "http://a.example"),
+        ] {
+            assert_eq!(without_login(text), shown, "{text}");
+        }
+    }
+
+    /// The proxies of the environment by scheme; one for both names its host once.
+    #[test]
+    fn the_environments_proxies_are_taken_by_scheme() {
+        let settings = crate::app::settings::Settings::default().network;
+        let both = Matcher::builder().all("http://u:p@proxy.lan:3128").build();
+        let (found, hosts) = proxies(&settings, &both).unwrap();
+        assert_eq!((found.len(), hosts), (2, BTreeSet::from(["proxy.lan".to_owned()])));
+        let one = Matcher::builder().https("socks5h://u:p@proxy.lan").build();
+        assert_eq!(proxies(&settings, &one).unwrap().0.len(), 1);
+        let none = Matcher::builder().build();
+        assert_eq!(proxies(&settings, &none).unwrap().0.len(), 0);
+    }
+}

@@ -1,0 +1,173 @@
+//! Whose word an address is, and so how far a request for it may reach (SPEC D.6).
+
+use url::Url;
+
+use super::names::{Allowed, Refusal};
+use crate::app::fetching::{Failure, Reach};
+use crate::io::address_class::AddressClass;
+
+/// Who named an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Word {
+    /// The reader.
+    Typed,
+    /// A document or an answer.
+    Supplied {
+        /// The address of that document; `None` where it cannot be read, which allows nothing.
+        by: Option<Url>,
+        /// It came from a public address.
+        public: bool,
+    },
+}
+
+impl Word {
+    pub(super) fn of(reach: &Reach) -> Self {
+        match reach {
+            Reach::Typed => Self::Typed,
+            Reach::Supplied { by, public } => {
+                Self::Supplied { by: Url::parse(by).ok(), public: *public }
+            }
+        }
+    }
+
+    /// How far the word reaches.
+    ///
+    /// 1. What the reader typed may be nearby.
+    /// 2. What a public document names is public, on the document's own host too: a host whose name suddenly
+    ///    leads into the reader's net is an attack.
+    /// 3. What a document from nearby names is public, or on the same host and port.
+    pub(super) fn allowed(&self, to: &Url) -> Allowed {
+        match self {
+            Self::Typed => Allowed::Near,
+            Self::Supplied { by: Some(by), public: false } if same_place(by, to) => Allowed::Near,
+            Self::Supplied { .. } => Allowed::Public,
+        }
+    }
+
+    /// What SPEC D.3 and D.6 refuse before anything is looked up.
+    pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), Failure> {
+        let Self::Supplied { by, .. } = self else { return Ok(()) };
+        if carries_credentials(to) {
+            return Err(Failure::Blocked("the address it names carries credentials".into()));
+        }
+        let secure = by.as_ref().is_some_and(|by| by.scheme() == "https");
+        if secure && to.scheme() == "http" && !allow_insecure {
+            return Err(Failure::Insecure { to: to.to_string() });
+        }
+        Ok(())
+    }
+
+    /// Why an address may not be asked, in the reader's words.
+    pub(super) fn refused(&self, refusal: &Refusal) -> Failure {
+        let advice = match (self, refusal.class) {
+            (Self::Typed, AddressClass::LinkLocal) => format!(
+                "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
+                refusal.host
+            ),
+            (Self::Typed, _) => String::new(),
+            (Self::Supplied { by: Some(by), public: true }, _) => {
+                format!(", and {} is a public site that may not lead there", place(by))
+            }
+            (Self::Supplied { by: Some(by), public: false }, _) => {
+                format!(", and {} may lead to its own host and port only", place(by))
+            }
+            (Self::Supplied { by: None, .. }, _) => ", and nobody may lead there".to_owned(),
+        };
+        Failure::Blocked(format!("not asked: {refusal}{advice}"))
+    }
+}
+
+/// Host and port of an address; the port where it is not the usual one.
+fn place(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+fn same_place(one: &Url, other: &Url) -> bool {
+    one.host() == other.host() && one.port_or_known_default() == other.port_or_known_default()
+}
+
+/// Whether an address has user information in it.
+pub(super) fn carries_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn supplied(by: &str, public: bool) -> Word {
+        Word::of(&Reach::Supplied { by: by.into(), public })
+    }
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    /// SPEC D.6: supplied addresses.
+    #[test]
+    fn only_a_document_from_nearby_names_its_own_host_and_port_nearby() {
+        let near = "http://localhost:8080/feed";
+        for (word, to, allowed) in [
+            (Word::Typed, "http://localhost/", Allowed::Near),
+            (supplied(near, false), "http://localhost:8080/archive", Allowed::Near),
+            (supplied(near, false), "http://localhost:631/", Allowed::Public),
+            (supplied(near, false), "http://127.0.0.1:8080/", Allowed::Public),
+            (supplied("http://nas.lan/", false), "http://nas.lan:80/a", Allowed::Near),
+            (supplied("http://nas.lan/", false), "https://nas.lan/a", Allowed::Public),
+            (supplied("http://a.example/", true), "http://a.example/b", Allowed::Public),
+            (supplied("no address", false), "http://a.example/b", Allowed::Public),
+        ] {
+            assert_eq!(word.allowed(&url(to)), allowed, "{word:?} to {to}");
+        }
+    }
+
+    /// SPEC D.6: user information, and https documents that name http.
+    #[test]
+    fn supplied_addresses_with_credentials_or_without_security_are_refused() {
+        let insecure = |to: &str| Err(Failure::Insecure { to: to.into() });
+        let word = supplied("https://a.example/feed", true);
+        assert!(matches!(
+            word.check(&url("https://u:p@b.example/"), true),
+            Err(Failure::Blocked(_))
+        ));
+        assert_eq!(word.check(&url("http://b.example/"), false), insecure("http://b.example/"));
+        assert_eq!(word.check(&url("http://b.example/"), true), Ok(()));
+        let plain = supplied("http://a.example/feed", true);
+        assert_eq!(plain.check(&url("http://b.example/"), false), Ok(()));
+        assert_eq!(Word::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
+    }
+
+    /// SPEC D.6: every refusal says what the reader can know or do about it.
+    #[test]
+    fn a_refusal_says_why() {
+        let refusal = |host: &str, address: &str| {
+            let address = address.parse().unwrap();
+            Refusal { host: host.into(), address: Some(address), class: AddressClass::of(address) }
+        };
+        for (word, refusal, sentence) in [
+            (
+                Word::Typed,
+                refusal("169.254.169.254", "169.254.169.254"),
+                "not asked: 169.254.169.254 is a link-local address; to ask it all the same, put allow_link_local = [\"169.254.169.254\"] below [network] in the configuration",
+            ),
+            (
+                Word::Typed,
+                refusal("a.example", "0.0.0.0"),
+                "not asked: a.example is an address where no server can be (0.0.0.0)",
+            ),
+            (
+                supplied("https://a.example/feed", true),
+                refusal("127.0.0.1", "127.0.0.1"),
+                "not asked: 127.0.0.1 is an address of this machine, and a.example is a public site that may not lead there",
+            ),
+            (
+                supplied("http://localhost:8080/feed", false),
+                refusal("localhost", "127.0.0.1"),
+                "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead to its own host and port only",
+            ),
+        ] {
+            assert_eq!(word.refused(&refusal).to_string(), sentence);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Where a redirect leads, by status or by document, and how long it asks to wait (SPEC D.3, D.5).
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{self, HeaderMap};
+use url::Url;
+
+use super::reach::{Word, carries_credentials};
+use crate::app::fetching::{Answer, AnswerBody, Failure, Hop, Request};
+use crate::feed::{Kind, NewLocation};
+use crate::schedule::WaitHeader;
+
+/// The way of one fetch so far.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// Where the next request goes.
+    pub(super) at: Url,
+    /// Who said so.
+    pub(super) word: Word,
+    seen: Vec<Url>,
+    by_document: usize,
+}
+
+/// How many redirects are followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps {
+    /// Of all kinds (SPEC 0, `REDIRECT_MAX`).
+    pub(super) all_max: usize,
+    /// By document (SPEC 0, `XML_REDIRECT_MAX`).
+    pub(super) documents_max: usize,
+}
+
+impl Way {
+    pub(super) fn new(at: Url, word: Word) -> Self {
+        Self { seen: vec![at.clone()], at, word, by_document: 0 }
+    }
+
+    /// Takes the way a redirect points, if it may be taken. The answer that redirected came from a public
+    /// address or not.
+    pub(super) fn turn(
+        &mut self,
+        turn: &Turn,
+        public: bool,
+        request: &Request,
+        steps: Steps,
+    ) -> Result<Hop, Failure> {
+        let to = target(&self.at, &turn.location)?;
+        if carries_credentials(&to) {
+            return Err(bad("its address carries credentials"));
+        }
+        let word = Word::Supplied { by: Some(self.at.clone()), public };
+        word.check(&to, request.allow_insecure)?;
+        if self.seen.contains(&to) {
+            return Err(Failure::Redirect(format!("it leads back to {to}")));
+        }
+        if self.seen.len() > steps.all_max {
+            return Err(Failure::Redirect(format!("more than {} in a row", steps.all_max)));
+        }
+        self.by_document += usize::from(turn.by_document);
+        if self.by_document > steps.documents_max {
+            let max = steps.documents_max;
+            return Err(Failure::Redirect(format!("more than {max} by documents in a row")));
+        }
+        self.seen.push(to.clone());
+        (self.at, self.word) = (to.clone(), word);
+        Ok(Hop { status: turn.status, to: to.into(), by_document: turn.by_document })
+    }
+}
+
+/// A redirect as it was said.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    status: u16,
+    location: String,
+    by_document: bool,
+}
+
+impl Turn {
+    /// The redirect in the head of an answer; `None`: it is no redirect.
+    pub(super) fn of_head(
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<Option<Self>, Failure> {
+        let status = status.as_u16();
+        if !matches!(status, 301 | 302 | 303 | 307 | 308) {
+            return Ok(None);
+        }
+        let location = headers.get(header::LOCATION).ok_or_else(|| bad("it names no address"))?;
+        let location = std::str::from_utf8(location.as_bytes()).map_err(|_| unreadable())?;
+        Ok(Some(Self { status, location: location.to_owned(), by_document: false }))
+    }
+
+    /// A whole document that says nothing but where the feed is now: as a 301 (SPEC D.5). An empty address
+    /// says that it is gone, and that is not for us to follow.
+    pub(super) fn of_document(answer: &Answer) -> Option<Self> {
+        let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
+            return None;
+        };
+        match (document.kind, &document.new_location) {
+            (Kind::Redirect, Some(NewLocation::At(location))) => {
+                Some(Self { status: 301, location: location.clone(), by_document: true })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Where a redirect points: resolved, without fragment, and only to http or https.
+fn target(from: &Url, location: &str) -> Result<Url, Failure> {
+    let mut to = from.join(location.trim()).map_err(|_| unreadable())?;
+    to.set_fragment(None);
+    if matches!(to.scheme(), "http" | "https") {
+        return Ok(to);
+    }
+    Err(Failure::Redirect(format!("it leads to '{}:'", to.scheme())))
+}
+
+fn bad(why: &str) -> Failure {
+    Failure::Redirect(why.to_owned())
+}
+
+fn unreadable() -> Failure {
+    bad("its address cannot be read")
+}
+
+/// The wait a redirect asks for before it is followed (SPEC D.3).
+pub(super) fn wait(answer: &Answer) -> Duration {
+    let stated =
+        crate::schedule::Wait::of_answer(answer.status, &answer.headers.times(), answer.received);
+    let seconds = stated.filter(|wait| wait.stated_by == WaitHeader::RetryAfter);
+    Duration::from_secs(seconds.map_or(0, |wait| u64::from(wait.seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(from: &str, location: &str, expected: Result<&str, &str>) {
+        let got = target(&Url::parse(from).unwrap(), location);
+        let got = got.map(String::from).map_err(|failure| failure.to_string());
+        assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{location}");
+    }
+
+    /// SPEC D.3: resolution, fragment, schemes.
+    #[test]
+    fn a_location_is_resolved_and_only_http_and_https_are_left() {
+        let from = "https://a.example/dir/feed?x=1";
+        check(from, "new", Ok("https://a.example/dir/new"));
+        check(from, " ../new#part ", Ok("https://a.example/new"));
+        check(from, "//b.example/f", Ok("https://b.example/f"));
+        check(from, "HTTP://b.example", Ok("http://b.example/"));
+        check(from, "http://", Err("bad redirect: its address cannot be read"));
+        check(from, "file:///etc/hostname", Err("bad redirect: it leads to 'file:'"));
+        check(from, "gopher://b.example", Err("bad redirect: it leads to 'gopher:'"));
+    }
+}

@@ -1,0 +1,275 @@
+//! Where requests may go: judged, pinned, and on every hop (SPEC D.6). Needs a machine where all of 127.0.0.0/8
+//! is its own.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use backissue::app::fetching::{Failure, FetchId, Fetched, Reach, Request};
+use backissue::app::settings::NetworkSettings;
+use backissue::io::address_class::AddressClass;
+use backissue::io::http::{Http, LookingUp, Names, Surroundings};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
+
+use super::{SMALL, fetch, fetch_in, here, request, roomy, settings};
+use crate::broken_server::{BrokenServer, Then};
+use crate::documents::rss;
+use crate::site::answer;
+
+/// A place that counts as public here, and one that counts as private.
+const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const PRIVATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+fn judge(address: IpAddr) -> AddressClass {
+    match address {
+        PUBLIC => AddressClass::Public,
+        PRIVATE => AddressClass::Private,
+        other => AddressClass::of(other),
+    }
+}
+
+/// Names that answer one look-up after another from a list, the last for ever.
+#[derive(Debug)]
+struct Listed {
+    answers: Vec<Vec<IpAddr>>,
+    asked: AtomicUsize,
+}
+
+impl Names for Listed {
+    fn look_up(&self, _name: &str) -> LookingUp {
+        let turn = self.asked.fetch_add(1, Ordering::SeqCst).min(self.answers.len() - 1);
+        let found: Vec<SocketAddr> =
+            self.answers[turn].iter().map(|&ip| SocketAddr::new(ip, 0)).collect();
+        Box::pin(async move { Ok(found) })
+    }
+}
+
+fn listed(answers: &[&[IpAddr]]) -> Arc<Listed> {
+    let answers = answers.iter().map(|found| found.to_vec()).collect();
+    Arc::new(Listed { answers, asked: AtomicUsize::new(0) })
+}
+
+fn world(names: &Arc<Listed>) -> Surroundings {
+    let names: Arc<dyn Names> = Arc::<Listed>::clone(names);
+    Surroundings { names, judge, ..here() }
+}
+
+async fn publisher(
+    respond: impl Fn(&str) -> PublisherAnswer + Send + Sync + 'static,
+) -> (Publisher, u16) {
+    let publisher = Publisher::start(move |request| respond(request.path())).await.unwrap();
+    let port = publisher.address().port();
+    (publisher, port)
+}
+
+fn feed() -> PublisherAnswer {
+    answer(200, &[], rss("T", "e", 1))
+}
+
+fn supplied(url: String, by: &str, public: bool) -> Request {
+    Request { reach: Reach::Supplied { by: by.into(), public }, ..Request::typed(FetchId(1), url) }
+}
+
+fn blocked(fetched: &Fetched) -> &str {
+    match &fetched.result {
+        Err(Failure::Blocked(why)) => why,
+        other => panic!("not blocked: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn typed_addresses_of_this_machine_are_asked_and_told_not_to_be_public() {
+    let (_publisher, port) = publisher(|_| feed()).await;
+    for host in ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"] {
+        let asked = request(&format!("http://{host}:{port}/"));
+        let answer = fetch(roomy(), asked).await.result.unwrap();
+        assert!(!answer.public, "{host}");
+    }
+}
+
+/// SPEC D.6: typed, and link-local or forbidden.
+#[tokio::test]
+async fn typed_addresses_where_no_feed_is_are_refused_with_a_sentence() {
+    for (host, word) in [
+        ("169.254.169.254", "allow_link_local = [\"169.254.169.254\"]"),
+        ("[fe80::1]", "allow_link_local = [\"fe80::1\"]"),
+        ("[::ffff:169.254.169.254]", "link-local"),
+        ("0.0.0.0", "no server can be"),
+        ("0", "no server can be"),
+        ("255.255.255.255", "no server can be"),
+        ("224.0.0.1", "no server can be"),
+        ("[ff02::1]", "no server can be"),
+        ("[::]", "no server can be"),
+        ("192.0.2.1", "no server can be"),
+        ("198.18.0.1", "no server can be"),
+        ("[2001:db8::1]", "no server can be"),
+    ] {
+        let refused = fetch(SMALL, request(&format!("http://{host}/feed"))).await;
+        assert!(blocked(&refused).contains(word), "{host}: {:?}", refused.result);
+    }
+}
+
+/// SPEC D.6: "link-local asks".
+#[tokio::test]
+async fn a_link_local_host_the_reader_named_is_asked() {
+    let (_publisher, port) = publisher(|_| feed()).await;
+    let names = listed(&[&[PUBLIC]]);
+    let around = Surroundings { judge: |_| AddressClass::LinkLocal, ..world(&names) };
+    let allowing = NetworkSettings { allow_link_local: vec!["cam.lan".into()], ..settings() };
+    let ask = |host: &str| request(&format!("http://{host}:{port}/"));
+    fetch_in(&around, &allowing, roomy(), ask("cam.lan")).await.result.unwrap();
+    blocked(&fetch_in(&around, &allowing, roomy(), ask("other.lan")).await);
+    blocked(&fetch_in(&around, &settings(), roomy(), ask("cam.lan")).await);
+}
+
+/// SPEC D.6: supplied addresses, from public and from nearby documents.
+#[tokio::test]
+async fn a_supplied_address_reaches_as_far_as_its_document() {
+    let (publisher, port) = publisher(|_| feed()).await;
+    let here_url = format!("http://localhost:{port}/archive");
+    let numbers = format!("http://127.0.0.1:{port}/archive");
+    for (url, by, public, good) in [
+        (&here_url, format!("http://localhost:{port}/feed"), false, true),
+        (&here_url, format!("http://localhost:{port}/feed"), true, false),
+        (&here_url, format!("http://localhost:{}/feed", port - 1), false, false),
+        (&here_url, "http://a.example/feed".to_owned(), true, false),
+        (&here_url, "http://a.example/feed".to_owned(), false, false),
+        (&numbers, format!("http://127.0.0.1:{port}/feed"), false, true),
+        (&numbers, format!("http://localhost:{port}/feed"), false, false),
+        (&numbers, "http://a.example/feed".to_owned(), true, false),
+    ] {
+        let before = publisher.requests().len();
+        let fetched = fetch(roomy(), supplied(url.clone(), &by, public)).await;
+        if good {
+            fetched.result.unwrap();
+        } else {
+            blocked(&fetched);
+        }
+        assert_eq!(publisher.requests().len() - before, usize::from(good), "{by} to {url}");
+    }
+}
+
+/// SPEC D.6: private to public is allowed, and the answer says what it is.
+#[tokio::test]
+async fn a_document_from_nearby_may_name_a_public_address() {
+    let (_publisher, port) = publisher(|_| feed()).await;
+    let names = listed(&[&[PUBLIC]]);
+    for public in [true, false] {
+        let asked = supplied(format!("http://b.example:{port}/"), "http://nas.lan/feed", public);
+        let answer = fetch_in(&world(&names), &settings(), roomy(), asked).await.result.unwrap();
+        assert!(answer.public);
+    }
+}
+
+/// SPEC D.3, D.6: the policy holds on every hop.
+#[tokio::test]
+async fn a_public_site_may_not_redirect_into_the_readers_net() {
+    for target in ["http://127.0.0.3:1/", "http://127.0.0.2/", "http://10.0.0.1/", "http://[::1]/"]
+    {
+        let (publisher, port) = publisher(move |path| match path {
+            "/a" => answer(302, &[("location", "/b")], ""),
+            _ => answer(301, &[("location", target)], ""),
+        })
+        .await;
+        let names = listed(&[&[PUBLIC]]);
+        let asked = request(&format!("http://a.example:{port}/a"));
+        let fetched = fetch_in(&world(&names), &settings(), SMALL, asked).await;
+        assert!(blocked(&fetched).contains("a.example"), "{:?}", fetched.result);
+        assert_eq!((publisher.requests().len(), fetched.hops.len()), (2, 2));
+    }
+}
+
+/// SPEC D.6: a server on this machine leads to itself, and not to another on another port.
+#[tokio::test]
+async fn a_site_on_this_machine_may_redirect_to_its_own_port_only() {
+    let (other, other_port) = publisher(|_| feed()).await;
+    let (_publisher, port) = publisher(move |path| match path {
+        "/own" => answer(301, &[("location", "/feed")], ""),
+        "/other" => answer(301, &[("location", &format!("http://127.0.0.1:{other_port}/"))], ""),
+        _ => feed(),
+    })
+    .await;
+    let ask = |path: &str| request(&format!("http://127.0.0.1:{port}{path}"));
+    fetch(roomy(), ask("/own")).await.result.unwrap();
+    let why = format!("127.0.0.1:{port} may lead to its own host and port only");
+    assert!(blocked(&fetch(roomy(), ask("/other")).await).contains(&why));
+    assert_eq!(other.requests().len(), 0);
+}
+
+/// SPEC D.6: a name is looked up once for a connection, and the connection goes to what was checked: what the
+/// name means at the next look-up cannot matter.
+#[tokio::test]
+async fn a_name_that_changes_between_check_and_connection_leads_nowhere_else() {
+    // The second answer leads to a server that must never be asked.
+    let (publisher, port) = publisher(|_| feed()).await;
+    let inner = BrokenServer::start_at(PRIVATE, port, "HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
+    for public in [true, false] {
+        let names = listed(&[&[PUBLIC], &[PRIVATE]]);
+        let http = Http::within(&settings(), roomy(), &world(&names)).unwrap();
+        let url = format!("http://a.example:{port}/");
+        let first = supplied(url.clone(), "http://b.example/", public);
+        http.fetch(first.clone()).await.result.unwrap();
+        assert_eq!(names.asked.load(Ordering::SeqCst), 1, "checked and connected by one look-up");
+        // The connection that stands is to the address that was checked.
+        http.fetch(first.clone()).await.result.unwrap();
+        assert_eq!(names.asked.load(Ordering::SeqCst), 1);
+        // A client without it looks the name up again, checks again, and refuses.
+        let anew = Http::within(&settings(), roomy(), &world(&names)).unwrap();
+        blocked(&anew.fetch(first).await);
+    }
+    assert_eq!(publisher.requests().len(), 4);
+    assert_eq!(inner.connections(), 0);
+}
+
+/// SPEC D.6: all addresses are checked, not only the one that would be tried first.
+#[tokio::test]
+async fn a_name_with_one_public_and_one_private_address_is_refused_where_only_public_ones_may_be() {
+    let (publisher, port) = publisher(|_| feed()).await;
+    let names = listed(&[&[PUBLIC, PRIVATE]]);
+    let asked = supplied(format!("http://a.example:{port}/"), "http://b.example/", true);
+    blocked(&fetch_in(&world(&names), &settings(), roomy(), asked).await);
+    assert_eq!(publisher.requests().len(), 0);
+}
+
+/// SPEC D.6: a connection made for an address the reader typed is of no use to a public document.
+#[tokio::test]
+async fn a_connection_that_stands_does_not_open_a_way_around_the_check() {
+    let server = BrokenServer::start_at(
+        PRIVATE,
+        0,
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n ",
+        Then::Wait,
+    )
+    .await;
+    let names = listed(&[&[PRIVATE]]);
+    let http = Http::within(&settings(), roomy(), &world(&names)).unwrap();
+    let url = format!("http://nas.lan:{}/", server.port());
+    let answer = http.fetch(request(&url)).await.result.unwrap();
+    assert!(!answer.public);
+    blocked(&http.fetch(supplied(url, "http://a.example/feed", true)).await);
+    assert_eq!(server.connections(), 1);
+}
+
+/// SPEC D.6: schemes and user information of supplied addresses.
+#[tokio::test]
+async fn a_supplied_address_with_credentials_or_another_scheme_is_refused() {
+    let by = "http://a.example/feed";
+    blocked(&fetch(SMALL, supplied("http://u:p@b.example/".into(), by, true)).await);
+    for scheme in ["file:///etc/hostname", "ftp://b.example/", "gopher://b.example/"] {
+        let refused = fetch(SMALL, supplied(scheme.into(), by, true)).await.result;
+        assert!(matches!(refused, Err(Failure::Address(_))), "{refused:?}");
+    }
+}
+
+/// SPEC D.6: https names http.
+#[tokio::test]
+async fn a_secure_document_may_not_name_an_insecure_address_unless_the_reader_allows_it() {
+    let (publisher, port) = publisher(|_| feed()).await;
+    let names = listed(&[&[PUBLIC]]);
+    let asked = supplied(format!("http://b.example:{port}/"), "https://a.example/feed", true);
+    let refused = fetch_in(&world(&names), &settings(), roomy(), asked.clone()).await.result;
+    assert_eq!(refused, Err(Failure::Insecure { to: format!("http://b.example:{port}/") }));
+    assert_eq!(publisher.requests().len(), 0);
+    let allowed = Request { allow_insecure: true, ..asked };
+    fetch_in(&world(&names), &settings(), roomy(), allowed).await.result.unwrap();
+}

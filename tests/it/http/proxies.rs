@@ -1,0 +1,131 @@
+//! Proxies, configured and of the environment (SPEC D.6, D.8; the decisions stand in `io::http`).
+
+use std::sync::Arc;
+
+use backissue::app::fetching::{Failure, FetchId, Reach, Request};
+use backissue::app::settings::NetworkSettings;
+use backissue::io::http::{LookingUp, Names, Surroundings};
+use backissue::io::publisher::Publisher;
+use hyper_util::client::proxy::matcher::Matcher;
+
+use super::{fetch_in, here, request, roomy, settings};
+use crate::broken_server::{BrokenServer, Then};
+use crate::documents::rss;
+use crate::site::answer;
+
+async fn proxy() -> BrokenServer {
+    let body = rss("T", "e", 1);
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    BrokenServer::start(head, Then::Close).await
+}
+
+fn environment(proxy: &str, exceptions: &str) -> Surroundings {
+    let proxies = Matcher::builder().all(proxy.to_owned()).no(exceptions.to_owned()).build();
+    Surroundings { proxies: Arc::new(proxies), ..here() }
+}
+
+/// Names nobody knows, so that what is asked directly ends here.
+#[derive(Debug)]
+struct Nobody;
+
+impl Names for Nobody {
+    fn look_up(&self, _name: &str) -> LookingUp {
+        Box::pin(async { Err(std::io::ErrorKind::NotFound.into()) })
+    }
+}
+
+async fn line(server: &mut BrokenServer) -> String {
+    let head = String::from_utf8(server.head().await).unwrap();
+    head.lines().next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_proxy_of_the_environment_is_asked_for_a_public_name() {
+    let mut proxy = proxy().await;
+    let around = environment(&proxy.at(""), "");
+    let asked = request("http://a.example/feed");
+    let answer = fetch_in(&around, &settings(), roomy(), asked).await.result.unwrap();
+    assert_eq!(line(&mut proxy).await, "GET http://a.example/feed HTTP/1.1");
+    assert!(answer.public, "a name behind a proxy is taken to be public");
+}
+
+#[tokio::test]
+async fn the_proxys_own_credentials_go_to_the_proxy() {
+    let mut proxy = proxy().await;
+    let around = environment(&proxy.at("").replace("http://", "http://u:p@"), "");
+    let asked = request("http://a.example/feed");
+    fetch_in(&around, &settings(), roomy(), asked).await.result.unwrap();
+    let head = String::from_utf8(proxy.head().await).unwrap().to_ascii_lowercase();
+    assert!(head.contains("proxy-authorization: basic dtpw"), "{head}");
+    assert!(!head.contains("\nauthorization"), "{head}");
+}
+
+#[tokio::test]
+async fn this_machine_is_never_asked_through_a_proxy_of_the_environment() {
+    let proxy = proxy().await;
+    let publisher = Publisher::start(|_| answer(200, &[], rss("T", "e", 1))).await.unwrap();
+    let port = publisher.address().port();
+    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
+        let asked = request(&format!("http://{host}:{port}/"));
+        fetch_in(&environment(&proxy.at(""), ""), &settings(), roomy(), asked)
+            .await
+            .result
+            .unwrap();
+    }
+    assert_eq!((publisher.requests().len(), proxy.connections()), (3, 0));
+}
+
+#[tokio::test]
+async fn what_no_proxy_names_is_asked_directly() {
+    let proxy = proxy().await;
+    for (exceptions, host) in [
+        ("a.example", "a.example"),
+        (".a.example, other", "www.a.example"),
+        ("10.0.0.0/8,192.0.2.0/24", "192.0.2.7"),
+        ("*", "b.example"),
+    ] {
+        let around =
+            Surroundings { names: Arc::new(Nobody), ..environment(&proxy.at(""), exceptions) };
+        let asked = request(&format!("http://{host}:1/"));
+        fetch_in(&around, &settings(), roomy(), asked).await.result.unwrap_err();
+        assert_eq!(proxy.connections(), 0, "{exceptions}");
+    }
+}
+
+#[tokio::test]
+async fn a_configured_proxy_takes_every_request() {
+    let mut proxy = proxy().await;
+    let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
+    for url in ["http://a.example/feed", "http://127.0.0.1:1/feed"] {
+        fetch_in(&here(), &through, roomy(), request(url)).await.result.unwrap();
+        assert_eq!(line(&mut proxy).await, format!("GET {url} HTTP/1.1"));
+    }
+}
+
+/// SPEC D.6: behind a proxy only addresses written as numbers can be checked, and names that mean this machine.
+#[tokio::test]
+async fn literal_addresses_are_checked_behind_a_proxy_too() {
+    let proxy = proxy().await;
+    let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
+    for host in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "a.localhost"] {
+        let reach = Reach::Supplied { by: "http://a.example/feed".into(), public: true };
+        let asked = Request { reach, ..Request::typed(FetchId(1), format!("http://{host}/")) };
+        let refused = fetch_in(&here(), &through, roomy(), asked).await.result;
+        assert!(matches!(refused, Err(Failure::Blocked(_))), "{host}: {refused:?}");
+    }
+    let refused = fetch_in(&here(), &through, roomy(), request("http://169.254.169.254/")).await;
+    assert!(matches!(refused.result, Err(Failure::Blocked(_))), "{refused:?}");
+    assert_eq!(proxy.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_proxy_that_cannot_be_had_is_named() {
+    let through = |proxy: &str| NetworkSettings { proxy: Some(proxy.into()), ..settings() };
+    let asked = request("http://a.example/feed");
+    let around = Surroundings { names: Arc::new(Nobody), ..here() };
+    let refused = fetch_in(&around, &through("127.0.0.1:1"), roomy(), asked.clone()).await.result;
+    let why = "no connection to a.example through the proxy 127.0.0.1 (connection refused)";
+    assert_eq!(refused.unwrap_err().to_string(), why);
+    let unknown = fetch_in(&around, &through("http://p.lan:8"), roomy(), asked).await.result;
+    assert_eq!(unknown, Err(Failure::Name("p.lan".into())));
+}

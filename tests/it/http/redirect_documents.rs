@@ -1,0 +1,132 @@
+//! Documents that say nothing but where a feed is now (SPEC D.5, S1.12, S1.14).
+
+use backissue::app::fetching::{AnswerBody, Failure, Fetched};
+use backissue::feed::{Kind, NewLocation};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
+
+use super::{conditional, document, fetch, request, roomy};
+use crate::documents::rss;
+use crate::site::answer;
+
+fn moved(to: &str) -> PublisherAnswer {
+    let text = format!("<redirect><newLocation>{to}</newLocation></redirect>");
+    answer(200, &[("etag", "\"moved\""), ("content-type", "text/xml")], text)
+}
+
+fn feed() -> PublisherAnswer {
+    answer(200, &[], rss("T", "e", 2))
+}
+
+async fn publisher(
+    respond: impl Fn(&str) -> PublisherAnswer + Send + Sync + 'static,
+) -> (Publisher, String) {
+    let publisher = Publisher::start(move |request| respond(request.path())).await.unwrap();
+    let base = publisher.base_url();
+    (publisher, base)
+}
+
+fn told(fetched: &Fetched) -> Vec<(u16, &str, bool)> {
+    fetched.hops.iter().map(|hop| (hop.status, hop.to.as_str(), hop.by_document)).collect()
+}
+
+/// SPEC D.5: treated as a 301, in the same chain.
+#[tokio::test]
+async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
+    let (publisher, base) = publisher(|path| match path {
+        "/a" => moved(" /b#part "),
+        "/b" => answer(302, &[("location", "/c")], ""),
+        _ => feed(),
+    })
+    .await;
+    let asked = conditional(&format!("{base}/a"), Some(b"\"a\""), None);
+    let fetched = fetch(roomy(), asked).await;
+    let to = |path: &str| format!("{base}{path}");
+    assert_eq!(told(&fetched), [(301, to("/b").as_str(), true), (302, to("/c").as_str(), false)]);
+    assert!(!fetched.conditional, "the last request had no validators");
+    let answer = fetched.result.unwrap();
+    assert_eq!((answer.url.clone(), document(&answer).entries.len()), (to("/c"), 2));
+    let sent: Vec<Option<String>> = publisher
+        .requests()
+        .iter()
+        .map(|one| one.header("if-none-match").map(str::to_owned))
+        .collect();
+    assert_eq!(sent, [Some("\"a\"".to_owned()), None, None]);
+}
+
+/// SPEC D.5, S1.14: an empty address is the core's to judge.
+#[tokio::test]
+async fn a_redirect_document_without_an_address_is_handed_up() {
+    let (_publisher, base) = publisher(|path| match path {
+        "/a" => answer(302, &[("location", "/b")], ""),
+        _ => moved(""),
+    })
+    .await;
+    let fetched = fetch(roomy(), request(&format!("{base}/a"))).await;
+    assert_eq!(fetched.hops.len(), 1);
+    let answer = fetched.result.unwrap();
+    let read = document(&answer);
+    assert_eq!((read.kind, &read.new_location), (Kind::Redirect, &Some(NewLocation::Gone)));
+}
+
+/// SPEC 0, `XML_REDIRECT_MAX`; the others still count to `REDIRECT_MAX`.
+#[tokio::test]
+async fn two_redirect_documents_are_followed_and_three_are_not() {
+    for (last, good) in [("/2", true), ("/3", false)] {
+        let (publisher, base) = publisher(move |path| match path {
+            path if path == last => feed(),
+            "/0" => moved("/1"),
+            "/1" => moved("/2"),
+            _ => moved("/3"),
+        })
+        .await;
+        let fetched = fetch(roomy(), request(&format!("{base}/0"))).await;
+        assert_eq!(publisher.requests().len(), 3);
+        if good {
+            fetched.result.unwrap();
+        } else {
+            let why = "more than 2 by documents in a row".to_owned();
+            assert_eq!(fetched.result, Err(Failure::Redirect(why)));
+        }
+    }
+}
+
+/// SPEC D.5: the loop check is the same for both kinds.
+#[tokio::test]
+async fn a_loop_of_a_document_and_a_status_ends() {
+    let (publisher, base) = publisher(|path| match path {
+        "/a" => moved("/b"),
+        _ => answer(301, &[("location", "/a")], ""),
+    })
+    .await;
+    let fetched = fetch(roomy(), request(&format!("{base}/a"))).await;
+    assert_eq!(fetched.result, Err(Failure::Redirect(format!("it leads back to {base}/a"))));
+    assert_eq!(publisher.requests().len(), 2);
+}
+
+/// SPEC D.5: schemes, user information and addresses are judged as in a `Location`.
+#[tokio::test]
+async fn a_document_leads_nowhere_a_status_may_not_lead() {
+    for (target, why) in [
+        ("file:///etc/hostname", "bad redirect: it leads to 'file:'"),
+        ("http://u:p@127.0.0.1/", "bad redirect: its address carries credentials"),
+        ("http://169.254.169.254/", "not asked: 169.254.169.254 is a link-local address"),
+        ("http://127.0.0.2/", "not asked: 127.0.0.2 is an address of this machine"),
+    ] {
+        let (publisher, base) = publisher(move |_| moved(target)).await;
+        let failure = fetch(roomy(), request(&format!("{base}/a"))).await.result.unwrap_err();
+        assert!(failure.to_string().starts_with(why), "{target}: {failure}");
+        assert_eq!(publisher.requests().len(), 1);
+    }
+}
+
+/// SPEC D.2: only a whole answer counts; a 404 is a 404 whatever stands in it, and a delta is no place to say it.
+#[tokio::test]
+async fn a_redirect_document_counts_in_a_whole_answer_only() {
+    for status in [226, 404] {
+        let (publisher, base) = publisher(move |_| PublisherAnswer { status, ..moved("/b") }).await;
+        let fetched = fetch(roomy(), request(&format!("{base}/a"))).await;
+        assert_eq!((publisher.requests().len(), fetched.hops.len()), (1, 0));
+        let body = fetched.result.unwrap().body;
+        assert_eq!(status == 404, body == AnswerBody::Unread);
+    }
+}

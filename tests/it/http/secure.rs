@@ -1,0 +1,174 @@
+//! Secure connections: trusted or told why not, and never given up for an insecure one (SPEC D.2, D.3).
+
+use std::sync::Arc;
+
+use backissue::app::fetching::{Failure, Request};
+use backissue::io::http::Surroundings;
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+use super::{document, fetch_in, here, in_public, request, roomy, settings};
+use crate::documents::rss;
+
+const AUTHORITY: &[u8] = include_bytes!("../fixtures/tls/authority.pem");
+const GOOD: &[u8] = include_bytes!("../fixtures/tls/good.pem");
+const EXPIRED: &[u8] = include_bytes!("../fixtures/tls/expired.pem");
+const EARLY: &[u8] = include_bytes!("../fixtures/tls/early.pem");
+const OTHER_NAME: &[u8] = include_bytes!("../fixtures/tls/other_name.pem");
+const KEY: &[u8] = include_bytes!("../fixtures/tls/server.key");
+
+/// A server that answers every secure connection alike; it ends when it is dropped.
+struct SecureServer {
+    port: u16,
+    serving: JoinHandle<()>,
+}
+
+impl SecureServer {
+    async fn start(certificate: &[u8], answer: String) -> Self {
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let chain = vec![CertificateDer::from_pem_slice(certificate).unwrap()];
+        let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
+        let config = rustls::ServerConfig::builder().with_no_client_auth();
+        let acceptor = TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let serving = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                let mut asked = [0; 4096];
+                if stream.read(&mut asked).await.is_ok() {
+                    stream.write_all(answer.as_bytes()).await.ok();
+                    stream.shutdown().await.ok();
+                }
+            }
+        });
+        Self { port, serving }
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("https://localhost:{}{path}", self.port)
+    }
+}
+
+impl Drop for SecureServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+fn feed() -> String {
+    let body = rss("T", "e", 2);
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// A world that trusts the authority of the tests.
+fn trusting(around: Surroundings) -> Surroundings {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(AUTHORITY).unwrap()).unwrap();
+    Surroundings { roots: Some(Arc::new(roots)), ..around }
+}
+
+#[tokio::test]
+async fn a_trusted_server_is_read() {
+    let server = SecureServer::start(GOOD, feed()).await;
+    let around = trusting(here());
+    let answer = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
+    assert_eq!(document(&answer.result.unwrap()).entries.len(), 2);
+}
+
+/// SPEC D.2: shown distinctly, never bypassed.
+#[tokio::test]
+async fn what_is_wrong_with_a_certificate_is_told_apart() {
+    for (certificate, sentence) in [
+        (EXPIRED, "no secure connection: the server's certificate has expired"),
+        (
+            EARLY,
+            "no secure connection: the server's certificate is not valid yet; is the clock of this computer right?",
+        ),
+        (OTHER_NAME, "no secure connection: the server's certificate is for another name"),
+    ] {
+        let server = SecureServer::start(certificate, feed()).await;
+        let around = trusting(here());
+        let fetched = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
+        assert_eq!(fetched.result.unwrap_err().to_string(), sentence);
+    }
+    let server = SecureServer::start(GOOD, feed()).await;
+    let around = Surroundings { roots: None, ..here() };
+    let fetched = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
+    assert_eq!(
+        fetched.result.unwrap_err().to_string(),
+        "no secure connection: the server's certificate comes from an issuer this computer does not know"
+    );
+}
+
+/// SPEC D.3: https to http is not followed, unless the reader allows it for the feed.
+#[tokio::test]
+async fn a_redirect_from_https_to_http_needs_the_readers_word() {
+    let plain =
+        crate::broken_server::BrokenServer::start(feed(), crate::broken_server::Then::Close);
+    let plain = plain.await;
+    let to = plain.at("/f");
+    let moved = format!("HTTP/1.1 301 X\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
+    let document = format!("<redirect><newLocation>{to}</newLocation></redirect>");
+    let by_document =
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{document}", document.len());
+    for answer in [moved, by_document] {
+        let server = SecureServer::start(GOOD, answer).await;
+        let around = trusting(in_public());
+        let asked = request(&server.at("/f"));
+        let fetched = fetch_in(&around, &settings(), roomy(), asked.clone()).await;
+        assert_eq!(fetched.result, Err(Failure::Insecure { to: to.clone() }));
+        assert_eq!(fetched.hops, []);
+        let allowed = Request { allow_insecure: true, ..asked };
+        let fetched = fetch_in(&around, &settings(), roomy(), allowed).await;
+        assert_eq!(fetched.result.unwrap().url, to);
+    }
+}
+
+/// G.28: http to https and back.
+#[tokio::test]
+async fn a_loop_between_http_and_https_ends() {
+    let bound = backissue::io::publisher::Publisher::bind().await.unwrap();
+    let plain = format!("{}/f", bound.base_url());
+    let back = format!("HTTP/1.1 301 X\r\nLocation: {plain}\r\nContent-Length: 0\r\n\r\n");
+    let server = SecureServer::start(GOOD, back).await;
+    let there = server.at("/f");
+    let publisher = bound.serve(move |_| crate::site::answer(301, &[("location", &there)], ""));
+    let around = trusting(in_public());
+    for (allow_insecure, expected) in [
+        (false, Failure::Insecure { to: plain.clone() }),
+        (true, Failure::Redirect(format!("it leads back to {plain}"))),
+    ] {
+        let asked = Request { allow_insecure, ..request(&plain) };
+        let fetched = fetch_in(&around, &settings(), roomy(), asked).await;
+        assert_eq!(fetched.result, Err(expected));
+    }
+    assert_eq!(publisher.requests().len(), 2);
+}
+
+/// HTTP/2 is offered first, and HTTP/1.1 beside it.
+#[tokio::test]
+async fn http_2_is_offered() {
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let chain = vec![CertificateDer::from_pem_slice(GOOD).unwrap()];
+    let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
+    let config = rustls::ServerConfig::builder().with_no_client_auth();
+    let mut config = config.with_single_cert(chain, key).unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let stream = acceptor.accept(stream).await.unwrap();
+        stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec)
+    });
+    let asked = request(&format!("https://localhost:{port}/"));
+    fetch_in(&trusting(here()), &settings(), super::SMALL, asked).await.result.unwrap_err();
+    assert_eq!(serving.await.unwrap().as_deref(), Some(b"h2".as_slice()));
+}
