@@ -7,7 +7,7 @@ use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
 use super::limits::Limits;
-use crate::app::fetching::Failure;
+use crate::app::fetching::{CONNECTING, Failure};
 
 /// What the library's error means; `through` is the host of the proxy that was between.
 pub(super) fn failure(
@@ -19,7 +19,7 @@ pub(super) fn failure(
     let host = url.host_str().unwrap_or_default();
     if error.is_timeout() {
         let (phase, limit) = if error.is_connect() {
-            ("a connection", limits.connect)
+            (CONNECTING, limits.connect)
         } else {
             ("the next byte", limits.idle)
         };
