@@ -53,9 +53,17 @@ fn redirect(root: Element<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> Feed
     };
     // The seed's own example opens the element a second time instead of closing it.
     let written = target.leading_text();
-    let location = address::resolved(&written, target.base(url).as_ref())
-        .map_or(NewLocation::Gone, NewLocation::At);
-    FeedDocument { kind: Kind::Redirect, new_location: Some(location), ..FeedDocument::default() }
+    let location = if written.trim().is_empty() {
+        Some(NewLocation::Gone)
+    } else {
+        // An address that cannot be read ends nothing: only an empty one does (SPEC S1.14).
+        let resolved = address::resolved(&written, target.base(url).as_ref());
+        if resolved.is_none() {
+            flaws.add("newLocation", &written, "the address cannot be read");
+        }
+        resolved.map(NewLocation::At)
+    };
+    FeedDocument { kind: Kind::Redirect, new_location: location, ..FeedDocument::default() }
 }
 
 /// Where the parts of a feed stand in its tree.

@@ -123,3 +123,34 @@ fn rows_of_a_table_are_read() {
     let expected = [("j ↓", "next row"), ("|", "pipe")];
     assert_eq!(rows(table), expected.map(|(keys, what)| (keys.to_owned(), what.to_owned())));
 }
+
+#[test]
+fn every_test_that_the_conformance_sheet_names_is_there() {
+    let readme = include_str!("../../README.md");
+    let sheet = readme.split("<!-- conformance -->").nth(1).unwrap();
+    let sheet = sheet.split("<!-- /conformance -->").next().unwrap();
+    let named: Vec<&str> = sheet.lines().filter_map(|line| line.rsplit('`').nth(1)).collect();
+    assert!(named.len() > 40, "{}", named.len());
+    let sources = sources(std::path::Path::new(env!("CARGO_MANIFEST_DIR")));
+    for name in named {
+        let test = format!("fn {name}(");
+        assert!(sources.iter().any(|text| text.contains(&test)), "there is no test {name}");
+    }
+}
+
+/// All Rust files below `src` and `tests`.
+fn sources(root: &std::path::Path) -> Vec<String> {
+    let mut folders = vec![root.join("src"), root.join("tests")];
+    let mut texts = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                texts.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    texts
+}
