@@ -36,8 +36,6 @@ pub struct Windows {
     pub sizes: Vec<u32>,
     /// The newest entry known: its date and identity hash.
     pub newest: Option<(DateTime<Utc>, u64)>,
-    /// Newest date in the latest window.
-    pub newest_date: Option<DateTime<Utc>>,
 }
 
 /// What a new document says of the time since the last one.
@@ -196,7 +194,6 @@ impl Windows {
                 self.newest = Some((date, identity_hash(&entry.id)));
             }
         }
-        self.newest_date = span(document, fetched_at, None).map(|(newest, _)| newest);
     }
 
     /// A delta puts its entries in front of the last window (SPEC D.7).

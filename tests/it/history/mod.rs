@@ -14,6 +14,7 @@ mod publisher;
 mod scenarios;
 mod simulation;
 mod spec_examples;
+mod wishes;
 
 use std::collections::BTreeMap;
 
