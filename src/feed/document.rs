@@ -37,10 +37,18 @@ impl FeedDocument {
     pub fn is_truncated(&self) -> bool {
         self.flaws.iter().any(|flaw| flaw.reason == TRUNCATED)
     }
+
+    /// Whether the document holds more entries than are read of one (SPEC 0): the rest is not here.
+    pub fn is_cut_short(&self) -> bool {
+        self.flaws.iter().any(|flaw| flaw.reason == TOO_MANY_ENTRIES)
+    }
 }
 
 /// The reason of the flaw that says that a document breaks off.
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
+
+/// The reason of the flaw that says that a document holds more entries than are read of one.
+pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries";
 
 /// The format family of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -178,7 +178,7 @@ fn entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Entry> {
     let mut entries = Vec::new();
     for item in list(value, "items") {
         if entries.len() >= ENTRIES_MAX {
-            flaws.add("items", "", "more than 10 000 entries");
+            flaws.add("items", "", super::document::TOO_MANY_ENTRIES);
             break;
         }
         match line(item, "id") {

@@ -216,7 +216,7 @@ impl<'a, 'f> Builder<'a, 'f> {
         }
         if self.stack.len() >= DEPTH_MAX || self.entries > ENTRIES_MAX {
             let reason = if self.entries > ENTRIES_MAX {
-                "more than 10 000 entries"
+                super::document::TOO_MANY_ENTRIES
             } else {
                 "nested too deeply"
             };

@@ -32,6 +32,12 @@ pub struct KeptEntry {
     pub updated: Option<DateTime<Utc>>,
     /// When we saw it first. Never changed by a later copy.
     pub first_seen: DateTime<Utc>,
+    /// Where it stands if it states no date: below the document that is newer than its own. `None`: at first sight.
+    #[serde(default)]
+    pub placed: Option<DateTime<Utc>>,
+    /// When the publisher deleted it last (RFC 6721).
+    #[serde(default)]
+    pub deleted: Option<DateTime<Utc>>,
     /// Rank of the copy that won.
     pub rank: Rank,
     /// Attached files.
@@ -52,6 +58,8 @@ impl KeptEntry {
             published: entry.published,
             updated: entry.updated,
             first_seen,
+            placed: None,
+            deleted: None,
             rank,
             enclosures: entry.enclosures.clone(),
             categories: entry.categories.clone(),
@@ -63,13 +71,20 @@ impl KeptEntry {
         self.title.as_deref().or(self.excerpt.as_deref()).unwrap_or_default()
     }
 
-    /// The date it is listed under: publication, else change, else first sight. A date later than first
+    /// The date it is listed under: publication, else change, else its place in history, else first sight. A date later than first
     /// sight is not believed (SPEC G.42), so that a wrong clock cannot pin an entry to the top.
     pub fn listed(&self) -> DateTime<Utc> {
-        self.published
-            .or(self.updated)
-            .map_or(self.first_seen, |stated| stated.min(self.first_seen))
+        listed(self.published.or(self.updated), self.placed, self.first_seen)
     }
+}
+
+/// The date an entry is listed under: the stated one if it is believable, else its place, else first sight.
+pub(super) fn listed(
+    stated: Option<DateTime<Utc>>,
+    placed: Option<DateTime<Utc>>,
+    first_seen: DateTime<Utc>,
+) -> DateTime<Utc> {
+    stated.or(placed).map_or(first_seen, |date| date.min(first_seen))
 }
 
 /// How the text of an entry without a title begins.

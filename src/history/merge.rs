@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::counters::Counters;
-use super::kept::{Body, KeptEntry};
+use super::graves::Graves;
+use super::kept::{Body, KeptEntry, listed};
 use super::rank::{Position, Rank};
 use super::row::{Flags, IndexRow};
 use crate::feed::fingerprint::content_hash;
@@ -64,38 +65,98 @@ pub struct MergedEntry {
     pub body: Option<Body>,
 }
 
-/// The identity hashes to look up before [`merge`] is called.
+/// How a document is merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merging {
+    /// Where it comes from.
+    pub place: Place,
+    /// Where its entries stand that state no date; `None`: at first sight.
+    pub placed: Option<DateTime<Utc>>,
+    /// Entries the publisher gave new ids (SPEC C.8.1 rule 5): the new id, and the identity hash of the old one.
+    pub renamed: BTreeMap<String, u64>,
+}
+
+impl Merging {
+    /// A document that stands at `place` in its feed.
+    pub const fn at(place: Place) -> Self {
+        Self { place, placed: None, renamed: BTreeMap::new() }
+    }
+}
+
+/// The identity hashes to look up before [`merge`] is called: of the entries, and of those it calls deleted.
+/// Those in [`Merging::renamed`] come on top.
 pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
-    document.entries.iter().map(|entry| identity_hash(&entry.id))
+    let entries = document.entries.iter().map(|entry| identity_hash(&entry.id));
+    entries.chain(document.tombstones.iter().map(|tombstone| identity_hash(&tombstone.id)))
+}
+
+/// Merges a document that stands at `place` in its feed; see [`merge_as`].
+pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Counters) -> Merged {
+    merge_as(document, &Merging::at(place), &Graves::default(), known, counters)
 }
 
 /// Merges the entries of `document`.
 ///
 /// 1 - copies of one entry inside the document are settled first: larger entry time, else the first (SPEC C.6)
-/// 2 - an entry that is not known is new and unread
+/// 2 - an entry that is not known is new: unread, or counted as read if an archive or a page brought it
 /// 3 - a copy of a known entry replaces it if its rank is larger
 /// 4 - equal content keeps the stored text and takes only the larger rank
+/// 5 - an entry is deleted while its publisher deleted it later than its winning copy was updated (SPEC C.9)
 ///
 /// First sight and marks are never changed by a later copy.
-pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Counters) -> Merged {
+pub fn merge_as(
+    document: &FeedDocument,
+    merging: &Merging,
+    graves: &Graves,
+    known: &Known,
+    counters: Counters,
+) -> Merged {
+    let mut graves = graves.clone();
+    graves.take(document);
+    let place = merging.place;
     let mut merged = Merged { counters, ..Merged::default() };
     let document_time = document.head.updated.or(document.head.published);
     for entry in one_copy_each(&document.entries) {
         let rank = Rank::new(entry.updated, document_time, place.position, place.fetched_at);
-        let identity = identity_hash(&entry.id);
         let content = short_content_hash(entry);
-        let candidates = known.get(&identity).map_or(&[][..], Vec::as_slice);
-        match candidates.iter().find(|candidate| candidate.kept.id == entry.id) {
-            None => merged.add(entry, rank, identity, content, place.fetched_at),
+        match known_as(entry, merging, known) {
+            None => merged.add(entry, rank, content, merging),
             Some(known) => {
                 merged.known = merged.known.saturating_add(1);
                 if rank > known.kept.rank {
                     merged.replace(entry, rank, content, known);
+                } else if known.row.flags.is_withdrawn() {
+                    merged.keep(known);
                 }
             }
         }
     }
+    merged.bury(document, &graves, known);
     merged
+}
+
+/// The known entry that an entry is a copy of.
+fn known_as<'k>(entry: &Entry, merging: &Merging, known: &'k Known) -> Option<&'k KnownEntry> {
+    let with = |identity: u64| known.get(&identity).map_or(&[][..], Vec::as_slice).iter();
+    with(identity_hash(&entry.id)).find(|candidate| candidate.kept.id == entry.id).or_else(|| {
+        let old = merging.renamed.get(&entry.id)?;
+        with(*old).find(|candidate| {
+            let kept = &candidate.kept;
+            (kept.link.is_some() && kept.link == entry.link) || kept.title == entry.title
+        })
+    })
+}
+
+/// Newest and oldest date of a document's own copies, as they would be listed.
+pub fn span(
+    document: &FeedDocument,
+    fetched_at: DateTime<Utc>,
+    placed: Option<DateTime<Utc>>,
+) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+    let date = |entry: &Entry| listed(entry.published.or(entry.updated), placed, fetched_at);
+    let mut dates = document.entries.iter().map(date);
+    let first = dates.next()?;
+    Some(dates.fold((first, first), |(newest, oldest), date| (newest.max(date), oldest.min(date))))
 }
 
 /// Entries with one copy for each id, in document order of the copy that won (SPEC C.6, G.41).
@@ -119,10 +180,15 @@ fn short_content_hash(entry: &Entry) -> u64 {
 }
 
 impl Merged {
-    fn add(&mut self, entry: &Entry, rank: Rank, identity: u64, content: u64, seen: DateTime<Utc>) {
-        let kept = KeptEntry::of(entry, seen, rank);
-        let row =
-            IndexRow { identity, content, listed: kept.listed().timestamp(), flags: Flags::NEW };
+    fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
+        let seen = merging.place.fetched_at;
+        let kept = KeptEntry { placed: merging.placed, ..KeptEntry::of(entry, seen, rank) };
+        let flags = match merging.place.position {
+            Position::Subscription => Flags::NEW,
+            Position::Page | Position::Archive { .. } => Flags::OLD,
+        };
+        let identity = identity_hash(&entry.id);
+        let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
         let seq = self.counters.next_seq;
         self.counters.next_seq = seq.saturating_add(1);
         self.counters.shift(None, Some(row.flags));
@@ -131,21 +197,53 @@ impl Merged {
     }
 
     fn replace(&mut self, entry: &Entry, rank: Rank, content: u64, known: &KnownEntry) {
+        let old = &known.kept;
         let changed = content != known.row.content;
         let kept = if changed {
-            KeptEntry::of(entry, known.kept.first_seen, rank)
+            let (placed, deleted) = (old.placed, old.deleted);
+            KeptEntry { placed, deleted, ..KeptEntry::of(entry, old.first_seen, rank) }
         } else {
-            KeptEntry {
-                rank,
-                published: entry.published,
-                updated: entry.updated,
-                ..known.kept.clone()
-            }
+            let (published, updated) = (entry.published, entry.updated);
+            KeptEntry { id: entry.id.clone(), rank, published, updated, ..old.clone() }
         };
-        let row = IndexRow { content, listed: kept.listed().timestamp(), ..known.row };
+        let identity = identity_hash(&entry.id);
+        let flags = known.row.flags.withdrawn(false);
+        let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
+        self.counters.shift(Some(known.row.flags), Some(flags));
         self.edited = self.edited.saturating_add(u32::from(changed));
         let body = changed.then(|| Body::of(entry));
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
+    }
+
+    /// Writes a known entry whose copy did not win: it is part of the feed again.
+    fn keep(&mut self, known: &KnownEntry) {
+        let flags = known.row.flags.withdrawn(false);
+        self.counters.shift(Some(known.row.flags), Some(flags));
+        let row = IndexRow { flags, ..known.row };
+        self.entries.insert(known.seq, MergedEntry { row, kept: known.kept.clone(), body: None });
+    }
+
+    /// Deletes and revives entries: those written, and the known ones that the document calls deleted.
+    fn bury(&mut self, document: &FeedDocument, graves: &Graves, known: &Known) {
+        for tombstone in &document.tombstones {
+            let same = known.get(&identity_hash(&tombstone.id)).map_or(&[][..], Vec::as_slice);
+            for known in same.iter().filter(|known| known.kept.id == tombstone.id) {
+                self.entries.entry(known.seq).or_insert_with(|| MergedEntry {
+                    row: known.row,
+                    kept: known.kept.clone(),
+                    body: None,
+                });
+            }
+        }
+        for entry in self.entries.values_mut() {
+            entry.kept.deleted = graves.of(entry.row.identity).max(entry.kept.deleted);
+            let when = entry.kept.deleted;
+            let is_deleted =
+                when.is_some_and(|when| entry.kept.updated.is_none_or(|at| at <= when));
+            let after = entry.row.flags.deleted(is_deleted);
+            self.counters.shift(Some(entry.row.flags), Some(after));
+            entry.row.flags = after;
+        }
     }
 }
 

@@ -1,18 +1,71 @@
-//! What we know of each logical feed: which entries are kept, and which copy of an entry wins. Pure;
-//! stands on `feed`.
+//! What we know of each logical feed: which entries are kept, which copy of an entry wins, what is missing, and
+//! the way back through the archives (RFC 5005). Pure; stands on `feed`.
 //!
-//! This folder does not read or write the store: it is handed what is known and answers with what to write.
+//! This folder does not read or write the store, does not fetch and does not know the time: it is handed what is
+//! known and what came, and answers with what to write and what to ask for.
+//!
+//! # The seam
+//!
+//! **Kept of each feed.** [`HistoryRecord`] (small, in memory for every feed; gaps and the places where walks go on are in
+//! it) and [`Nodes`] (one record for each archive, read when a walk begins, dropped when it rests;
+//! [`Nodes::take_touched`] says which to write). Both are written **in the batch** of the entries that brought them
+//! about: a crash then falls between two steps, and no step is done twice or forgotten.
+//!
+//! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::polled`], then
+//! [`HistoryRecord::take_window`], and the record goes into the commit; its verdict may ask for one more request without
+//! validators, or for [`Merging::renamed`]. The commit merges with [`merge_as`], and for a complete feed calls
+//! [`complete::withdraw`] on the feed's rows. When the commit of a 200, 226 or 304 is durable:
+//! [`HistoryRecord::checked`], and if [`HistoryRecord::has_work`], a walk.
+//!
+//! **A walk.** [`Walk::next`] names an archive; its request takes its turn in the site's queue behind all polls, is
+//! unconditional, and goes where SPEC D.6 lets a supplied address go ([`ArchiveRequest::by`]). A feed document comes to
+//! [`Walk::arrived`]: write entries ([`merge_as`] with the [`Merging`] it answers), record and nodes in one batch, then
+//! [`Walk::merged`] with the number of new entries, then `next` again. Anything else comes to [`Walk::failed`]: write the
+//! record, then `next` again, but not after [`Failure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
+//! Only after a check or a wish of the reader does it go on.
+//!
+//! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
+//! [`HistoryRecord::standing`] is the header line. Wishes of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
+//! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
+pub mod address;
+pub mod complete;
 pub mod counters;
+mod ends;
+pub mod gap;
+pub mod graves;
 pub mod kept;
 pub mod keys;
+pub mod kind;
 pub mod merge;
+pub mod node;
+pub mod overrun;
+pub mod paging;
+pub mod policy;
+pub mod polled;
 pub mod rank;
+pub mod record;
+pub mod retry;
 pub mod row;
+pub mod walk;
+pub mod wishes;
 
 pub use counters::Counters;
+pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
+pub use graves::Graves;
 pub use kept::{Body, KeptEntry};
 pub use keys::{EntryKey, FeedKey};
-pub use merge::{Known, KnownEntry, Merged, MergedEntry, Place, merge};
+pub use kind::{DocumentKind, Reached, document_kind};
+pub use merge::{Known, KnownEntry, Merged, MergedEntry, Merging, Place, merge, merge_as};
+pub use node::{Node, NodeState, Nodes};
+pub use policy::{Mode, Policy};
+pub use polled::Polled;
 pub use rank::Rank;
+pub use record::{HistoryRecord, Run, Standing};
+pub use retry::Failure;
 pub use row::{Flag, Flags, IndexRow};
+pub use walk::{ArchiveRequest, Arrival, Next, Notice, Walk};
+pub use wishes::GoOn;
+
+#[cfg(test)]
+mod gap_tests;

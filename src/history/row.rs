@@ -34,17 +34,64 @@ impl Flags {
     const STARRED: u8 = 1 << 1;
     const WITHDRAWN: u8 = 1 << 2;
     const DELETED: u8 = 1 << 3;
+    const FROM_HISTORY: u8 = 1 << 4;
 
     /// A new entry: unread, unmarked.
     pub const NEW: Self = Self(0);
+    /// An old entry that an archive or a page brought: it counts as read, so that a back-fill never floods the
+    /// unread ones (UX 1).
+    pub const OLD: Self = Self(Self::FROM_HISTORY);
 
     const fn has(self, bit: u8) -> bool {
         self.0 & bit != 0
     }
 
-    /// Read by the reader.
+    /// Read by the reader, or brought by history as an old entry.
     pub const fn is_read(self) -> bool {
+        self.has(Self::READ) || self.has(Self::FROM_HISTORY)
+    }
+
+    /// Read by the reader. Apart from [`Self::is_read`], so that a history can be read from the beginning with a
+    /// count of its own.
+    pub const fn was_opened(self) -> bool {
         self.has(Self::READ)
+    }
+
+    /// The same marks, read by the reader even if it counted as read already.
+    #[must_use]
+    pub const fn opened(self) -> Self {
+        Self(self.0 | Self::READ)
+    }
+
+    /// Brought by history, and not marked unread since.
+    pub const fn is_from_history(self) -> bool {
+        self.has(Self::FROM_HISTORY)
+    }
+
+    /// Withdrawn by a complete feed (SPEC C.6).
+    pub const fn is_withdrawn(self) -> bool {
+        self.has(Self::WITHDRAWN)
+    }
+
+    /// Deleted by its publisher (RFC 6721).
+    pub const fn is_deleted(self) -> bool {
+        self.has(Self::DELETED)
+    }
+
+    /// The same marks, withdrawn or not.
+    #[must_use]
+    pub const fn withdrawn(self, value: bool) -> Self {
+        self.set(Self::WITHDRAWN, value)
+    }
+
+    /// The same marks, deleted or not.
+    #[must_use]
+    pub const fn deleted(self, value: bool) -> Self {
+        self.set(Self::DELETED, value)
+    }
+
+    const fn set(self, bit: u8, value: bool) -> Self {
+        Self(if value { self.0 | bit } else { self.0 & !bit })
     }
 
     /// Starred by the reader.
@@ -67,14 +114,18 @@ impl Flags {
         self.is_live() || self.is_starred()
     }
 
-    /// The same marks with one of them set to `value`.
+    /// The same marks with one of them set to `value`; one that is so already changes nothing, so that marking a
+    /// list read and undoing it does not make old entries unread.
     #[must_use]
     pub const fn with(self, flag: Flag, value: bool) -> Self {
-        let bit = match flag {
-            Flag::Read => Self::READ,
-            Flag::Starred => Self::STARRED,
-        };
-        Self(if value { self.0 | bit } else { self.0 & !bit })
+        if self.get(flag) == value {
+            return self;
+        }
+        match (flag, value) {
+            (Flag::Read, true) => self.set(Self::READ, true),
+            (Flag::Read, false) => self.set(Self::READ | Self::FROM_HISTORY, false),
+            (Flag::Starred, _) => self.set(Self::STARRED, value),
+        }
     }
 
     /// Whether one mark is set.
@@ -130,6 +181,15 @@ mod tests {
         let row = IndexRow { identity: 1, content: u64::MAX, listed: -5, flags: Flags(3) };
         assert_eq!(IndexRow::from_bytes(&row.to_bytes()), Some(row));
         assert_eq!(IndexRow::from_bytes(&row.to_bytes()[1..]), None);
+    }
+
+    #[test]
+    fn an_old_entry_counts_as_read_until_it_is_marked_unread() {
+        let old = Flags::OLD;
+        assert!(old.is_read() && !old.is_unread() && !old.was_opened());
+        assert_eq!(old.with(Flag::Read, true), old);
+        assert!(old.opened().was_opened() && old.opened().is_from_history());
+        assert!(old.opened().with(Flag::Read, false).is_unread());
     }
 
     #[test]

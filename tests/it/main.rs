@@ -20,6 +20,7 @@ mod cli;
 mod corpus;
 mod docs;
 mod documents;
+mod history;
 mod http;
 mod journeys;
 mod late_rows;

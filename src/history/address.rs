@@ -1,0 +1,122 @@
+//! Addresses of archives: how two are compared, and which may be asked at all (SPEC C.4, D.6).
+
+use std::fmt::Write as _;
+
+use url::Url;
+
+/// Longest address followed, in bytes.
+const ADDRESS_BYTES_MAX: usize = 8_192;
+
+/// The form in which two addresses are compared: scheme and host in lower case, no default port, dot segments
+/// removed, percent-encoding in upper case with unreserved characters decoded, no fragment. The order of a
+/// query, a trailing slash and http or https make a difference (SPEC C.4). What is no address stays as it is.
+pub fn canonical(address: &str) -> String {
+    let trimmed = address.trim();
+    let Ok(mut url) = Url::parse(trimmed) else { return trimmed.to_owned() };
+    url.set_fragment(None);
+    with_normal_escapes(url.as_str())
+}
+
+/// An address as it is asked for: without white space around it and without its fragment.
+pub fn without_fragment(address: &str) -> &str {
+    address.trim().split('#').next().unwrap_or_default()
+}
+
+/// Percent-encoding in upper case, unreserved characters decoded (RFC 3986 §6.2.2).
+fn with_normal_escapes(address: &str) -> String {
+    let mut out = String::with_capacity(address.len());
+    let mut rest = address;
+    while let Some((before, after)) = rest.split_once('%') {
+        out.push_str(before);
+        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let Some(byte) = byte else {
+            out.push('%');
+            rest = after;
+            continue;
+        };
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a text cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+        rest = after.get(2..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether two addresses have scheme, host and port in common.
+pub fn same_origin(a: &str, b: &str) -> bool {
+    match (Url::parse(a.trim()), Url::parse(b.trim())) {
+        (Ok(a), Ok(b)) => a.origin().is_tuple() && a.origin() == b.origin(),
+        _ => false,
+    }
+}
+
+/// The host of an address, as it is named to the reader.
+pub fn host(address: &str) -> Option<String> {
+    Url::parse(address.trim()).ok()?.host_str().map(str::to_owned)
+}
+
+/// Why an address that a document named may not be asked, as far as the address itself tells; where it leads
+/// to is judged when its name is resolved (SPEC D.6).
+pub fn refusal(address: &str, by: &str, allow_insecure: bool) -> Option<&'static str> {
+    if address.len() > ADDRESS_BYTES_MAX {
+        return Some("its address is too long");
+    }
+    let Ok(url) = Url::parse(address.trim()) else { return Some("its address cannot be read") };
+    if !matches!(url.scheme(), "http" | "https") {
+        return Some("its address is neither http nor https");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Some("its address carries a user name");
+    }
+    let was_secure = by.trim().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("https:"));
+    (was_secure && url.scheme() == "http" && !allow_insecure)
+        .then_some("insecure: a document fetched over https names it over http")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_compared_in_one_form() {
+        for (written, expected) in [
+            ("HTTP://A.Example:80", "http://a.example/"),
+            (" https://a.example:443/x/../y#part ", "https://a.example/y"),
+            ("http://a.example/%7euser/%2fx%C3%a9", "http://a.example/~user/%2Fx%C3%A9"),
+            ("http://a.example/?b=2&a=1", "http://a.example/?b=2&a=1"),
+            ("http://a.example/100%", "http://a.example/100%"),
+            ("http://a.example/x/", "http://a.example/x/"),
+            ("nonsense", "nonsense"),
+        ] {
+            assert_eq!(canonical(written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_may_not_be_asked_says_why() {
+        for (address, by, refused) in [
+            ("https://a.example/1", "https://a.example/", false),
+            ("http://a.example/1", "http://a.example/", false),
+            ("https://a.example/1", "http://a.example/", false),
+            ("http://a.example/1", "HTTPS://a.example/", true),
+            ("file:///etc/hosts", "http://a.example/", true),
+            ("http://me:secret@a.example/", "http://a.example/", true),
+            ("2026-01.atom", "http://a.example/", true),
+        ] {
+            assert_eq!(refusal(address, by, false).is_some(), refused, "{address}");
+        }
+        assert_eq!(refusal("http://a.example/1", "https://a.example/", true), None);
+    }
+
+    #[test]
+    fn origins_are_scheme_host_and_port() {
+        assert!(same_origin("https://A.example/x", "https://a.example:443/y"));
+        assert!(!same_origin("http://a.example/", "https://a.example/"));
+        assert!(!same_origin("http://a.example:81/", "http://a.example/"));
+        assert!(!same_origin("x", "x"));
+    }
+}

@@ -1,0 +1,105 @@
+//! Complete feeds: what the document does not hold is withdrawn, and can be brought back (SPEC C.6).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::counters::Counters;
+use super::row::{Flags, IndexRow};
+use crate::feed::FeedDocument;
+use crate::feed::identity::identity_hash;
+
+/// What a complete document changes beside the entries it holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// Marks to write, by sequence number.
+    pub flags: BTreeMap<u32, Flags>,
+    /// The entries that were withdrawn, for undo.
+    pub withdrawn: Vec<u32>,
+    /// The feed's sums afterwards.
+    pub counters: Counters,
+}
+
+/// Withdraws the entries of the feed that a complete document does not hold, and takes back those it holds again.
+/// `rows` are the feed's rows after the document was merged. Never called for a 226 (SPEC D.7).
+pub fn withdraw(document: &FeedDocument, rows: &[IndexRow], counters: Counters) -> Withdrawal {
+    let held: BTreeSet<u64> =
+        document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
+    let mut change = Withdrawal { counters, ..Withdrawal::default() };
+    for (seq, row) in (0_u32..).zip(rows) {
+        let after = row.flags.withdrawn(!held.contains(&row.identity));
+        if after == row.flags {
+            continue;
+        }
+        change.counters.shift(Some(row.flags), Some(after));
+        change.flags.insert(seq, after);
+        if after.is_withdrawn() {
+            change.withdrawn.push(seq);
+        }
+    }
+    change
+}
+
+/// Takes back a withdrawal: the entries that it withdrew are part of the feed again.
+pub fn restore(withdrawn: &[u32], rows: &[IndexRow], counters: Counters) -> Withdrawal {
+    let mut change = Withdrawal { counters, ..Withdrawal::default() };
+    for &seq in withdrawn {
+        let row = usize::try_from(seq).ok().and_then(|place| rows.get(place));
+        let Some(row) = row.filter(|row| row.flags.is_withdrawn()) else { continue };
+        let after = row.flags.withdrawn(false);
+        change.counters.shift(Some(row.flags), Some(after));
+        change.flags.insert(seq, after);
+    }
+    change
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::Entry;
+    use crate::history::Flag;
+
+    fn document(ids: &[&str]) -> FeedDocument {
+        let entries =
+            ids.iter().map(|id| Entry { id: (*id).to_owned(), ..Entry::default() }).collect();
+        FeedDocument { entries, ..FeedDocument::default() }
+    }
+
+    fn row(id: &str, flags: Flags) -> IndexRow {
+        IndexRow { identity: identity_hash(id), content: 0, listed: 0, flags }
+    }
+
+    fn apply(rows: &mut [IndexRow], change: &Withdrawal) {
+        for (seq, flags) in &change.flags {
+            rows[*seq as usize].flags = *flags;
+        }
+    }
+
+    #[test]
+    fn what_a_complete_document_does_not_hold_is_hidden_and_can_be_brought_back() {
+        let starred = Flags::NEW.with(Flag::Starred, true);
+        let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW), row("c", starred)];
+        let before = Counters { unread: 3, total: 3, starred: 1, next_seq: 3 };
+        let change = withdraw(&document(&["a"]), &rows, before);
+        assert_eq!(change.withdrawn, [1, 2]);
+        assert_eq!(change.counters, Counters { unread: 1, total: 1, starred: 1, next_seq: 3 });
+        apply(&mut rows, &change);
+        assert!(rows[2].flags.is_shown(), "a starred entry stays among the starred");
+        assert!(!rows[1].flags.is_shown());
+
+        let undone = restore(&change.withdrawn, &rows, change.counters);
+        assert_eq!(undone.counters, before);
+        apply(&mut rows, &undone);
+        assert!(rows.iter().all(|row| row.flags.is_live()));
+    }
+
+    #[test]
+    fn an_entry_that_is_held_again_is_part_of_the_feed_again() {
+        let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW)];
+        let sums = Counters { unread: 2, total: 2, starred: 0, next_seq: 2 };
+        let none = withdraw(&document(&[]), &rows, sums);
+        apply(&mut rows, &none);
+        let again = withdraw(&document(&["b"]), &rows, none.counters);
+        assert_eq!((again.counters.total, again.withdrawn.len()), (1, 0));
+        apply(&mut rows, &again);
+        assert!(rows[1].flags.is_live() && !rows[0].flags.is_live());
+    }
+}

@@ -1,0 +1,357 @@
+//! Gaps: what we know is missing of a logical feed, why, and when it is asked for again (SPEC C.8).
+
+use std::hash::Hasher as _;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
+
+use super::address::host;
+use super::retry::Failure;
+use crate::feed::text::one_line;
+
+/// Characters kept of what went wrong: servers write some of these words.
+const WHY_CHARS: usize = 200;
+
+/// Keys of [`GapKey`]. They are part of what is stored and never change.
+const KEYS: (u64, u64) = (0x6761_7073_206f_6620, 0x6120_6665_6564_2121);
+
+/// Names a gap within its feed. What is missing at one address keeps its name whatever the reason, so that
+/// finding it again updates it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GapKey(pub u64);
+
+impl GapKey {
+    fn of(kind: &str, anchor: &str) -> Self {
+        let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
+        hasher.write(kind.as_bytes());
+        hasher.write_u8(0x1f);
+        hasher.write(anchor.as_bytes());
+        Self(hasher.finish())
+    }
+
+    /// An archive that is not here (G1 to G3).
+    pub fn archive(canonical: &str) -> Self {
+        Self::of("archive", canonical)
+    }
+
+    /// A link of one document back to an archive that is here (G4).
+    pub fn broken_link(newer: &str, canonical: &str) -> Self {
+        Self::of(newer, canonical)
+    }
+
+    /// An overrun of the window after this entry (G5); the hash of its id.
+    pub fn overrun(newest_known: u64) -> Self {
+        Self::of("overrun", &newest_known.to_string())
+    }
+
+    /// The older pages of a paged feed (G6).
+    pub fn pages() -> Self {
+        Self::of("pages", "")
+    }
+}
+
+/// A link from a newer document to an older one: what a walk follows, and what a gap stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Edge {
+    /// The older document's address as it is asked for.
+    pub url: String,
+    /// The same in canonical form.
+    pub key: String,
+    /// The document that holds the link.
+    pub newer: Newer,
+    /// Number of the walk from the subscription document that found it; a later one is newer.
+    pub epoch: u32,
+    /// Archives between it and the subscription document in that walk.
+    pub depth: u32,
+    /// It is a skipped archive found through `next-archive`: nothing is followed from there.
+    pub side: bool,
+    /// It was found by SPEC C.2 rule 5.
+    pub by_previous: bool,
+}
+
+/// The document that holds a link to something older.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Newer {
+    /// Canonical address of the archive; `None`: the subscription document.
+    pub archive: Option<String>,
+    /// Address it answered from: whose word the link is (SPEC D.6).
+    pub url: String,
+    /// It answered from a public address.
+    pub public: bool,
+    /// The oldest date among its own copies: where a gap below it stands.
+    pub oldest: Option<DateTime<Utc>>,
+}
+
+/// Something missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The link that could not be followed; empty addresses for G5 and for G6 without another page.
+    pub edge: Edge,
+    /// Why.
+    pub reason: Reason,
+    /// Newest date known below it; `None`: open end.
+    #[serde(default)]
+    pub older: Option<DateTime<Utc>>,
+    /// When it was first noticed.
+    pub first_seen: DateTime<Utc>,
+    /// When it was last tried.
+    #[serde(default)]
+    pub last_try: Option<DateTime<Utc>>,
+    /// Failures in a row.
+    #[serde(default)]
+    pub tries: u32,
+    /// When it is tried again by itself, after a good check; `None`: only by hand.
+    #[serde(default)]
+    pub retry_at: Option<DateTime<Utc>>,
+    /// Its state.
+    #[serde(default)]
+    pub state: GapState,
+}
+
+/// What has become of a gap. One that is filled is removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GapState {
+    /// Shown.
+    #[default]
+    Open,
+    /// Being asked for again.
+    Retrying,
+    /// Hidden by the reader.
+    Dismissed,
+}
+
+/// The seven kinds of SPEC C.8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GapKind {
+    /// An archive could not be had.
+    Unavailable,
+    /// An archive could not be read.
+    Unreadable,
+    /// A limit, or the reader's wish, ended the walk.
+    Limit,
+    /// The chain leads back to where it came from.
+    Loop,
+    /// The window moved on between two polls.
+    Overrun,
+    /// Older pages of a paged feed.
+    Paged,
+    /// The walk was interrupted and goes on by itself.
+    Interrupted,
+}
+
+/// Why something is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reason {
+    /// The server answered with this status (G1).
+    Status(u16),
+    /// No answer (G1).
+    Unanswered(String),
+    /// The address may not be asked (G1).
+    Blocked(String),
+    /// Too large (G1).
+    TooLarge(String),
+    /// No feed that can be read whole (G2).
+    Unreadable(String),
+    /// A cap, or the reader's wish (G3).
+    Limit {
+        /// Which.
+        limit: Limit,
+        /// Archives fetched in the run that ended here.
+        fetched: u32,
+    },
+    /// The chain loops (G4).
+    Loop,
+    /// The window was overrun (G5).
+    Overrun {
+        /// Entries of one window.
+        window: u32,
+        /// Entries the feed publishes in a day, rounded up, if its dates tell.
+        per_day: Option<u32>,
+    },
+    /// A paged feed (G6).
+    Paged,
+    /// The walk rests (G7).
+    Interrupted,
+}
+
+/// What ended a walk before its end (SPEC C.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Limit {
+    /// Archives of one run.
+    Documents,
+    /// Entries of one run.
+    Entries,
+    /// Bytes of one run.
+    Bytes,
+    /// Archives of one day.
+    Day,
+    /// Three archives in a row brought nothing new.
+    NothingNew,
+    /// More archives or gaps than are kept of one feed.
+    Kept,
+    /// The reader is asked first.
+    Consent,
+    /// The feed uses an old form of history: the reader confirms it once (SPEC C.2 rule 5).
+    OldForm,
+    /// History is switched off for the feed.
+    Off,
+    /// The reader stopped it.
+    Stopped,
+}
+
+impl Reason {
+    /// Why an archive is missing, by what became of its request.
+    pub fn of(failure: &Failure) -> Self {
+        match failure {
+            Failure::Status { status, .. } => Self::Status(*status),
+            Failure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),
+            Failure::Blocked(why) => Self::Blocked(one_line(why, WHY_CHARS)),
+            Failure::TooLarge(why) => Self::TooLarge(one_line(why, WHY_CHARS)),
+            Failure::Unreadable(why) => Self::Unreadable(one_line(why, WHY_CHARS)),
+            Failure::Offline => Self::Interrupted,
+        }
+    }
+
+    /// Whether two reasons say the same to a reader who chose not to see the gap.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Limit { limit, .. }, Self::Limit { limit: other, .. }) => limit == other,
+            (Self::Overrun { .. }, Self::Overrun { .. }) => true,
+            (reason, other) => reason == other,
+        }
+    }
+}
+
+impl Gap {
+    /// A gap noticed now.
+    pub fn new(edge: Edge, reason: Reason, now: DateTime<Utc>) -> Self {
+        Self {
+            edge,
+            reason,
+            older: None,
+            first_seen: now,
+            last_try: None,
+            tries: 0,
+            retry_at: None,
+            state: GapState::Open,
+        }
+    }
+
+    /// Its kind.
+    pub const fn kind(&self) -> GapKind {
+        match self.reason {
+            Reason::Status(_)
+            | Reason::Unanswered(_)
+            | Reason::Blocked(_)
+            | Reason::TooLarge(_) => GapKind::Unavailable,
+            Reason::Unreadable(_) => GapKind::Unreadable,
+            Reason::Limit { .. } => GapKind::Limit,
+            Reason::Loop => GapKind::Loop,
+            Reason::Overrun { .. } => GapKind::Overrun,
+            Reason::Paged => GapKind::Paged,
+            Reason::Interrupted => GapKind::Interrupted,
+        }
+    }
+
+    /// The date it is listed under: it stands after all entries of that date. Without any date of the newer
+    /// document, when it was noticed.
+    pub fn listed(&self) -> DateTime<Utc> {
+        self.edge.newer.oldest.unwrap_or(self.first_seen)
+    }
+
+    /// Whether a list shows it.
+    pub fn is_shown(&self) -> bool {
+        self.state != GapState::Dismissed
+    }
+
+    /// Whether an archive is missing here that can be asked for (G1 to G3).
+    pub const fn is_of_archive(&self) -> bool {
+        matches!(self.kind(), GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit)
+    }
+
+    /// Whether it stands for something that is missing, and is not just the mark of a paged feed.
+    pub fn counts(&self) -> bool {
+        self.kind() != GapKind::Paged
+    }
+
+    /// Its line in a list (SPEC C.8). Dates are in UTC.
+    pub fn text(&self) -> String {
+        let url = &self.edge.url;
+        let missing = self.edge.newer.oldest.map_or_else(
+            || "older entries missing".to_owned(),
+            |date| format!("entries before {} missing", day(date)),
+        );
+        match &self.reason {
+            Reason::Status(status) => format!("{missing}: archive {url} answered {status}"),
+            Reason::Unanswered(why) => format!("{missing}: archive {url} did not answer: {why}"),
+            Reason::Blocked(why) => format!("{missing}: archive {url} was not asked: {why}"),
+            Reason::TooLarge(why) => format!("{missing}: archive {url} is too large: {why}"),
+            Reason::Unreadable(why) => {
+                format!("{missing}: archive {url} could not be read: {why}")
+            }
+            Reason::Limit { limit, fetched } => self.limit_text(*limit, *fetched),
+            Reason::Loop => format!("{missing}: archive chain loops at {url}"),
+            Reason::Overrun { .. } => {
+                let until = self.edge.newer.oldest.map(day);
+                match (self.older.map(day), until) {
+                    (Some(from), Some(until)) => {
+                        format!("entries may have been missed between {from} and {until}")
+                    }
+                    (None, Some(until)) => {
+                        format!("entries may have been missed before {until}")
+                    }
+                    (_, None) => "entries may have been missed here".to_owned(),
+                }
+            }
+            Reason::Paged => "older pages may exist; what is shown may be incomplete".to_owned(),
+            Reason::Interrupted => "fetching history paused".to_owned(),
+        }
+    }
+
+    fn limit_text(&self, limit: Limit, fetched: u32) -> String {
+        let many = if fetched == 1 { "archive" } else { "archives" };
+        let exist = "older archives exist";
+        match limit {
+            Limit::Documents | Limit::Entries | Limit::Bytes => {
+                format!("{exist} ({fetched} fetched). Continue?")
+            }
+            Limit::Day => {
+                format!("{exist} ({fetched} fetched; enough for today). Continue tomorrow?")
+            }
+            Limit::NothingNew => {
+                format!(
+                    "{exist} ({fetched} fetched; the last three brought nothing new). Continue?"
+                )
+            }
+            Limit::Kept => format!("{exist}, but no more than are known of this feed are kept"),
+            Limit::Consent => {
+                let host = host(&self.edge.url).unwrap_or_else(|| self.edge.url.clone());
+                if fetched == 0 {
+                    format!("{exist} at {host}. Fetch them?")
+                } else {
+                    format!("{exist} at {host} ({fetched} {many} fetched). Continue?")
+                }
+            }
+            Limit::OldForm => {
+                format!("{exist}: this feed uses an old form of history. Fetch them?")
+            }
+            Limit::Off => format!("{exist}; history is off for this feed"),
+            Limit::Stopped => format!("{exist} ({fetched} fetched; stopped). Continue?"),
+        }
+    }
+
+    /// What the prevention of SPEC C.8.1 says beside a suspected overrun.
+    pub fn advice(&self) -> Option<String> {
+        let Reason::Overrun { window, per_day } = self.reason else { return None };
+        let pace = per_day.map(|count| format!(", about {count} a day")).unwrap_or_default();
+        Some(format!("the feed shows {window} entries at a time{pace}: poll it more often"))
+    }
+}
+
+fn day(date: DateTime<Utc>) -> String {
+    date.format("%Y-%m-%d").to_string()
+}

@@ -1,0 +1,228 @@
+//! What kind of document a feed document is, and which link of it leads to what is older (SPEC C.2).
+
+use serde::{Deserialize, Serialize};
+
+use super::address::{canonical, same_origin};
+use crate::feed::FeedDocument;
+
+/// How a document was come by; decides what its marks mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// It is what the reader subscribed to.
+    Subscribed,
+    /// Through `prev-archive`, `fh:prev` or `next-archive`.
+    ArchiveLink,
+    /// Through `previous`, taken for an archive link by SPEC C.2 rule 5.
+    PreviousLink,
+    /// As a page of a paged feed.
+    PageLink,
+}
+
+/// What a document is, seen from where it was found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DocumentKind {
+    /// It links to nothing.
+    #[default]
+    Plain,
+    /// The whole logical feed (RFC 5005 §2); believed of a subscription document only.
+    Complete,
+    /// An archive document (RFC 5005 §4).
+    Archive,
+    /// The subscription document of an archived feed (RFC 5005 §4).
+    Archived,
+    /// The same in the manner of draft -05: `previous` leads to the archives (SPEC C.2 rule 5).
+    ArchivedByPrevious,
+    /// A page of a paged feed (RFC 5005 §3, JSON Feed `next_url`).
+    Paged,
+}
+
+/// What a document is; the first that fits (SPEC C.2 rules 2 to 7).
+pub fn document_kind(document: &FeedDocument, reached: Reached) -> DocumentKind {
+    let history = &document.history;
+    let by_archive_link = matches!(reached, Reached::ArchiveLink | Reached::PreviousLink);
+    if history.complete && reached == Reached::Subscribed {
+        DocumentKind::Complete
+    } else if reached != Reached::PageLink && (history.archive || by_archive_link) {
+        DocumentKind::Archive
+    } else if history.prev_archive.is_some() || history.incremental {
+        DocumentKind::Archived
+    } else if reached == Reached::Subscribed && previous_is_archive(document) {
+        DocumentKind::ArchivedByPrevious
+    } else if is_paged(document) {
+        DocumentKind::Paged
+    } else {
+        DocumentKind::Plain
+    }
+}
+
+/// `previous` leads to an archive only if nothing speaks of pages or of RFC 5005 archives (SPEC C.2 rule 5).
+const fn previous_is_archive(document: &FeedDocument) -> bool {
+    let history = &document.history;
+    history.previous.is_some()
+        && history.prev_archive.is_none()
+        && history.next_archive.is_none()
+        && history.first.is_none()
+        && history.last.is_none()
+        && history.next.is_none()
+        && !history.complete
+}
+
+const fn is_paged(document: &FeedDocument) -> bool {
+    let history = &document.history;
+    history.first.is_some()
+        || history.last.is_some()
+        || history.next.is_some()
+        || history.previous.is_some()
+}
+
+/// The link of a document to the next older archive: `prev-archive`, else `fh:prev`, else by rule 5; and whether
+/// rule 5 found it. A complete subscription document has none (SPEC C.2, C.9).
+pub fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bool)> {
+    let history = &document.history;
+    if reached == Reached::PageLink || (reached == Reached::Subscribed && history.complete) {
+        return None;
+    }
+    if let Some(link) = &history.prev_archive {
+        return Some((link, false));
+    }
+    let by_rule_5 = matches!(reached, Reached::Subscribed | Reached::PreviousLink);
+    let previous = history.previous.as_deref().filter(|_| previous_is_archive(document));
+    previous.filter(|_| by_rule_5).map(|link| (link, true))
+}
+
+/// What to do when the reader subscribes to a document that may be an archive (SPEC C.2 rule 3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subscribed {
+    /// It is a subscription document.
+    Rightly,
+    /// It is an archive: ask for this document, and if [`takes_over`] agrees, subscribe to it instead and take
+    /// the first document for an archive already fetched.
+    ToAnArchiveOf(String),
+    /// It is an archive that does not name its subscription document: it will not change.
+    ToAnArchive,
+    /// It is no archive but names a newer document (draft -05): follow it once, keep the address.
+    FollowOnce(String),
+}
+
+/// Judges the first document of a subscription; `own` are the addresses it was asked for and answered under.
+pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
+    let named = document.history.current.as_deref();
+    let current = named
+        .filter(|current| own.iter().all(|own| canonical(own) != canonical(current)))
+        .map(str::to_owned);
+    let archive = document.history.archive && !document.history.complete;
+    match (archive, current) {
+        (true, Some(current)) => Subscribed::ToAnArchiveOf(current),
+        (true, None) => Subscribed::ToAnArchive,
+        (false, Some(current)) => Subscribed::FollowOnce(current),
+        (false, None) => Subscribed::Rightly,
+    }
+}
+
+/// Whether the document that an archive named as `current` becomes the subscription document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakesOver {
+    /// It does.
+    Yes,
+    /// It has another feed id: the reader decides.
+    Ask,
+    /// It is no feed, or an archive itself.
+    No,
+}
+
+/// Judges the document found at `current` of the archive `first` (SPEC C.2 rule 3).
+pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
+    if !found.kind.is_feed() || found.is_truncated() || found.history.archive {
+        return TakesOver::No;
+    }
+    // RSS has no feed id: the site stands in for it.
+    let known = |document: &FeedDocument| document.head.id.clone().or(document.head.link.clone());
+    if known(first).is_some() && known(first) == known(found) {
+        TakesOver::Yes
+    } else {
+        TakesOver::Ask
+    }
+}
+
+/// The address a document gives itself, where it may be believed: of the origin it was fetched from, and not
+/// one of the subscription's addresses (SPEC C.4, G.44).
+pub fn believable_self<'d>(
+    document: &'d FeedDocument,
+    fetched_from: &str,
+    subscription: &[String],
+) -> Option<&'d str> {
+    let this = document.history.this.as_deref()?;
+    let is_subscription = subscription.iter().any(|own| *own == canonical(this));
+    (same_origin(this, fetched_from) && !is_subscription).then_some(this)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::{Kind, document};
+
+    fn with(change: impl Fn(&mut document::History)) -> FeedDocument {
+        let mut document = FeedDocument { kind: Kind::Atom, ..FeedDocument::default() };
+        change(&mut document.history);
+        document
+    }
+
+    fn link() -> Option<String> {
+        Some("https://a.example/1".into())
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_names_the_kind() {
+        use DocumentKind::{Archive, Archived, ArchivedByPrevious, Complete, Paged, Plain};
+        let cases: [(FeedDocument, DocumentKind); 9] = [
+            (with(|_| ()), Plain),
+            (with(|h| (h.complete, h.prev_archive) = (true, link())), Complete),
+            (with(|h| (h.complete, h.next) = (true, link())), Complete),
+            (with(|h| h.archive = true), Archive),
+            (with(|h| h.incremental = true), Archived),
+            (with(|h| (h.prev_archive, h.next) = (link(), link())), Archived),
+            (with(|h| h.previous = link()), ArchivedByPrevious),
+            (with(|h| (h.previous, h.first) = (link(), link())), Paged),
+            (with(|h| h.next = link()), Paged),
+        ];
+        for (document, kind) in cases {
+            assert_eq!(document_kind(&document, Reached::Subscribed), kind, "{document:?}");
+        }
+    }
+
+    #[test]
+    fn an_archive_never_wipes_the_store() {
+        let complete = with(|h| h.complete = true);
+        assert_eq!(document_kind(&complete, Reached::ArchiveLink), DocumentKind::Archive);
+    }
+
+    #[test]
+    fn previous_leads_to_archives_only_from_the_subscription_document_on() {
+        let document = with(|h| h.previous = link());
+        for (reached, expected) in [
+            (Reached::Subscribed, Some(("https://a.example/1", true))),
+            (Reached::PreviousLink, Some(("https://a.example/1", true))),
+            (Reached::ArchiveLink, None),
+            (Reached::PageLink, None),
+        ] {
+            assert_eq!(older_link(&document, reached), expected, "{reached:?}");
+        }
+    }
+
+    #[test]
+    fn who_subscribes_to_an_archive_is_led_to_the_current_document() {
+        let archive = with(|h| (h.archive, h.current) = (true, link()));
+        let own = ["https://a.example/0", "HTTPS://A.example/1"];
+        assert_eq!(
+            subscribed(&archive, &own[..1]),
+            Subscribed::ToAnArchiveOf("https://a.example/1".into())
+        );
+        assert_eq!(subscribed(&archive, &own), Subscribed::ToAnArchive);
+        let newer = with(|h| h.current = link());
+        assert_eq!(
+            subscribed(&newer, &own[..1]),
+            Subscribed::FollowOnce("https://a.example/1".into())
+        );
+        assert_eq!(subscribed(&newer, &own), Subscribed::Rightly);
+    }
+}

@@ -1,0 +1,111 @@
+//! Older pages of a paged feed, one for each wish of the reader (SPEC C.7).
+//!
+//! Pages move their contents, so none is ever "processed", and what was paged is never called complete.
+
+use chrono::{DateTime, Utc};
+
+use super::address::{canonical, refusal, same_origin, without_fragment};
+use super::gap::{Edge, Gap, GapKey, Limit, Newer};
+use super::merge::{Merging, Place, span};
+use super::policy::Policy;
+use super::rank::Position;
+use super::record::HistoryRecord;
+use super::walk::{ArchiveRequest, Arrival};
+
+/// What became of a page that came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageTaken {
+    /// How its entries are to be merged; `None` if it is no feed.
+    pub merging: Option<Merging>,
+    /// There is another page to ask for.
+    pub more: bool,
+}
+
+impl HistoryRecord {
+    /// The next older page, if there is one and the run allows it; the reader asked for it.
+    pub fn next_page(&mut self, policy: &Policy) -> Result<Option<ArchiveRequest>, Limit> {
+        let Some(gap) = self.gaps.get(&GapKey::pages()) else { return Ok(None) };
+        let edge = gap.edge.clone();
+        let refused = refusal(&edge.url, &edge.newer.url, policy.allow_insecure).is_some();
+        if edge.url.is_empty() || refused || self.pages_seen.contains(&edge.key) {
+            return Ok(None);
+        }
+        if self.pages_seen.len() >= usize::try_from(policy.run_documents).unwrap_or(usize::MAX) {
+            return Err(Limit::Documents);
+        }
+        self.pages_seen.push(edge.key.clone());
+        Ok(Some(ArchiveRequest {
+            cross_origin: !same_origin(&edge.url, &edge.newer.url),
+            url: edge.url,
+            by: edge.newer.url,
+            by_public: edge.newer.public,
+        }))
+    }
+
+    /// The reader begins to load pages anew: pages seen before may be asked for again, because their contents move.
+    /// Where the last page was reached, it begins at the first one's link.
+    pub fn begin_paging(&mut self) {
+        self.pages_seen.clear();
+        if let (Some(gap), Some(from)) = (self.gaps.get_mut(&GapKey::pages()), &self.pages_from)
+            && gap.edge.url.is_empty()
+        {
+            gap.edge = Edge { newer: gap.edge.newer.clone(), ..from.clone() };
+        }
+    }
+
+    /// A page came.
+    pub fn page_arrived(&mut self, arrival: &Arrival<'_>) -> PageTaken {
+        let (document, now) = (arrival.document, arrival.fetched_at);
+        let none = PageTaken { merging: None, more: false };
+        let Some(gap) = self.gaps.get(&GapKey::pages()).cloned() else { return none };
+        if !document.kind.is_feed() || document.is_truncated() {
+            return none;
+        }
+        let placed = gap.edge.newer.oldest.unwrap_or(now).min(now);
+        let oldest = span(document, now, Some(placed)).map_or(placed, |(_, oldest)| oldest);
+        let next = document.history.next.as_deref().filter(|next| {
+            let key = canonical(next);
+            !self.pages_seen.contains(&key) && !self.is_own(&key)
+        });
+        let more = next.is_some();
+        let edge = Edge {
+            url: next.map(|next| without_fragment(next).to_owned()).unwrap_or_default(),
+            key: next.map(canonical).unwrap_or_default(),
+            newer: Newer {
+                archive: None,
+                url: arrival.url.to_owned(),
+                public: arrival.public,
+                oldest: Some(oldest.min(placed)),
+            },
+            ..Edge::default()
+        };
+        self.gaps.insert(GapKey::pages(), Gap { edge, last_try: Some(now), ..gap });
+        self.close_overruns(document);
+        let place = Place { position: Position::Page, fetched_at: now };
+        PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
+    }
+
+    /// The entries of a page are kept; `new` of them were never seen. Whether the next page is worth asking for
+    /// when the reader wants to read back to what is known: a page without anything new ends it.
+    pub fn page_merged(&mut self, new: u32, more: bool) -> bool {
+        if new == 0 {
+            self.end_pages();
+        }
+        more && new > 0
+    }
+
+    /// Nothing new comes any more: the mark stays, without an address.
+    fn end_pages(&mut self) {
+        if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {
+            (gap.edge.url, gap.edge.key) = (String::new(), String::new());
+        }
+    }
+
+    /// A page could not be had; it may be asked for again.
+    pub fn page_failed(&mut self, now: DateTime<Utc>) {
+        self.pages_seen.pop();
+        if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {
+            gap.last_try = Some(now);
+        }
+    }
+}

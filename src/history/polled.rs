@@ -1,0 +1,165 @@
+//! What a good check of the subscription document means for the history of a feed. Needs no archives: it is
+//! done in the step that judges the answer, and written in the batch that keeps its entries, because the next
+//! check may be a 304 and say nothing.
+
+use chrono::{DateTime, Utc};
+
+use super::address::{canonical, same_origin, without_fragment};
+use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
+use super::kind::{DocumentKind, Reached, document_kind, older_link};
+use super::merge::span;
+use super::policy::Mode;
+use super::record::{Frontier, HistoryRecord};
+use crate::feed::FeedDocument;
+
+/// A subscription document that was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Polled<'d> {
+    /// The address it was asked for.
+    pub requested: &'d str,
+    /// The address that answered.
+    pub answered: &'d str,
+    /// It is a public one.
+    pub public: bool,
+    /// When it was asked.
+    pub fetched_at: DateTime<Utc>,
+    /// It is the whole document (200), and not only what is new (226).
+    pub whole: bool,
+    /// What it says.
+    pub document: &'d FeedDocument,
+}
+
+impl HistoryRecord {
+    /// Takes what a subscription document says of its place in the feed. Called before
+    /// [`HistoryRecord::take_window`] sees the same document.
+    pub fn polled(&mut self, polled: &Polled<'_>) {
+        let document = polled.document;
+        self.graves.take(document);
+        self.take_own(polled);
+        let dates = span(document, polled.fetched_at, None);
+        if polled.whole {
+            self.bottom = dates.map(|(_, oldest)| oldest);
+            self.kind = document_kind(document, Reached::Subscribed);
+        }
+        if self.kind == DocumentKind::Complete {
+            // No gaps, no traversal (SPEC C.6).
+            (self.head, self.settled) = (None, None);
+            self.frontiers.clear();
+            self.gaps.clear();
+            return;
+        }
+        match older_link(document, Reached::Subscribed) {
+            Some((link, by_previous)) => self.take_head(polled, link, by_previous),
+            // A delta need not repeat the links of the head section.
+            None if polled.whole => self.head = None,
+            None => {}
+        }
+        if polled.whole && self.kind == DocumentKind::Paged {
+            self.offer_pages(polled, dates.map(|(_, oldest)| oldest));
+        } else if polled.whole {
+            self.gaps.remove(&GapKey::pages());
+        }
+    }
+
+    /// The feed was checked and the answer was good (200, 226 or 304): what is due may be asked for again. Never
+    /// called instead of a check (SPEC C.8).
+    pub fn checked(&mut self, mode: Mode, now: DateTime<Utc>) {
+        self.begin_run();
+        if mode == Mode::Off {
+            return;
+        }
+        let is_due = |gap: &Gap| {
+            gap.is_of_archive()
+                && gap.state == GapState::Open
+                && gap.retry_at.is_some_and(|at| at <= now)
+        };
+        let due: Vec<(GapKey, Edge)> = self
+            .gaps
+            .iter()
+            .filter(|(_, gap)| is_due(gap))
+            .map(|(key, gap)| (*key, gap.edge.clone()))
+            .collect();
+        for (key, edge) in due {
+            self.retry(key, edge, false);
+        }
+    }
+
+    /// Puts the archive of a gap among those to be fetched.
+    pub(super) fn retry(&mut self, key: GapKey, edge: Edge, asked: bool) {
+        let waits = self.frontiers.iter().any(|next| next.edge.key == edge.key);
+        if waits || !self.push(Frontier { edge, gap: Some(key), asked, ..Frontier::default() }) {
+            return;
+        }
+        if let Some(gap) = self.gaps.get_mut(&key) {
+            gap.state = GapState::Retrying;
+        }
+    }
+
+    /// The addresses of the subscription document: asked, answered, and its own name for itself.
+    fn take_own(&mut self, polled: &Polled<'_>) {
+        let this = polled.document.history.this.as_deref();
+        let this = this.filter(|this| same_origin(this, polled.answered));
+        let names = [Some(polled.requested), Some(polled.answered), this];
+        self.own = names.into_iter().flatten().map(canonical).collect();
+        self.own.sort_unstable();
+        self.own.dedup();
+    }
+
+    /// The link to the newest archive: what is new of it is to be fetched.
+    fn take_head(&mut self, polled: &Polled<'_>, link: &str, by_previous: bool) {
+        self.archived = true;
+        let key = canonical(link);
+        if self.is_own(&key) {
+            // A link to itself leads nowhere (SPEC C.4).
+            self.head = None;
+            return;
+        }
+        let known = self.settled.as_deref() == Some(key.as_str())
+            || self.gaps.contains_key(&GapKey::archive(&key))
+            || self.frontiers.iter().any(|next| next.edge.key == key);
+        let newer = Newer {
+            archive: None,
+            url: polled.answered.to_owned(),
+            public: polled.public,
+            oldest: self.bottom,
+        };
+        let epoch = if known { self.epoch } else { self.epoch.saturating_add(1) };
+        let url = without_fragment(link).to_owned();
+        let head = Edge { url, key, newer, epoch, depth: 0, side: false, by_previous };
+        self.head = Some(head.clone());
+        if known {
+            return;
+        }
+        self.begin_run();
+        self.epoch = epoch;
+        // What an older document linked to and was not asked for yet is found again through the new link.
+        let asking = self.asking.clone();
+        self.frontiers.retain(|next| {
+            let old = next.edge.newer.archive.is_none() && next.gap.is_none() && !next.again;
+            !old || asking.as_deref() == Some(next.edge.key.as_str())
+        });
+        let contiguous = self.windows.overlap(polled.document);
+        self.push(Frontier { edge: head, contiguous, ..Frontier::default() });
+    }
+
+    /// The mark of a paged feed at the end of what is shown (G6); once further pages were loaded it stays there.
+    fn offer_pages(&mut self, polled: &Polled<'_>, oldest: Option<DateTime<Utc>>) {
+        let next = polled.document.history.next.as_deref();
+        let next = next.filter(|next| !self.is_own(&canonical(next)));
+        let edge = Edge {
+            url: next.map(|next| without_fragment(next).to_owned()).unwrap_or_default(),
+            key: next.map(canonical).unwrap_or_default(),
+            newer: Newer {
+                archive: None,
+                url: polled.answered.to_owned(),
+                public: polled.public,
+                oldest,
+            },
+            ..Edge::default()
+        };
+        self.pages_from = next.map(|_| edge.clone());
+        self.gaps
+            .entry(GapKey::pages())
+            .or_insert_with(|| Gap::new(edge, Reason::Paged, polled.fetched_at));
+    }
+}

@@ -1,0 +1,268 @@
+//! What is kept of a feed's history beside its entries and its archives, and what the reader is told of it.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Reason};
+use super::graves::Graves;
+use super::kind::DocumentKind;
+use super::overrun::Windows;
+use super::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
+use crate::feed::FeedDocument;
+use crate::feed::identity::identity_hash;
+
+/// What is kept of a feed's history. Small: it stays in memory for every feed. Written in the same batch as
+/// the entries that brought it about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HistoryRecord {
+    /// What the last subscription document was.
+    pub kind: DocumentKind,
+    /// It has had archives.
+    pub archived: bool,
+    /// Canonical addresses of the subscription document.
+    pub own: Vec<String>,
+    /// The link of the last subscription document to the newest archive.
+    pub head: Option<Edge>,
+    /// Canonical address of the newest archive once it is here.
+    pub settled: Option<String>,
+    /// Oldest date in the last whole subscription document.
+    pub bottom: Option<DateTime<Utc>>,
+    /// Walks that began at the subscription document.
+    pub epoch: u32,
+    /// Where walks go on; the last one first.
+    pub frontiers: Vec<Frontier>,
+    /// What is missing.
+    pub gaps: BTreeMap<GapKey, Gap>,
+    /// The run under way, or the last one.
+    pub run: Run,
+    /// Archives asked for today.
+    pub day: Day,
+    /// The reader agreed to fetch archives of this feed, or never had to.
+    pub walked: bool,
+    /// The reader confirmed the old form of history (SPEC C.2 rule 5).
+    pub old_form_confirmed: bool,
+    /// What the last documents showed (SPEC C.8.1).
+    pub windows: Windows,
+    /// Entries deleted by the publisher that were not here (RFC 6721).
+    pub graves: Graves,
+    /// Entries withdrawn by the last change of a complete feed, for undo (SPEC C.6).
+    pub withdrawn: Vec<u32>,
+    /// The link of the last subscription document to its next page (SPEC C.7).
+    pub pages_from: Option<Edge>,
+    /// Pages fetched in this run.
+    pub pages_seen: Vec<String>,
+    /// The archive that was asked for and has not come; not kept, so that a restart asks again.
+    #[serde(skip)]
+    pub asking: Option<String>,
+}
+
+/// An archive to be fetched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Frontier {
+    /// The link that leads to it.
+    pub edge: Edge,
+    /// The gap that is closed if it comes.
+    pub gap: Option<GapKey>,
+    /// The reader asked for it.
+    pub asked: bool,
+    /// It was fetched before and is to be fetched again, because the reader asked.
+    pub again: bool,
+    /// The document that holds the link had entries in common with the one before.
+    pub contiguous: bool,
+}
+
+/// What one run of archive requests used up (SPEC C.10).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    /// Archives asked for.
+    pub documents: u32,
+    /// Of them, fetched.
+    pub fetched: u32,
+    /// Entries read.
+    pub entries: u32,
+    /// Bytes over the wire.
+    pub bytes: u64,
+    /// Archives in a row that brought nothing new.
+    pub barren: u32,
+    /// Entries never seen before.
+    pub new: u32,
+    /// The reader agreed to this run.
+    pub consented: bool,
+    /// It closes gaps: its end is told to the reader.
+    pub recovering: bool,
+    /// Everything is read again: nothing new is no reason to stop.
+    pub rereading: bool,
+}
+
+/// Archives asked for in one day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Day {
+    /// Days since 1970, UTC.
+    pub number: i64,
+    /// Archives asked for.
+    pub documents: u32,
+}
+
+/// One of the four states of a feed's history (SPEC C.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing is missing.
+    Complete,
+    /// Nothing but so many gaps.
+    CompleteExcept(usize),
+    /// The feed has no archives.
+    NotOffered,
+    /// The feed is paged.
+    Paged,
+}
+
+impl Standing {
+    /// The header line.
+    pub fn text(self) -> String {
+        match self {
+            Self::Complete => "complete history".to_owned(),
+            Self::CompleteExcept(1) => "history complete except 1 gap".to_owned(),
+            Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
+            Self::NotOffered => "history not offered by this feed".to_owned(),
+            Self::Paged => "paged: may be incomplete".to_owned(),
+        }
+    }
+}
+
+impl HistoryRecord {
+    /// The state of the feed's history. What is still to be fetched counts as missing, and so does what the
+    /// reader chose not to see.
+    pub fn standing(&self) -> Standing {
+        match self.kind {
+            DocumentKind::Complete => return Standing::Complete,
+            DocumentKind::Paged if !self.archived => return Standing::Paged,
+            DocumentKind::Plain if !self.archived => return Standing::NotOffered,
+            DocumentKind::Paged
+            | DocumentKind::Plain
+            | DocumentKind::Archive
+            | DocumentKind::Archived
+            | DocumentKind::ArchivedByPrevious => {}
+        }
+        match self.missing() {
+            0 => Standing::Complete,
+            missing => Standing::CompleteExcept(missing),
+        }
+    }
+
+    /// Stretches that are missing.
+    pub fn missing(&self) -> usize {
+        let gaps = self.gaps.values().filter(|gap| gap.counts()).count();
+        gaps.saturating_add(self.frontiers.iter().filter(|next| next.gap.is_none()).count())
+    }
+
+    /// The gaps a list shows, newest first. A walk that rests shows where it goes on (G7); one under way shows
+    /// its progress elsewhere.
+    pub fn shown_gaps(&self, walking: bool, now: DateTime<Utc>) -> Vec<(GapKey, Gap)> {
+        let kept = self.gaps.iter().filter(|(_, gap)| gap.is_shown());
+        let mut shown: Vec<(GapKey, Gap)> = kept.map(|(key, gap)| (*key, gap.clone())).collect();
+        let rests = self.frontiers.iter().filter(|next| !walking && next.gap.is_none());
+        shown.extend(rests.map(|next| {
+            let gap = Gap::new(next.edge.clone(), Reason::Interrupted, now);
+            (GapKey::archive(&next.edge.key), gap)
+        }));
+        shown.sort_by(|a, b| b.1.listed().cmp(&a.1.listed()).then(a.0.cmp(&b.0)));
+        shown
+    }
+
+    /// Whether something is to be fetched once the feed was checked.
+    pub fn has_work(&self) -> bool {
+        !self.frontiers.is_empty()
+    }
+
+    /// Whether an address is one of the subscription document's.
+    pub fn is_own(&self, key: &str) -> bool {
+        self.own.iter().any(|own| own == key)
+    }
+
+    /// Begins a run unless one is under way.
+    pub(super) fn begin_run(&mut self) {
+        if self.frontiers.is_empty() {
+            self.run = Run::default();
+        }
+    }
+
+    /// Adds a place where a walk goes on; it goes first. There is one for each address; of several links to it the one
+    /// of an archive in the chain counts most. Says whether there was room.
+    pub(super) fn push(&mut self, frontier: Frontier) -> bool {
+        let is_same = |other: &&mut Frontier| {
+            other.edge.key == frontier.edge.key && other.again == frontier.again
+        };
+        if let Some(other) = self.frontiers.iter_mut().find(is_same) {
+            let headless = other.edge.newer.archive.is_none();
+            if other.edge.side && !frontier.edge.side {
+                other.edge = frontier.edge;
+            } else if headless && frontier.edge.newer.archive.is_some() && !frontier.edge.side {
+                other.edge.newer = frontier.edge.newer;
+            }
+            return true;
+        }
+        let room = self.frontiers.len() < FRONTIERS_MAX;
+        if room {
+            self.frontiers.push(frontier);
+        }
+        room
+    }
+
+    /// Opens a gap, or updates it if it is known: one the reader dismissed stays hidden unless the reason changes.
+    pub(super) fn open(&mut self, key: GapKey, gap: Gap) {
+        let known = self.gaps.get(&key);
+        let state = match known {
+            Some(known)
+                if known.state == GapState::Dismissed && known.reason.is_like(&gap.reason) =>
+            {
+                GapState::Dismissed
+            }
+            Some(_) | None => GapState::Open,
+        };
+        let first_seen = known.map_or(gap.first_seen, |known| known.first_seen);
+        if known.is_none() && gap.kind() == GapKind::Overrun {
+            self.make_room_for_overrun();
+        }
+        self.gaps.insert(key, Gap { first_seen, state, ..gap });
+    }
+
+    /// Takes out the gaps below older subscription documents than that of walk `epoch`, but not the one at `except`.
+    pub(super) fn take_unlinked(&mut self, epoch: u32, except: &str) -> Vec<Gap> {
+        let unlinked = |gap: &Gap| {
+            gap.is_of_archive()
+                && gap.edge.newer.archive.is_none()
+                && gap.edge.epoch < epoch
+                && gap.edge.key != except
+        };
+        let keys: Vec<GapKey> =
+            self.gaps.iter().filter(|(_, gap)| unlinked(gap)).map(|(key, _)| *key).collect();
+        keys.iter().filter_map(|key| self.gaps.remove(key)).collect()
+    }
+
+    /// An archive or a page brought the entry after which an overrun was suspected: what was missed is known now.
+    pub(super) fn close_overruns(&mut self, document: &FeedDocument) {
+        let found: Vec<GapKey> = document
+            .entries
+            .iter()
+            .map(|entry| GapKey::overrun(identity_hash(&entry.id)))
+            .collect();
+        self.gaps.retain(|key, gap| gap.kind() != GapKind::Overrun || !found.contains(key));
+    }
+
+    /// Of many suspected overruns the oldest goes: nothing can be asked for there. Gaps of archives never go.
+    fn make_room_for_overrun(&mut self) {
+        let overruns = || self.gaps.iter().filter(|(_, gap)| gap.kind() == GapKind::Overrun);
+        let oldest = overruns().min_by_key(|(_, gap)| gap.first_seen).map(|(key, _)| *key);
+        if let Some(oldest) = oldest
+            && overruns().count() >= OVERRUNS_MAX
+        {
+            self.gaps.remove(&oldest);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Publishers that would keep a reader busy for ever (SPEC S2.12, G.46, D.6).
+
+use backissue::feed::{Entry, FeedDocument, History, Kind};
+use backissue::history::{Gap, GapKind, Limit, Reason};
+
+use super::{Answer, Reader};
+
+const FEED: &str = "https://mill.example/feed";
+
+/// A document with these entries and a link to what is older.
+fn page(url: &str, ids: &[String], prev: Option<&str>) -> Answer {
+    let entries =
+        ids.iter().map(|id| Entry { id: id.clone(), ..Entry::default() }).collect::<Vec<_>>();
+    let prev = prev.map(str::to_owned);
+    let history = History { prev_archive: prev, archive: url != FEED, ..History::default() };
+    let document = FeedDocument { kind: Kind::Atom, entries, history, ..FeedDocument::default() };
+    Answer::Document(url.to_owned(), Box::new(document))
+}
+
+/// What stands at an address.
+type Site = fn(&str) -> Answer;
+
+fn only_gap(reader: &Reader) -> Gap {
+    let mut gaps = reader.gaps();
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    gaps.remove(0).1
+}
+
+fn number(url: &str) -> u32 {
+    url.rsplit('=').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// Every page leads to the next, without end.
+fn endless(url: &str, new: bool) -> Answer {
+    let number = number(url);
+    let ids = [if new { format!("e{number}") } else { "always the same".to_owned() }];
+    page(url, &ids, Some(&format!("{FEED}?page={}", number + 1)))
+}
+
+#[test]
+fn a_chain_without_end_stops_at_the_cap_of_a_run_and_of_a_day() {
+    let mut reader = Reader::of(FEED);
+    let mut web = |url: &str| endless(url, true);
+    reader.poll(&mut web);
+    assert_eq!(reader.requests.len(), 20);
+    let gap = only_gap(&reader);
+    assert_eq!(gap.reason, Reason::Limit { limit: Limit::Documents, fetched: 20 });
+    assert_eq!(gap.text(), "older archives exist (20 fetched). Continue?");
+    for _ in 0..20 {
+        reader.poll(&mut web);
+        assert_eq!(reader.gaps().len(), 1);
+    }
+    assert_eq!(reader.requests.len(), 20, "nobody said yes");
+    for _ in 0..15 {
+        let key = reader.gaps()[0].0;
+        reader.record.go_on(key, &reader.nodes);
+        reader.walk(&mut web);
+    }
+    assert_eq!(reader.requests.len(), 200, "enough for one day, whoever says yes");
+    let reason = only_gap(&reader).reason;
+    assert!(matches!(reason, Reason::Limit { limit: Limit::Day, .. }), "{reason:?}");
+    reader.pass(24);
+    let key = reader.gaps()[0].0;
+    reader.record.go_on(key, &reader.nodes);
+    reader.walk(&mut web);
+    assert_eq!(reader.requests.len(), 220);
+}
+
+#[test]
+fn a_chain_that_brings_nothing_new_is_left_after_three() {
+    let mut reader = Reader::of(FEED);
+    reader.poll(&mut |url: &str| endless(url, false));
+    assert_eq!(reader.requests.len(), 3);
+    let reason = only_gap(&reader).reason;
+    assert_eq!(reason, Reason::Limit { limit: Limit::NothingNew, fetched: 3 });
+}
+
+#[test]
+fn many_entries_and_many_bytes_end_a_run() {
+    let web = |url: &str| {
+        let number = number(url);
+        let ids: Vec<String> = (0..1_000).map(|n| format!("{number}/{n}")).collect();
+        page(url, &ids, Some(&format!("{FEED}?page={}", number + 1)))
+    };
+    let mut reader = Reader::of(FEED);
+    reader.poll(&mut { web });
+    let reason = only_gap(&reader).reason;
+    assert_eq!(reason, Reason::Limit { limit: Limit::Entries, fetched: 5 });
+    let mut reader = Reader::of(FEED);
+    reader.policy.run_bytes = 2_000;
+    reader.poll(&mut { web });
+    let reason = only_gap(&reader).reason;
+    assert_eq!(reason, Reason::Limit { limit: Limit::Bytes, fetched: 2 });
+}
+
+#[test]
+fn links_to_itself_and_cycles_of_two_are_loops() {
+    let cycle = |url: &str| match number(url) {
+        0 => page(url, &["a".into()], Some("https://mill.example/a?n=1")),
+        1 => page(url, &["b".into()], Some("https://mill.example/a?n=2")),
+        _ => page(url, &["c".into()], Some("HTTPS://mill.example:443/x/../a?n=1")),
+    };
+    let own = |url: &str| match number(url) {
+        0 => page(url, &["a".into()], Some("https://mill.example/a?n=1")),
+        _ => page(url, &["b".into()], Some("https://mill.example/a?n=1#older")),
+    };
+    let back = |url: &str| match number(url) {
+        0 => page(url, &["a".into()], Some("https://mill.example/a?n=1")),
+        _ => page(url, &["b".into()], Some(FEED)),
+    };
+    for (web, requests) in [(cycle as Site, 2), (own, 1), (back, 1)] {
+        let mut reader = Reader::of(FEED);
+        reader.poll(&mut { web });
+        assert_eq!(only_gap(&reader).kind(), GapKind::Loop);
+        assert_eq!(reader.requests.len(), requests);
+        reader.reopen();
+        reader.poll(&mut { web });
+        assert_eq!(reader.requests.len(), requests);
+    }
+    let mut reader = Reader::of(FEED);
+    reader.poll(&mut |url: &str| page(url, &["a".into()], Some(FEED)));
+    assert!(reader.gaps().is_empty() && reader.requests.is_empty(), "a link to itself is none");
+}
+
+#[test]
+fn an_archive_that_answers_with_the_subscription_document_is_a_loop() {
+    let mut reader = Reader::of(FEED);
+    reader.poll(&mut |_: &str| page(FEED, &["a".into()], Some("https://mill.example/a?n=1")));
+    assert_eq!(only_gap(&reader).kind(), GapKind::Loop);
+    assert_eq!(reader.requests.len(), 1);
+}
+
+#[test]
+fn addresses_that_may_not_be_asked_are_a_gap_without_a_request() {
+    for link in [
+        "http://mill.example/a",
+        "file:///etc/passwd",
+        "https://me:secret@mill.example/a",
+        "gopher://mill.example/",
+        "https://",
+    ] {
+        let mut reader = Reader::of(FEED);
+        reader.poll(&mut |url: &str| page(url, &["a".into()], Some(link)));
+        assert!(reader.requests.is_empty(), "{link}");
+        let gap = only_gap(&reader);
+        assert!(matches!(gap.reason, Reason::Blocked(_)), "{link}: {:?}", gap.reason);
+        assert_eq!(gap.retry_at, None);
+    }
+}
+
+#[test]
+fn a_request_says_whose_word_its_address_is() {
+    let mut reader = Reader::of(FEED);
+    let link = Some("https://other.example/a");
+    let Answer::Document(url, document) = page(FEED, &["a".into()], link) else { unreachable!() };
+    reader.take(&url, &document, true);
+    let now = reader.now;
+    let backissue::history::Next::Fetch(request) = reader.desk().next(now) else {
+        panic!("an archive is to be fetched")
+    };
+    assert_eq!((request.by.as_str(), request.by_public), (FEED, true));
+    assert!(request.cross_origin);
+}
+
+#[test]
+fn a_new_link_at_every_poll_leaves_a_bounded_record() {
+    let mut reader = Reader::of(FEED);
+    for poll in 0..2_000_u32 {
+        let link = format!("https://mill.example/never?n={poll}");
+        reader.poll(&mut |url: &str| match url {
+            FEED => page(url, &[format!("e{poll}")], Some(&link)),
+            _ => Answer::Status(410),
+        });
+        reader.pass(1);
+    }
+    assert!(reader.record.gaps.len() <= 201, "{}", reader.record.gaps.len());
+    assert!(reader.requests.len() <= 2_000);
+}

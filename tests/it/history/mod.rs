@@ -1,0 +1,301 @@
+//! The history of feeds without network, store and clock: a reader that keeps entries in memory, walks what a
+//! publisher of the test serves, and can lose its head at any step.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the numbers of a test are small"
+)]
+
+mod hostile;
+mod overruns;
+mod properties;
+mod publisher;
+mod scenarios;
+mod simulation;
+mod spec_examples;
+mod wishes;
+
+use std::collections::BTreeMap;
+
+use backissue::feed::identity::identity_hash;
+use backissue::feed::{FeedDocument, Origin, parse};
+use backissue::history::complete::{restore, withdraw};
+use backissue::history::merge::identities;
+use backissue::history::overrun::Verdict;
+use backissue::history::rank::Position;
+use backissue::history::{
+    Arrival, Body, Counters, DocumentKind, Failure, Flags, Gap, GapKey, HistoryRecord, IndexRow,
+    KeptEntry, Known, KnownEntry, Merged, Merging, Next, Nodes, Notice, Place, Policy, Polled,
+    Walk, merge_as,
+};
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// What a publisher answers.
+#[derive(Clone)]
+pub enum Answer {
+    /// A document, from this address.
+    Document(String, Box<FeedDocument>),
+    /// A refusal.
+    Status(u16),
+    /// Nothing.
+    Timeout,
+}
+
+/// What stands at an address.
+pub type Web<'w> = dyn FnMut(&str) -> Answer + 'w;
+
+/// A document as it comes from an address.
+pub fn document(url: &str, bytes: &[u8]) -> Answer {
+    let origin = Origin { url: Some(url), content_type: None };
+    Answer::Document(url.to_owned(), Box::new(parse(bytes, &origin)))
+}
+
+/// A reader of one feed.
+pub struct Reader {
+    pub url: String,
+    pub record: HistoryRecord,
+    pub nodes: Nodes,
+    pub policy: Policy,
+    pub now: DateTime<Utc>,
+    pub rows: Vec<IndexRow>,
+    pub kept: Vec<KeptEntry>,
+    pub bodies: Vec<Body>,
+    pub counters: Counters,
+    /// Every address asked for, polls left out.
+    pub requests: Vec<String>,
+    /// How often an archive was kept.
+    pub applied: BTreeMap<String, u32>,
+    /// Steps at which everything not written is lost, from the last to the first.
+    pub crashes: Vec<u32>,
+    steps: u32,
+}
+
+impl Reader {
+    pub fn of(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            record: HistoryRecord::default(),
+            nodes: Nodes::default(),
+            policy: Policy::default(),
+            now: DateTime::from_timestamp(1_772_600_000, 0).unwrap(),
+            rows: Vec::new(),
+            kept: Vec::new(),
+            bodies: Vec::new(),
+            counters: Counters::default(),
+            requests: Vec::new(),
+            applied: BTreeMap::new(),
+            crashes: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    pub fn pass(&mut self, hours: i64) {
+        self.now += TimeDelta::hours(hours);
+    }
+
+    /// Polls the feed and walks as far as the record allows.
+    pub fn poll(&mut self, web: &mut Web<'_>) -> Option<Notice> {
+        let (url, document) = match web(&self.url.clone()) {
+            Answer::Document(url, document) => (url, document),
+            Answer::Status(_) | Answer::Timeout => return None,
+        };
+        self.take(&url, &document, true);
+        self.record.checked(self.policy.mode, self.now);
+        self.walk(web)
+    }
+
+    /// Takes a subscription document.
+    pub fn take(&mut self, url: &str, document: &FeedDocument, whole: bool) -> Verdict {
+        let requested = self.url.clone();
+        let polled = Polled {
+            requested: &requested,
+            answered: url,
+            public: true,
+            fetched_at: self.now,
+            whole,
+            document,
+        };
+        self.record.polled(&polled);
+        let verdict = self.record.take_window(&polled, false);
+        let place = Place { position: Position::Subscription, fetched_at: self.now };
+        let mut merging = Merging::at(place);
+        if let Verdict::Renamed(renamed) = &verdict {
+            merging.renamed.clone_from(renamed);
+        }
+        self.merge(document, &merging);
+        if whole && self.record.kind == DocumentKind::Complete {
+            let change = withdraw(document, &self.rows, self.counters);
+            self.mark(&change.flags, change.counters);
+            if !change.withdrawn.is_empty() {
+                self.record.withdrawn = change.withdrawn;
+            }
+        }
+        self.write();
+        verdict
+    }
+
+    pub fn undo_withdrawal(&mut self) {
+        let change = restore(&self.record.withdrawn, &self.rows, self.counters);
+        self.mark(&change.flags, change.counters);
+    }
+
+    fn mark(&mut self, flags: &BTreeMap<u32, Flags>, counters: Counters) {
+        for (seq, flags) in flags {
+            self.rows[*seq as usize].flags = *flags;
+        }
+        self.counters = counters;
+    }
+
+    pub fn desk(&mut self) -> Walk<'_> {
+        Walk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
+    }
+
+    /// Walks until there is nothing more to ask for.
+    pub fn walk(&mut self, web: &mut Web<'_>) -> Option<Notice> {
+        let mut told = None;
+        loop {
+            let now = self.now;
+            let request = match self.desk().next(now) {
+                Next::Fetch(request) => request,
+                Next::Rest(notice) => {
+                    self.write();
+                    return notice.or(told);
+                }
+                Next::Busy => panic!("nothing is on its way"),
+            };
+            self.requests.push(request.url.clone());
+            let answer = web(&request.url);
+            if self.crashed() {
+                // The answer is lost; the next run of the program asks again.
+                self.requests.pop();
+                continue;
+            }
+            told = told.or_else(|| self.answer(&answer));
+            self.now += TimeDelta::seconds(2);
+        }
+    }
+
+    /// Takes the answer to the last request.
+    fn answer(&mut self, answer: &Answer) -> Option<Notice> {
+        let now = self.now;
+        let failure = match answer {
+            Answer::Document(url, document) => {
+                let arrival =
+                    Arrival { url, public: true, fetched_at: now, wire_bytes: 1_000, document };
+                let merging = self.desk().arrived(&arrival);
+                let new = merging.map(|merging| self.merge(document, &merging).new);
+                if new.is_some() {
+                    *self.applied.entry(url.clone()).or_default() += 1;
+                }
+                self.write();
+                if !self.crashed()
+                    && let Some(new) = new
+                {
+                    self.desk().merged(new);
+                }
+                return None;
+            }
+            Answer::Status(status) => Failure::Status { status: *status, retry_after: None },
+            Answer::Timeout => Failure::Unanswered("no answer within 20 s".into()),
+        };
+        self.desk().failed(&failure, now);
+        self.write();
+        None
+    }
+
+    /// Whether the program ends at this step: what is not written is lost.
+    fn crashed(&mut self) -> bool {
+        self.steps += 1;
+        if self.crashes.last() != Some(&self.steps) {
+            return false;
+        }
+        self.crashes.pop();
+        self.reopen();
+        true
+    }
+
+    /// Drops everything in memory and reads what was written.
+    pub fn reopen(&mut self) {
+        let record = rmp_serde::to_vec_named(&self.record).unwrap();
+        self.record = rmp_serde::from_slice(&record).unwrap();
+        let nodes: Vec<u8> = rmp_serde::to_vec_named(&self.nodes).unwrap();
+        self.nodes = rmp_serde::from_slice(&nodes).unwrap();
+    }
+
+    /// What a store would be given, and what must hold of it whenever it is written.
+    fn write(&mut self) {
+        self.nodes.take_touched();
+        assert_eq!(self.nodes.check_invariant(&self.record), Ok(()));
+    }
+
+    pub fn merge(&mut self, document: &FeedDocument, merging: &Merging) -> Merged {
+        let mut known = Known::new();
+        let wanted: std::collections::BTreeSet<u64> =
+            identities(document).chain(merging.renamed.values().copied()).collect();
+        for (seq, (row, kept)) in (0_u32..).zip(self.rows.iter().zip(&self.kept)) {
+            if wanted.contains(&row.identity) {
+                let found = KnownEntry { seq, row: *row, kept: kept.clone() };
+                known.entry(row.identity).or_default().push(found);
+            }
+        }
+        let merged = merge_as(document, merging, &self.record.graves, &known, self.counters);
+        for (&seq, entry) in &merged.entries {
+            let place = seq as usize;
+            if place == self.rows.len() {
+                self.rows.push(entry.row);
+                self.kept.push(entry.kept.clone());
+                self.bodies.push(Body::default());
+            }
+            (self.rows[place], self.kept[place]) = (entry.row, entry.kept.clone());
+            if let Some(body) = &entry.body {
+                self.bodies[place] = body.clone();
+            }
+            assert_eq!(entry.row.identity, identity_hash(&entry.kept.id));
+        }
+        self.counters = merged.counters;
+        let sum = |counts: fn(Flags) -> bool| {
+            self.rows.iter().filter(|row| counts(row.flags)).count() as u32
+        };
+        assert_eq!(self.counters.total, sum(Flags::is_live));
+        assert_eq!(self.counters.unread, sum(Flags::is_unread));
+        merged
+    }
+
+    /// The list as the reader sees it: entries by the last part of their ids, gaps by their kinds.
+    pub fn list(&self) -> Vec<String> {
+        let mut rows: Vec<(i64, u8, usize, String)> = Vec::new();
+        for (seq, (row, kept)) in self.rows.iter().zip(&self.kept).enumerate() {
+            if row.flags.is_shown() {
+                let id = kept.id.rsplit([':', '/']).next().unwrap_or_default();
+                rows.push((-row.listed, 0, seq, id.to_owned()));
+            }
+        }
+        for (number, (_, gap)) in self.record.shown_gaps(false, self.now).iter().enumerate() {
+            rows.push((-gap.listed().timestamp(), 1, number, format!("{:?}", gap.kind())));
+        }
+        rows.sort();
+        rows.into_iter().map(|(_, _, _, name)| name).collect()
+    }
+
+    pub fn gaps(&self) -> Vec<(GapKey, Gap)> {
+        self.record.shown_gaps(false, self.now)
+    }
+
+    pub fn standing(&self) -> String {
+        self.record.standing().text()
+    }
+
+    /// Ids of all live entries, sorted.
+    pub fn ids(&self) -> Vec<&str> {
+        let live = self.rows.iter().zip(&self.kept).filter(|(row, _)| row.flags.is_live());
+        let mut ids: Vec<&str> = live.map(|(_, kept)| kept.id.as_str()).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    pub fn text(&self, id: &str) -> Option<&str> {
+        let place = self.kept.iter().position(|kept| kept.id.ends_with(id))?;
+        self.bodies[place].text()
+    }
+}

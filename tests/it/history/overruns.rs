@@ -1,0 +1,195 @@
+//! Suspected overruns of the window: the five conditions, the second look, and what is remembered (SPEC C.8.1).
+
+use backissue::feed::{Entry, FeedDocument, History, Kind, Tombstone};
+use backissue::history::overrun::Verdict;
+use backissue::history::rank::Position;
+use backissue::history::{GapKind, GapState, Merging, Place, Polled};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::Reader;
+
+const FEED: &str = "https://wire.example/feed";
+
+fn at(hours: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_772_000_000, 0).unwrap() + TimeDelta::hours(hours)
+}
+
+fn entry(number: i64) -> Entry {
+    Entry {
+        id: format!("urn:{number}"),
+        title: Some(format!("Entry {number}")),
+        link: Some(format!("https://wire.example/{number}")),
+        published: Some(at(number)),
+        ..Entry::default()
+    }
+}
+
+fn window(numbers: impl IntoIterator<Item = i64>) -> FeedDocument {
+    let entries = numbers.into_iter().map(entry).collect();
+    FeedDocument { kind: Kind::Rss, entries, ..FeedDocument::default() }
+}
+
+fn reader_of(documents: &[FeedDocument]) -> Reader {
+    let mut reader = Reader::of(FEED);
+    for document in documents {
+        assert_eq!(reader.take(FEED, document, true), Verdict::Fine);
+        reader.pass(1);
+    }
+    reader
+}
+
+/// Whether a document after others is taken for an overrun.
+fn suspected(before: &[FeedDocument], after: &FeedDocument) -> bool {
+    let mut reader = reader_of(before);
+    matches!(reader.take(FEED, after, true), Verdict::Missed(_))
+}
+
+#[test]
+fn a_full_window_that_shares_no_entry_is_an_overrun() {
+    let before = [window(0..10), window(2..12)];
+    assert!(suspected(&before, &window(40..50)));
+    assert!(!suspected(&before, &window(11..21)), "one shared entry");
+    assert!(!suspected(&[], &window(40..50)), "the first document");
+}
+
+#[test]
+fn each_condition_alone_clears_the_suspicion() {
+    let before = [window(0..10), window(2..12)];
+    let complete = FeedDocument {
+        history: History { complete: true, ..History::default() },
+        ..window(40..50)
+    };
+    let archived = FeedDocument {
+        history: History {
+            prev_archive: Some("https://wire.example/a".into()),
+            ..History::default()
+        },
+        ..window(40..50)
+    };
+    assert!(!suspected(&before, &complete), "1: a complete feed");
+    assert!(!suspected(&before, &window([])), "1: an empty document");
+    assert!(!suspected(&before, &archived), "2: the walk has its own gap");
+    assert!(!suspected(&before, &window(40..45)), "4: a window that shrank was trimmed");
+    let mut moved = window(2..12);
+    moved.entries.iter_mut().for_each(|entry| entry.id = format!("https{}", entry.id));
+    assert!(!suspected(&before, &moved), "5: only the ids changed");
+}
+
+#[test]
+fn entries_that_always_stand_there_are_no_link_between_windows() {
+    let with_notice =
+        |numbers: std::ops::Range<i64>| window(std::iter::once(-1_000).chain(numbers));
+    let moving: Vec<FeedDocument> = (0..5).map(|n| with_notice(n * 4..n * 4 + 9)).collect();
+    assert!(suspected(&moving, &with_notice(100..109)), "the notice is sticky");
+    let resting: Vec<FeedDocument> = (0..2).map(|n| with_notice(n * 4..n * 4 + 9)).collect();
+    assert!(!suspected(&resting, &with_notice(100..109)), "two windows are too few to know");
+}
+
+#[test]
+fn a_conditional_answer_is_verified_before_anything_is_noted() {
+    let mut reader = reader_of(&[window(0..10)]);
+    let after = window(40..50);
+    let polled = Polled {
+        requested: FEED,
+        answered: FEED,
+        public: true,
+        fetched_at: reader.now,
+        whole: true,
+        document: &after,
+    };
+    let before = reader.record.windows.clone();
+    assert_eq!(reader.record.take_window(&polled, true), Verdict::Verify);
+    assert_eq!(reader.record.windows, before);
+    assert!(reader.gaps().is_empty());
+    // The whole window shows that the first answer was made for us.
+    let whole = window(5..50);
+    let polled = Polled { document: &whole, ..polled };
+    assert_eq!(reader.record.take_window(&polled, false), Verdict::Fine);
+    assert!(reader.gaps().is_empty());
+}
+
+#[test]
+fn an_overrun_is_one_line_that_says_between_which_days() {
+    let mut reader = reader_of(&[window(0..10)]);
+    reader.now = at(300);
+    assert!(matches!(reader.take(FEED, &window(240..250), true), Verdict::Missed(_)));
+    let (key, gap) = reader.gaps().remove(0);
+    assert_eq!(gap.kind(), GapKind::Overrun);
+    assert_eq!(gap.text(), "entries may have been missed between 2026-02-25 and 2026-03-07");
+    assert!(gap.advice().unwrap().contains("10 entries at a time, about 27 a day"));
+    let list = reader.list();
+    assert_eq!(list.iter().position(|row| row == "Overrun"), Some(10), "between the two windows");
+    assert_eq!(reader.standing(), "history not offered by this feed");
+
+    assert_eq!(reader.take(FEED, &window(240..250), true), Verdict::Fine);
+    assert_eq!(reader.gaps().len(), 1, "once");
+    assert!(reader.record.dismiss(key));
+    assert!(reader.gaps().is_empty());
+    assert_eq!(reader.record.gaps[&key].state, GapState::Dismissed);
+}
+
+#[test]
+fn a_delta_is_never_compared_and_goes_in_front_of_the_window() {
+    let mut reader = reader_of(&[window(0..10)]);
+    let polled = |document, whole| Polled {
+        requested: FEED,
+        answered: FEED,
+        public: true,
+        fetched_at: at(1_000),
+        whole,
+        document,
+    };
+    let delta = window(40..45);
+    assert_eq!(reader.record.take_window(&polled(&delta, false), true), Verdict::Fine);
+    let next = window(44..54);
+    assert_eq!(reader.record.take_window(&polled(&next, true), false), Verdict::Fine);
+}
+
+#[test]
+fn entries_with_new_ids_are_the_old_ones() {
+    let mut reader = reader_of(&[window(0..10)]);
+    let mut moved = window(0..10);
+    moved.entries.iter_mut().for_each(|entry| entry.id = format!("https{}", entry.id));
+    assert!(matches!(reader.take(FEED, &moved, true), Verdict::Renamed(_)));
+    assert_eq!(reader.ids().len(), 10, "no entry twice");
+    assert!(reader.ids().iter().all(|id| id.starts_with("https")));
+}
+
+#[test]
+fn an_entry_deleted_by_its_publisher_is_hidden_until_a_newer_copy_comes() {
+    let undated = |hour: Option<i64>| {
+        let mut document = window(0..1);
+        document.entries[0].updated = hour.map(at);
+        document
+    };
+    let grave = FeedDocument {
+        tombstones: vec![Tombstone { id: "urn:0".into(), when: at(5) }],
+        ..window(1..2)
+    };
+    for (hour, stays) in [(None, false), (Some(4), false), (Some(5), false), (Some(6), true)] {
+        for graves_first in [false, true] {
+            let mut reader = Reader::of(FEED);
+            let entry = undated(hour);
+            let order = if graves_first { [&grave, &entry] } else { [&entry, &grave] };
+            for document in order {
+                reader.take(FEED, document, true);
+                reader.pass(1);
+            }
+            assert_eq!(reader.ids().contains(&"urn:0"), stays, "{hour:?}, {graves_first}");
+            assert_eq!(reader.kept.len(), 2);
+            reader.take(FEED, &undated(Some(7)), true);
+            assert!(reader.ids().contains(&"urn:0"), "a newer copy revives it");
+        }
+    }
+}
+
+#[test]
+fn a_merge_with_a_place_keeps_undated_entries_below_what_is_newer() {
+    let mut reader = Reader::of(FEED);
+    let place = Place { position: Position::Page, fetched_at: at(10) };
+    let undated = Entry { id: "old".into(), ..Entry::default() };
+    let document = FeedDocument { entries: vec![undated], ..FeedDocument::default() };
+    reader.merge(&document, &Merging { placed: Some(at(3)), ..Merging::at(place) });
+    assert_eq!(reader.kept[0].listed(), at(3));
+    assert!(reader.rows[0].flags.is_from_history());
+}

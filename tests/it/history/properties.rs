@@ -1,0 +1,185 @@
+//! Any order, any interruption, any repetition keep the same entries (SPEC C.5).
+
+use std::collections::BTreeMap;
+
+use backissue::feed::{Entry, FeedDocument, FeedHead};
+use backissue::history::rank::Position;
+use backissue::history::{Merging, Place};
+use chrono::{DateTime, TimeDelta, Utc};
+use proptest::prelude::*;
+
+use super::publisher::{Fault, Publisher, SITE};
+use super::{Answer, Reader};
+
+fn at(hours: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_700_000_000, 0).unwrap() + TimeDelta::hours(hours)
+}
+
+/// A document with its place: entries of few ids, some of them dated.
+fn documents() -> impl Strategy<Value = Vec<(FeedDocument, Place)>> {
+    let copy = (0..8_u8, proptest::option::of(0..6_i64), 0..3_u8);
+    let one = (proptest::collection::vec(copy, 1..6), proptest::option::of(0..6_i64));
+    proptest::collection::vec(one, 1..6).prop_map(|documents| {
+        let placed = |(depth, (copies, updated)): (usize, (Vec<_>, Option<i64>))| {
+            let entry = |(place, (id, updated, text)): (usize, (u8, Option<i64>, u8))| Entry {
+                id: id.to_string(),
+                title: Some(format!("{text} of document {depth}, copy {place}")),
+                updated: updated.map(at),
+                ..Entry::default()
+            };
+            let document = FeedDocument {
+                head: FeedHead { updated: updated.map(at), ..FeedHead::default() },
+                entries: copies.into_iter().enumerate().map(entry).collect(),
+                ..FeedDocument::default()
+            };
+            let position = match depth {
+                0 => Position::Subscription,
+                depth => Position::Archive { epoch: 1, depth: -(depth as i32) },
+            };
+            (document, Place { position, fetched_at: at(100) })
+        };
+        documents.into_iter().enumerate().map(placed).collect()
+    })
+}
+
+/// What is kept in the end, by id: title and rank.
+fn kept(documents: &[&(FeedDocument, Place)]) -> BTreeMap<String, String> {
+    let mut reader = Reader::of("https://a.example/");
+    for (document, place) in documents {
+        reader.merge(document, &Merging::at(*place));
+    }
+    reader
+        .kept
+        .into_iter()
+        .map(|kept| (kept.id, format!("{:?} {:?}", kept.title, kept.rank)))
+        .collect()
+}
+
+/// The list-L algorithm of the drafts, corrected: oldest first, the later copy replaces the earlier one.
+fn list_l(documents: &[(FeedDocument, Place)]) -> BTreeMap<String, String> {
+    let mut kept = BTreeMap::new();
+    for (document, _) in documents.iter().rev() {
+        let mut own = BTreeMap::new();
+        for entry in &document.entries {
+            own.entry(entry.id.clone()).or_insert_with(|| entry.title.clone().unwrap());
+        }
+        kept.extend(own);
+    }
+    kept
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_order_and_any_repetition_keep_the_same(
+        documents in documents(),
+        order in proptest::collection::vec(0..6_usize, 0..20),
+    ) {
+        let all: Vec<_> = documents.iter().collect();
+        let expected = kept(&all);
+        let mut shuffled: Vec<_> =
+            order.iter().filter_map(|place| documents.get(*place)).collect();
+        shuffled.extend(documents.iter().rev());
+        prop_assert_eq!(kept(&shuffled), expected);
+    }
+
+    #[test]
+    fn an_undated_chain_ends_as_the_corrected_drafts_say(mut documents in documents()) {
+        for (document, _) in &mut documents {
+            document.head.updated = None;
+            document.entries.iter_mut().for_each(|entry| entry.updated = None);
+        }
+        let mut reader = Reader::of("https://a.example/");
+        for (document, place) in &documents {
+            reader.merge(document, &Merging::at(*place));
+        }
+        let kept: BTreeMap<String, String> =
+            reader.kept.into_iter().map(|kept| (kept.id, kept.title.unwrap())).collect();
+        prop_assert_eq!(kept, list_l(&documents));
+    }
+
+    #[test]
+    fn any_interruption_keeps_the_same_and_asks_for_nothing_twice(
+        archives in 1..25_usize,
+        broken in proptest::collection::btree_map(1..25_usize, 0..4_u8, 0..3),
+        crashes in proptest::collection::btree_set(1..60_u32, 0..12),
+        undated in any::<bool>(),
+    ) {
+        let walked = |crashes: Vec<u32>| {
+            let mut publisher = Publisher::new(archives, 3);
+            publisher.undated = undated;
+            publisher.faults = broken
+                .iter()
+                .map(|(archive, kind)| (*archive, match kind {
+                    0 => Fault::Status(403),
+                    1 => Fault::Timeout,
+                    2 => Fault::Nonsense,
+                    _ => Fault::Loop(archives.max(*archive)),
+                }))
+                .collect();
+            let mut reader = Reader::of(SITE);
+            reader.crashes = crashes;
+            reader.policy.run_documents = 100;
+            reader.poll(&mut |url: &str| publisher.answer(url));
+            reader
+        };
+        let whole = walked(Vec::new());
+        let interrupted = walked(crashes.into_iter().rev().collect());
+        prop_assert_eq!(whole.list(), interrupted.list());
+        prop_assert_eq!(whole.standing(), interrupted.standing());
+        let ranks = |reader: &Reader| -> BTreeMap<String, (Option<String>, Position)> {
+            let kept = reader.kept.iter();
+            kept.map(|kept| (kept.id.clone(), (kept.title.clone(), kept.rank.position))).collect()
+        };
+        prop_assert_eq!(ranks(&whole), ranks(&interrupted));
+        prop_assert!(interrupted.applied.values().all(|times| *times == 1));
+        prop_assert_eq!(whole.nodes.len(), interrupted.nodes.len());
+    }
+
+    #[test]
+    fn any_publisher_leaves_the_record_sound(
+        links in proptest::collection::vec((0..12_usize, 0..14_usize, 0..10_u8), 12),
+        heads in proptest::collection::vec(0..12_usize, 1..6),
+    ) {
+        let address = |n: usize| format!("https://b.example/{n}");
+        let mut reader = Reader::of("https://b.example/feed");
+        reader.policy.run_documents = 4;
+        for (round, head) in heads.iter().enumerate() {
+            let mut web = |url: &str| {
+                let document = |prev: String, next: Option<String>, id: String| FeedDocument {
+                    kind: backissue::feed::Kind::Atom,
+                    entries: vec![Entry { id, ..Entry::default() }],
+                    history: backissue::feed::History {
+                        prev_archive: Some(prev),
+                        next_archive: next,
+                        ..backissue::feed::History::default()
+                    },
+                    ..FeedDocument::default()
+                };
+                let Some(number) = url.rsplit('/').next().and_then(|n| n.parse::<usize>().ok())
+                else {
+                    let document = document(address(*head), None, format!("new {round}"));
+                    return Answer::Document(url.to_owned(), Box::new(document));
+                };
+                let Some((prev, next, kind)) = links.get(number).copied() else {
+                    return Answer::Status(404);
+                };
+                let document = document(address(prev), Some(address(next)), url.to_owned());
+                match kind {
+                    0 => Answer::Status(500),
+                    // It answers from another address.
+                    1 => Answer::Document(address(prev), Box::new(document)),
+                    _ => Answer::Document(url.to_owned(), Box::new(document)),
+                }
+            };
+            reader.poll(&mut web);
+            reader.reopen();
+            reader.record.go_on_everywhere(&reader.nodes);
+            reader.walk(&mut web);
+            reader.pass(3);
+        }
+        prop_assert_eq!(reader.nodes.check_invariant(&reader.record), Ok(()));
+        prop_assert!(reader.record.frontiers.is_empty());
+    }
+}

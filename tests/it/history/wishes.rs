@@ -1,0 +1,80 @@
+//! What the reader asks of a history: consent, stop, not see, read again.
+
+use backissue::history::{GoOn, Limit, Mode, Next, Reason};
+
+use super::Reader;
+use super::publisher::{Fault, Publisher, SITE};
+
+#[test]
+fn in_the_mode_ask_a_catch_up_of_three_goes_without_asking() {
+    let mut publisher = Publisher::new(2, 5);
+    let mut reader = Reader::of(SITE);
+    reader.policy.mode = Mode::Ask;
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    assert_eq!(reader.requests.len(), 0);
+    let key = reader.gaps()[0].0;
+    reader.record.go_on(key, &reader.nodes);
+    reader.walk(&mut |url: &str| publisher.answer(url));
+    assert_eq!((reader.requests.len(), reader.gaps().len()), (2, 0));
+
+    publisher.archives = 5;
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    assert_eq!((reader.requests.len(), reader.gaps().len()), (5, 0), "three more");
+    publisher.archives = 10;
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    assert_eq!(reader.requests.len(), 8, "three of five");
+    let reason = reader.gaps().remove(0).1.reason;
+    assert_eq!(reason, Reason::Limit { limit: Limit::Consent, fetched: 3 });
+}
+
+#[test]
+fn a_walk_that_is_stopped_goes_on_where_it_stood() {
+    let mut publisher = Publisher::new(10, 5);
+    let mut reader = Reader::of(SITE);
+    reader.policy.run_documents = 4;
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    let key = reader.gaps()[0].0;
+    assert_eq!(reader.record.go_on(key, &reader.nodes), GoOn::Walking);
+    let now = reader.now;
+    assert!(matches!(reader.desk().next(now), Next::Fetch(_)));
+    reader.record.stop(now);
+    assert_eq!(reader.desk().next(now), Next::Rest(None), "a late answer would find nobody");
+    let gap = reader.gaps().remove(0);
+    assert_eq!((gap.0, reader.gaps().len()), (key, 1));
+    reader.policy.run_documents = 20;
+    reader.record.go_on(key, &reader.nodes);
+    reader.walk(&mut |url: &str| publisher.answer(url));
+    assert_eq!(reader.standing(), "complete history");
+    assert!(reader.applied.values().all(|times| *times == 1));
+}
+
+#[test]
+fn a_dismissed_gap_stays_hidden_until_its_reason_changes() {
+    let mut publisher = Publisher::new(3, 5);
+    publisher.faults.insert(2, Fault::Status(404));
+    let mut reader = Reader::of(SITE);
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    let key = reader.gaps()[0].0;
+    reader.record.dismiss(key);
+    assert!(reader.gaps().is_empty());
+    assert_eq!(reader.standing(), "history complete except 1 gap", "hidden is not complete");
+    reader.record.go_on(key, &reader.nodes);
+    reader.walk(&mut |url: &str| publisher.answer(url));
+    publisher.faults.insert(2, Fault::Status(410));
+    reader.record.go_on(key, &reader.nodes);
+    reader.walk(&mut |url: &str| publisher.answer(url));
+    assert_eq!(reader.gaps().len(), 1);
+}
+
+#[test]
+fn reading_again_forgets_archives_and_keeps_entries() {
+    let mut publisher = Publisher::new(6, 5);
+    let mut reader = Reader::of(SITE);
+    reader.poll(&mut |url: &str| publisher.answer(url));
+    let before: Vec<String> = reader.ids().into_iter().map(str::to_owned).collect();
+    reader.record.reread(&mut reader.nodes);
+    reader.walk(&mut |url: &str| publisher.answer(url));
+    assert_eq!(reader.requests.len(), 12, "that nothing is new is no reason to stop");
+    assert_eq!(reader.ids(), before);
+    assert_eq!(reader.standing(), "complete history");
+}
