@@ -8,9 +8,9 @@ use super::effect::Effect;
 use super::feeds_pane;
 use super::model::Model;
 use super::msg::Marked;
-use super::subscription::Subscription;
-use super::unsubscribing;
-use crate::history::{EntryKey, Flag};
+use super::subscription::{Chosen, Subscription};
+use super::{preferring, unsubscribing};
+use crate::history::{EntryKey, FeedKey, Flag};
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
@@ -39,6 +39,13 @@ pub enum Step {
     },
     /// A subscription was given up.
     Unsubscribed(Box<Subscription>),
+    /// The reader changed what was chosen for a subscription.
+    Changed {
+        /// The subscription.
+        feed: FeedKey,
+        /// What was chosen before.
+        before: Box<Chosen>,
+    },
 }
 
 impl UndoStack {
@@ -96,6 +103,7 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             vec![Effect::Mark { keys, flag, value: !value }]
         }
         Step::Unsubscribed(subscription) => unsubscribing::take_back(model, now, *subscription),
+        Step::Changed { feed, before } => preferring::take_back(model, now, feed, *before),
     }
 }
 

@@ -2,12 +2,16 @@
 //! Pure; stands on `feed`, `history` and `schedule`.
 //!
 //! This folder does not draw, fetch, store or wait. [`update`](update::update) is the only way in; a journey
-//! is one file: `polling`, `subscribing`, `reading`, `marking`.
+//! is one file: `polling`, `subscribing`, `reading`, `marking`, `preferring`, `explaining`.
 
+pub mod advising;
 pub mod answers;
+pub mod editing;
 pub mod effect;
+pub mod explaining;
 pub mod feeds_pane;
 pub mod fetching;
+pub mod foreseeing;
 pub mod keymap;
 pub mod lines;
 pub mod listing;
@@ -17,11 +21,13 @@ pub mod msg;
 pub mod planning;
 pub mod poll_log;
 pub mod polling;
+pub mod preferring;
 pub mod prompting;
 pub mod reading;
 pub mod screen;
 pub mod settings;
 pub mod settling;
+pub mod span;
 pub mod subscribing;
 pub mod subscription;
 pub mod traffic;

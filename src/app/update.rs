@@ -14,11 +14,22 @@ use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane, Viewport};
 use super::subscribing::{self, Wanted};
 use super::walking::Distance;
-use super::{marking, reading, unsubscribing, walking};
+use super::{
+    editing, explaining, foreseeing, marking, preferring, reading, unsubscribing, walking,
+};
 use crate::history::{FeedKey, Flag};
+use crate::schedule::Pace;
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
+    let effects = happened(model, now, msg);
+    explaining::refresh(model, now);
+    foreseeing::refresh(model);
+    feeds_pane::resort(model, now);
+    effects
+}
+
+fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => pressed(model, now, key),
         Msg::Pasted(text) => pasted(model, now, &text),
@@ -48,6 +59,10 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::EntryLoaded(entry) => reading::loaded(model, *entry),
         Msg::Rendered(made) => {
             reading::rendered(model, *made);
+            Vec::new()
+        }
+        Msg::PollsLoaded(feed, polls) => {
+            explaining::polls_loaded(model, feed, polls);
             Vec::new()
         }
         Msg::TodayCounted(count) => {
@@ -114,6 +129,7 @@ pub fn measured(model: &mut Model, viewport: Viewport) -> Vec<Effect> {
     let mut effects = reading::render(model);
     if before != viewport {
         model.screen.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
+        foreseeing::refresh(model);
         effects.extend(walking::settle(model));
     }
     effects
@@ -134,9 +150,10 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
 /// A poll's result is durable: the open list shows it, if anybody looks.
 fn followed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, changed: bool) -> Vec<Effect> {
     if !changed || !model.screen.is_on() {
-        return Vec::new();
+        return explaining::polled(model, feed).into_iter().collect();
     }
     let mut effects = marking::counting(model, now);
+    effects.extend(explaining::polled(model, feed));
     if !feeds_pane::concerns(model, feed) {
         return effects;
     }
@@ -153,11 +170,17 @@ fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
         prompt.insert(text);
         return Vec::new();
     }
+    if let Some(Overlay::Edit(form)) = &mut model.screen.overlay {
+        if let Some(prompt) = form.line_mut() {
+            prompt.insert(text);
+        }
+        return Vec::new();
+    }
     // An address pasted anywhere is meant to be subscribed to.
     if subscribing::address_of(text).is_ok() && text.contains('.') {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
-        model.screen.overlay = Some(Overlay::Prompt(prompt));
+        model.screen.lay_over(Overlay::Prompt(prompt));
     } else {
         model.screen.say(now, "paste the address of a site or feed to subscribe to it");
     }
@@ -172,11 +195,14 @@ fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         return match typed {
             Typed::More => Vec::new(),
             Typed::Cancelled => {
-                model.screen.overlay = None;
+                model.screen.uncover();
                 Vec::new()
             }
             Typed::Done => finished(model, now),
         };
+    }
+    if let Some(Overlay::Edit(_)) = model.screen.overlay {
+        return editing::pressed(model, now, key);
     }
     if let Some(Overlay::Choice(choice)) = model.screen.overlay {
         return choosing(model, now, choice, key);
@@ -194,7 +220,12 @@ fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     };
     let helping = matches!(model.screen.overlay, Some(Overlay::Help(_)));
     if helping && !command.works_in_help() {
-        model.screen.overlay = None;
+        model.screen.uncover();
+        return Vec::new();
+    }
+    let over = matches!(model.screen.overlay, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
+    if over && !explaining::works_over_panes(command) {
+        model.screen.say(now, "that works in the panes below: q closes this one");
         return Vec::new();
     }
     let pending_link = model.screen.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
@@ -218,7 +249,7 @@ fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
 fn welcomed(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
     match key {
         Key { code: Code::Char('i'), ctrl: false } => {
-            model.screen.overlay = Some(Overlay::Prompt(Prompt::new(PromptPurpose::Import)));
+            model.screen.lay_over(Overlay::Prompt(Prompt::new(PromptPurpose::Import)));
             Some(Vec::new())
         }
         Key { code: Code::Char('d'), ctrl: false } => Some(vec![Effect::OpenDemo]),
@@ -233,7 +264,7 @@ fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> 
         Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
         Some(Command::Up) => choice.selected.saturating_sub(1),
         Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
-            model.screen.overlay = None;
+            model.screen.uncover();
             return subscribing::chosen(model, now, choice, command == Command::Enter);
         }
         Some(_) | None => choice.selected,
@@ -245,6 +276,7 @@ fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> 
 /// A typed line is finished.
 fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
+    model.screen.uncover();
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
@@ -258,6 +290,8 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             )
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
+        // The edit dialog has the keys itself.
+        PromptPurpose::Field(_) => Vec::new(),
     }
 }
 
@@ -282,11 +316,14 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
         Command::Back => walking::back(model),
         Command::Quit => vec![Effect::Stop],
         Command::Help => {
-            let open = matches!(model.screen.overlay, Some(Overlay::Help(_)));
-            model.screen.overlay = (!open).then_some(Overlay::Help(0));
+            if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
+                model.screen.uncover();
+            } else {
+                model.screen.lay_over(Overlay::Help(0));
+            }
             Vec::new()
         }
-        Command::Enter => enter(model),
+        Command::Enter => enter(model, now),
         Command::Space => reading::space(model, now),
         Command::NextUnread => reading::next_unread(model, now),
         Command::PreviousUnread => reading::previous_unread(model, now),
@@ -299,17 +336,37 @@ fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> 
         Command::Open => reading::open_page(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => {
-            model.screen.overlay = Some(Overlay::Prompt(Prompt::new(PromptPurpose::Add)));
+            model.screen.lay_over(Overlay::Prompt(Prompt::new(PromptPurpose::Add)));
             Vec::new()
         }
         Command::Poll => poll_selected(model, now),
         Command::PollAll => poll(model, now, None),
         Command::Show => show_next(model, now),
         Command::Unsubscribe => unsubscribing::unsubscribe(model, now),
+        Command::Plan => explaining::toggle(model, now),
+        Command::Timetable => {
+            foreseeing::toggle(model);
+            Vec::new()
+        }
+        Command::Zone => {
+            explaining::switch_zone(model, now);
+            Vec::new()
+        }
+        Command::MoreOften => preferring::pace(model, now, Pace::More),
+        Command::LessOften => preferring::pace(model, now, Pace::Less),
+        Command::NormallyOften => preferring::pace(model, now, Pace::Normal),
+        Command::Edit => editing::open(model, now),
+        Command::Sort => {
+            feeds_pane::sort_next(model, now);
+            Vec::new()
+        }
     }
 }
 
-fn enter(model: &mut Model) -> Vec<Effect> {
+fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if model.screen.overlay.is_some() {
+        return foreseeing::enter(model, now);
+    }
     match model.screen.focus {
         Pane::Feeds => {
             model.screen.focus = Pane::Entries;
@@ -321,25 +378,17 @@ fn enter(model: &mut Model) -> Vec<Effect> {
 }
 
 fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let selected = match (
-        model.screen.focus,
-        model.screen.list.selected_row(),
-        model.screen.feeds.selected_row(),
-    ) {
-        (Pane::Entries | Pane::Reader, Some(row), _) => Some(vec![row.key.feed]),
-        (_, _, Some(feeds_pane::FeedsRow::Feed(key, _))) => Some(vec![*key]),
-        (_, _, Some(feeds_pane::FeedsRow::Tag(_, keys))) => Some(keys.clone()),
-        (
-            _,
-            _,
-            Some(
-                feeds_pane::FeedsRow::AllUnread
-                | feeds_pane::FeedsRow::Today
-                | feeds_pane::FeedsRow::Starred,
-            )
-            | None,
-        ) => None,
-    };
+    let selected = feeds_pane::selected_feed(model).map(|feed| vec![feed]);
+    let selected = selected.or_else(|| match model.screen.feeds.selected_row() {
+        Some(feeds_pane::FeedsRow::Tag(_, keys)) => Some(keys.clone()),
+        Some(
+            feeds_pane::FeedsRow::AllUnread
+            | feeds_pane::FeedsRow::Today
+            | feeds_pane::FeedsRow::Starred
+            | feeds_pane::FeedsRow::Feed(..),
+        )
+        | None => None,
+    });
     poll(model, now, selected)
 }
 

@@ -7,12 +7,11 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::{cells, pane, theme, when};
-use crate::app::feeds_pane::{self, FeedsRow};
+use super::{cells, pane, plan, theme, when};
+use crate::app::feeds_pane::{self, FeedsRow, SortOrder};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 use crate::app::subscription::Subscription;
-use crate::schedule::Pace;
 
 /// Cells of the time to the next poll, with the mark of the reader's pace.
 const WHEN_CELLS: usize = 4;
@@ -20,7 +19,12 @@ const WHEN_CELLS: usize = 4;
 /// Draws the pane; answers with its rows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
     let focused = model.screen.focus == Pane::Feeds;
-    let inside = pane::bordered(frame, area, "Feeds", focused);
+    let title = match model.screen.feeds.order {
+        SortOrder::Title => "Feeds",
+        SortOrder::Unread => "Feeds ─ by unread",
+        SortOrder::NextPoll => "Feeds ─ by next poll",
+    };
+    let inside = pane::bordered(frame, area, title, focused);
     let list = &model.screen.feeds;
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
@@ -63,11 +67,7 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
 
 /// Trouble, time to the next poll, the reader's pace: always of one width, so that columns align.
 fn right_end(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
-    let pace = match feed.record.wishes.pace {
-        Some(Pace::More) => "▲",
-        Some(Pace::Less) => "▼",
-        Some(Pace::Normal) | None => " ",
-    };
+    let pace = cells::fit(plan::pace_sign(feed), 1);
     let trouble = if feed.is_gone() {
         "†"
     } else if feed.is_failing() {
