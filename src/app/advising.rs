@@ -82,9 +82,9 @@ fn by_hand(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Ad
 /// The setting that moves what settled a plan; `None`: none does.
 const fn remedy(settled: SettledBy) -> Option<&'static str> {
     match settled {
-        SettledBy::Fixed => Some("edits: 'every' left empty follows the publisher again"),
-        SettledBy::Minimum => Some("edits: a shorter 'at least' lets it be polled sooner"),
-        SettledBy::Maximum => Some("edits: a longer 'at most' lets it be polled later"),
+        SettledBy::Fixed => Some("edits: an empty 'fixed interval' follows the publisher again"),
+        SettledBy::Minimum => Some("edits: a smaller 'shortest interval' lets it be polled sooner"),
+        SettledBy::Maximum => Some("edits: a larger 'longest interval' lets it be polled later"),
         SettledBy::CacheLifetime => {
             Some("edits: 'ignore cache lifetime', if this server states a wrong one")
         }
@@ -98,7 +98,7 @@ const fn remedy(settled: SettledBy) -> Option<&'static str> {
         | SettledBy::RefreshRate
         | SettledBy::BoilerplateSy
         | SettledBy::Learned
-        | SettledBy::Default => Some("edits: 'every' sets an interval of your own"),
+        | SettledBy::Default => Some("edits: 'fixed interval' sets one of your own"),
         SettledBy::RetryAfter
         | SettledBy::BackOff
         | SettledBy::Dead

@@ -12,7 +12,7 @@ use crate::app::prompting::Prompt;
 /// Columns of the dialog at most.
 const COLUMNS_MAX: u16 = 84;
 /// Cells of a line's name: the longest, and where there is little room.
-const LABEL_CELLS: (usize, usize) = (27, 16);
+const LABEL_CELLS: (usize, usize) = (27, 17);
 /// Lines below the form.
 const BOTTOM_LINES: u16 = 2;
 
@@ -66,10 +66,9 @@ fn value_spans(row: &EditRow, selected: bool, room: usize) -> Vec<Span<'static>>
     match &row.value {
         EditValue::Line(prompt) if prompt.text.is_empty() => {
             // The cursor stands before the hint.
-            vec![
-                Span::raw(" "),
-                Span::styled(cells::cut(&row.hint, room.saturating_sub(1)), theme::DIM),
-            ]
+            let before = if selected { " " } else { "" };
+            let hint = cells::cut(&format!("{before}{}", row.hint), room);
+            vec![Span::styled(hint, theme::DIM)]
         }
         EditValue::Line(prompt) if selected => vec![Span::raw(seen_part(prompt, room).0)],
         EditValue::Line(prompt) => vec![Span::raw(cells::cut(&prompt.text, room))],

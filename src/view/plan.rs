@@ -17,7 +17,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use super::plan_week::week_lines;
 use super::{cells, pane, plan_polls, theme, when};
@@ -55,12 +55,16 @@ pub(super) fn draw(
     shown: &PlanPane,
     now: DateTime<Utc>,
 ) -> (u16, u16) {
-    frame.render_widget(Clear, area);
+    pane::clear_beside(frame, area);
     let Some(feed) = model.feeds.get(&shown.feed) else { return (0, 0) };
     let zone = if shown.utc { Tz::UTC } else { model.zone };
-    let other = if shown.utc { "U: your time" } else { "U: UTC" };
     let title = format!("Plan ─ {} {}", feed.record.shown_title(), pace_sign(feed));
-    let place = format!("times in {} · {other} · q closes", zone.name());
+    let other = match (model.zone, shown.utc) {
+        (Tz::UTC, _) => "",
+        (_, true) => "U: your time · ",
+        (_, false) => "U: UTC · ",
+    };
+    let place = format!("times in {} · {other}q closes", zone.name());
     let inside = pane::counted(frame, area, title.trim_end(), &place, true);
     let ink = Ink { width: usize::from(inside.width).saturating_sub(1), zone, now };
     let lines = lines(feed, shown, ink);
@@ -101,9 +105,30 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
         let text = format!("{}{}", advice.text, from.unwrap_or_default());
         lines.extend(keyed(advice.key, &text, ink));
     }
-    for effect in &page.paces {
+    let coming = page.plan.next_poll.is_some();
+    for effect in page.paces.iter().filter(|_| coming) {
         lines.extend(keyed(pace_key(effect.pace), &effect_words(effect, ink), ink));
     }
+    if coming {
+        lines.extend(restriction_lines(shown, ink));
+    }
+    lines.extend(rule_lines(shown, ink));
+    lines.extend(week_lines(page.week.as_ref(), page.plan.binding_seconds, ink.width));
+    lines.extend(plan_polls::poll_lines(shown.polls.as_deref(), ink));
+    if !page.plan.flaws.is_empty() {
+        heading(&mut lines, "Hints that cannot be followed");
+        for flaw in &page.plan.flaws {
+            let text = format!("{} '{}': {}", flaw.element, flaw.text, flaw.reason);
+            lines.extend(sentence(&text, ink.width, theme::TEXT));
+        }
+    }
+    lines
+}
+
+/// Floors that have not passed, and hours to skip.
+fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+    let page = &shown.page;
+    let mut lines = Vec::new();
     heading(&mut lines, "What holds it back now");
     for floor in &page.floors {
         let text = format!("until {}: {}", instant(floor.until, ink), floor.reason);
@@ -115,16 +140,6 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
     if page.floors.is_empty() && page.skips.is_none() {
         let nothing = "nothing: no cache lifetime, no waiting time, no hours to skip";
         lines.extend(sentence(nothing, ink.width, theme::DIM));
-    }
-    lines.extend(rule_lines(shown, ink));
-    lines.extend(week_lines(page.week.as_ref(), page.plan.binding_seconds, ink.width));
-    lines.extend(plan_polls::poll_lines(shown.polls.as_deref(), ink));
-    if !page.plan.flaws.is_empty() {
-        heading(&mut lines, "Hints that cannot be followed");
-        for flaw in &page.plan.flaws {
-            let text = format!("{} '{}': {}", flaw.element, flaw.text, flaw.reason);
-            lines.extend(sentence(&text, ink.width, theme::TEXT));
-        }
     }
     lines
 }
@@ -143,8 +158,11 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>>
     let interval = plan
         .binding_seconds
         .map(|seconds| format!(" · every {}", duration_words(i64::from(seconds))));
-    let settled = format!("{}{}", settled_words(plan.settled_by), interval.unwrap_or_default());
-    lines.extend(sentence(&settled, ink.width, theme::TEXT));
+    if plan.next_poll.is_some() {
+        let (why, interval) = (settled_words(plan.settled_by), interval.unwrap_or_default());
+        let settled = format!("settled by: {why}{interval}");
+        lines.extend(sentence(&settled, ink.width, theme::TEXT));
+    }
     if let Some(held_up) = &shown.page.held_up {
         lines.extend(sentence(held_up, ink.width, theme::HEADING));
     }
@@ -155,7 +173,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>>
     );
     lines.extend(sentence(&read, ink.width, theme::DIM));
     if let Some(trouble) = &feed.state.trouble {
-        let since = feed.state.failing_since;
+        let since = feed.state.failing_since.filter(|_| !feed.is_gone());
         let since = since.map(|at| format!(", failing since {}", when::minute(at, ink.zone)));
         let text = format!("{trouble}{}", since.unwrap_or_default());
         lines.extend(sentence(&text, ink.width, theme::TROUBLE));

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use super::plan::pace_sign;
 use super::{cells, pane, theme, when};
@@ -16,7 +16,7 @@ use crate::history::FeedKey;
 /// From this width on the reason stands beside the feed.
 const WIDE: usize = 64;
 /// Cells of the reason.
-const REASON_CELLS: usize = 26;
+const REASON_CELLS: usize = 28;
 
 /// Draws the timetable; answers with its rows.
 pub(super) fn draw(
@@ -26,7 +26,7 @@ pub(super) fn draw(
     shown: TimetablePane,
     now: DateTime<Utc>,
 ) -> u16 {
-    frame.render_widget(Clear, area);
+    pane::clear_beside(frame, area);
     let count = model.timetable.len();
     let place = format!("{}/{count}", shown.selected.saturating_add(1).min(count));
     let title = "Timetable ─ Enter opens the plan, q closes";
