@@ -14,7 +14,7 @@ use super::planning;
 use super::poll_log::PollLogEntry;
 use super::screen::Overlay;
 use super::subscription::Subscription;
-use crate::feed::IntervalRule;
+use crate::feed::{IntervalRule, Zone};
 use crate::history::FeedKey;
 use crate::schedule::{self, Facts, Pace, Plan, Restriction};
 
@@ -246,10 +246,18 @@ fn rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
     let in_force = schedule::rule_in_force(facts, now);
     let row = |(place, rule): (usize, &IntervalRule)| RuleRow {
         interval_seconds: i64::from(rule.minutes).saturating_mul(60),
-        when: schedule::rule_words(rule),
+        when: when_words(rule),
         in_force: in_force == Some(place),
     };
     (0_usize..).zip(rules).map(row).collect()
+}
+
+/// When a rule applies; its hours are counted in UTC unless it says otherwise.
+fn when_words(rule: &IntervalRule) -> String {
+    let words = schedule::rule_words(rule);
+    let stated = [rule.start_hour, rule.end_hour, rule.start_day, rule.end_day];
+    let in_utc = rule.zone == Zone::Utc && stated.iter().any(Option::is_some);
+    if in_utc { format!("{words} (UTC)") } else { words }
 }
 
 /// `hours 6 to 11 and Sunday (UTC)`, and whether they are kept.

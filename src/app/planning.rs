@@ -7,7 +7,7 @@ use super::settings::Settings;
 use super::subscription::Subscription;
 use super::traffic::is_loopback;
 use crate::history::FeedKey;
-use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy};
+use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy, Stage};
 
 /// Makes the plan of a feed anew and puts it into the timetable.
 pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
@@ -111,6 +111,24 @@ pub const fn settled_words(settled: SettledBy) -> &'static str {
         SettledBy::Stopped => "stopped",
         SettledBy::Paused => "paused",
         SettledBy::Expired => "finished by the publisher",
+    }
+}
+
+/// What a step of a plan is called.
+pub const fn stage_words(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Standing => "standing",
+        Stage::Recommendation => "recommended",
+        Stage::Pace => "your pace",
+        Stage::Minimum => "minimum",
+        Stage::Maximum => "maximum",
+        Stage::NextUpdate => "next update",
+        Stage::Jitter => "spread",
+        Stage::CacheLifetime => "cache lifetime",
+        Stage::RetryAfter => "Retry-After",
+        Stage::BackOff => "back-off",
+        Stage::Skip => "skip windows",
+        Stage::Due => "due",
     }
 }
 

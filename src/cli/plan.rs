@@ -113,7 +113,7 @@ fn step_line(step: &Step, zone: Tz) -> String {
         (_, Some(after)) => format!("{}: ", words(after)),
         (_, None) => String::new(),
     };
-    let stage = step.stage.word().replace('_', " ");
+    let stage = planning::stage_words(step.stage);
     format!("  {stage:<15} {values}{}", step.reason)
 }
 

@@ -23,9 +23,9 @@ use super::plan_week::week_lines;
 use super::{cells, pane, plan_polls, theme, when};
 use crate::app::explaining::{PaceEffect, PlanPane};
 use crate::app::model::Model;
-use crate::app::planning::settled_words;
+use crate::app::planning::{settled_words, stage_words};
 use crate::app::subscription::Subscription;
-use crate::schedule::{Pace, Stage, Step, Value, duration_words};
+use crate::schedule::{Pace, Step, Value, duration_words};
 
 /// From this width on a step stands on one line with its values beside it.
 const WIDE: usize = 72;
@@ -211,23 +211,6 @@ fn step_lines(step: &Step, ink: Ink) -> Vec<Line<'static>> {
     let reason = cells::wrap(&step.reason, ink.width.saturating_sub(2), SENTENCE_LINES);
     lines.extend(reason.into_iter().map(|line| Line::raw(format!("  {line}"))));
     lines
-}
-
-const fn stage_words(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Standing => "standing",
-        Stage::Recommendation => "recommended",
-        Stage::Pace => "your pace",
-        Stage::Minimum => "minimum",
-        Stage::Maximum => "maximum",
-        Stage::NextUpdate => "next update",
-        Stage::Jitter => "spread",
-        Stage::CacheLifetime => "cache lifetime",
-        Stage::RetryAfter => "Retry-After",
-        Stage::BackOff => "back-off",
-        Stage::Skip => "skip windows",
-        Stage::Due => "due",
-    }
 }
 
 fn value(value: Value, ink: Ink) -> String {

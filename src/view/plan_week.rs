@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!      0     6     12    18
-//! Mon  ▒▒▒▒█▒▒▒▒█████████▒▒▒▒▒▒
-//! █ 30 min  ▒ 4 h  × left alone
+//! Mon  ····█····█████████······
+//! █ 30 min, · 4 h, × to be skipped
 //! ```
 
 use ratatui::text::{Line, Span};
@@ -13,8 +13,10 @@ use super::{cells, theme};
 use crate::app::explaining::{WeekHour, WeekPicture};
 use crate::schedule::duration_words;
 
-/// Signs of the intervals, the shortest first; further ones share the last.
-const SIGNS: [&str; 12] = ["█", "▓", "▒", "░", "·", "a", "b", "c", "d", "e", "f", "…"];
+/// Signs of up to five intervals, the shortest first; fewer are spread over them.
+const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];
+/// Signs of more intervals; further ones share the last.
+const LETTERS: [&str; 12] = ["█", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "…"];
 /// Sign of an hour in which the publisher wants no polls.
 const SKIPPED: &str = "×";
 /// Cells before the hours.
@@ -59,21 +61,31 @@ fn sign(week: &WeekPicture, hour: WeekHour) -> &'static str {
         return SKIPPED;
     }
     let place = week.intervals.iter().position(|seconds| *seconds == hour.interval_seconds);
-    interval_sign(place.unwrap_or(usize::MAX))
+    interval_sign(place.unwrap_or(0), week.intervals.len())
 }
 
-fn interval_sign(place: usize) -> &'static str {
-    SIGNS.get(place).or(SIGNS.last()).copied().unwrap_or_default()
+/// The sign of the interval at a place of so many.
+fn interval_sign(place: usize, count: usize) -> &'static str {
+    if count <= SHADES.len() {
+        let last = SHADES.len().saturating_sub(1);
+        let shade = place.saturating_mul(last).checked_div(count.saturating_sub(1)).unwrap_or(0);
+        return SHADES.get(shade).copied().unwrap_or_default();
+    }
+    LETTERS.get(place).or(LETTERS.last()).copied().unwrap_or_default()
 }
 
 fn legend(week: &WeekPicture, width: usize) -> Vec<Line<'static>> {
     let intervals = (0_usize..).zip(&week.intervals).map(|(place, seconds)| {
-        format!("{} {}", interval_sign(place), duration_words(i64::from(*seconds)))
+        format!(
+            "{} {}",
+            interval_sign(place, week.intervals.len()),
+            duration_words(i64::from(*seconds))
+        )
     });
     let skipped = week.hours.iter().any(|hour| hour.skipped);
     let skipped = skipped.then(|| format!("{SKIPPED} to be skipped"));
     let now = week.now.map(|_| "now is marked".to_owned());
-    let text = intervals.chain(skipped).chain(now).collect::<Vec<_>>().join(" · ");
+    let text = intervals.chain(skipped).chain(now).collect::<Vec<_>>().join(", ");
     let lines = cells::wrap(&text, width, 6);
     lines.into_iter().map(|line| Line::styled(line, theme::DIM)).collect()
 }
@@ -96,9 +108,9 @@ mod tests {
         let week = WeekPicture { hours, now: Some(4), intervals: vec![1800, 14_400] };
         let lines = text(&week_lines(Some(&week), None, 37));
         assert_eq!(lines[2], "     0     6     12    18    ");
-        assert_eq!(lines[3], "Mon  ▓▓▓▓█▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓");
+        assert_eq!(lines[3], "Mon  ····█···················");
         assert_eq!(lines[9], "Sun  ××××××××××××××××××××××××");
-        assert_eq!(lines[10], "█ 30 min · ▓ 4 h · × to be skipped ·");
+        assert_eq!(lines[10], "█ 30 min, · 4 h, × to be skipped, now");
         assert!(lines.iter().all(|line| cells::width(line) <= 37));
     }
 

@@ -175,8 +175,8 @@ impl Simulation {
     fn answer(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Fetch(request) => {
-                let asked = self.model.feeds.values().find(|feed| feed.record.url == request.url);
-                let feed = asked.expect("a request belongs to a feed").key;
+                let number = request.url.trim_start_matches("https://host").split('.').next();
+                let feed = FeedKey(number.and_then(|number| number.parse().ok()).unwrap());
                 assert_eq!(
                     self.planned[&feed],
                     Some(self.now),

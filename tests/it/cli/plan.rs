@@ -157,7 +157,7 @@ fn a_document_is_planned_in_sentences_too_and_wrong_facts_are_refused() {
         told.out.starts_with("next poll Mon 2 Mar 2026 10:30, in 30 min (the publisher's ttl)")
     );
     assert!(
-        told.out.contains("recommendation  30 min: the publisher's ttl of 30 min"),
+        told.out.contains("recommended     30 min: the publisher's ttl of 30 min"),
         "{told:#?}"
     );
     let wrong = program.write("wrong.json", "{\"pace\": \"often\"}");
