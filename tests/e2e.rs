@@ -221,6 +221,34 @@ fn without_subscriptions_it_says_what_can_be_done() {
     assert!(session.ended().success());
 }
 
+#[test]
+fn more_often_is_seen_at_once_and_still_there_after_a_restart() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("data");
+    let data = data.to_str().unwrap();
+    let added = Command::new(env!("CARGO_BIN_EXE_backissue"))
+        .env_clear()
+        .env("HOME", home.path())
+        .args(["--data-dir", data, "add", "--no-poll", "http://127.0.0.1:1/orchard.xml"])
+        .output();
+    assert!(added.unwrap().status.success());
+    let mut session = Session::start(&["--data-dir", data, "--offline"], 120, 36);
+    session.until_it_says("orchard.xml");
+    session.press("jjjji");
+    session.until_it_says("Why then");
+    session.press("+");
+    session.until("the sign in the list and in the pane", |screen| {
+        screen.contents().matches('▲').count() == 2
+    });
+    session.until_it_says("more often");
+    session.press("iq");
+    assert!(session.ended().success());
+    let mut session = Session::start(&["--data-dir", data, "--offline"], 120, 36);
+    session.until_it_says("▲");
+    session.press("q");
+    assert!(session.ended().success());
+}
+
 /// Words in some columns of a row.
 fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
     let cells = columns.filter_map(|column| screen.cell(row, column));

@@ -49,6 +49,8 @@ pub enum Effect {
     LoadEntry(EntryKey),
     /// Turn an entry's text into lines.
     Render(RenderWanted),
+    /// Read the last polls of a feed.
+    LoadPolls(FeedKey),
     /// Count the unread entries listed since an instant.
     CountToday(DateTime<Utc>),
     /// Open an address in the reader's browser.

@@ -5,9 +5,15 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
+use super::attention;
 use super::listing::{ListQuery, Scope, Show};
 use super::model::Model;
+use super::screen::{Overlay, Pane};
+use super::subscription::Subscription;
 use crate::history::FeedKey;
+
+/// Rows that move are ordered anew after this time at the soonest.
+const RESORT_SECONDS: i64 = 2;
 
 /// The subscriptions pane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,6 +24,24 @@ pub struct FeedsPane {
     pub selected: usize,
     /// Place of the first row on the screen.
     pub top: usize,
+    /// How the feeds are ordered.
+    pub order: SortOrder,
+    /// Plans or sums have changed since the rows were ordered.
+    pub stale: bool,
+    /// When they were ordered.
+    pub ordered: Option<DateTime<Utc>>,
+}
+
+/// How the feeds are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SortOrder {
+    /// Under their tags, by title.
+    #[default]
+    Title,
+    /// The most unread first.
+    Unread,
+    /// The next to be polled first.
+    NextPoll,
 }
 
 /// One row of the pane.
@@ -56,14 +80,49 @@ impl FeedsPane {
 /// Makes the rows anew; the selection stays on the row it was on.
 pub fn rebuild(model: &mut Model) {
     let selected = model.screen.feeds.selected_row().cloned();
+    let mut rows =
+        vec![FeedsRow::AllUnread, FeedsRow::Today, FeedsRow::Starred, FeedsRow::Attention];
+    match model.screen.feeds.order {
+        SortOrder::Title => rows.extend(under_tags(model)),
+        SortOrder::Unread => {
+            let unread = |feed: &Subscription| std::cmp::Reverse(feed.counters.unread);
+            rows.extend(flat(by_title(model), |key| model.feeds.get(key).map(unread)));
+        }
+        SortOrder::NextPoll => {
+            // Those that are never polled come last.
+            let next = |feed: &Subscription| feed.plan.next_poll;
+            let never_last = |at: Option<DateTime<Utc>>| (at.is_none(), at);
+            let key = |key: &FeedKey| never_last(model.feeds.get(key).and_then(next));
+            rows.extend(flat(by_title(model), key));
+        }
+    }
+    let pane = &mut model.screen.feeds;
+    let place = selected.and_then(|row| rows.iter().position(|other| same(other, &row)));
+    pane.rows = rows;
+    pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
+    pane.stale = false;
+}
+
+fn by_title(model: &Model) -> Vec<FeedKey> {
     let mut by_title: Vec<FeedKey> = model.feeds.keys().copied().collect();
     by_title.sort_by_cached_key(|key| {
         let title = model.feeds.get(key).map(|feed| in_order(feed.record.shown_title()));
         (title, *key)
     });
+    by_title
+}
+
+/// Feeds without their tags, in another order; of equals the first by title comes first.
+fn flat<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
+    feeds.sort_by_key(by);
+    feeds.into_iter().map(|key| FeedsRow::Feed(key, false)).collect()
+}
+
+/// Tags with their feeds, then feeds without a tag.
+fn under_tags(model: &Model) -> Vec<FeedsRow> {
     let mut tags: BTreeMap<String, Vec<FeedKey>> = BTreeMap::new();
     let mut untagged = Vec::new();
-    for key in by_title {
+    for key in by_title(model) {
         let Some(feed) = model.feeds.get(&key) else { continue };
         if feed.record.tags.is_empty() {
             untagged.push(key);
@@ -72,17 +131,77 @@ pub fn rebuild(model: &mut Model) {
             tags.entry(tag.clone()).or_default().push(key);
         }
     }
-    let mut rows =
-        vec![FeedsRow::AllUnread, FeedsRow::Today, FeedsRow::Starred, FeedsRow::Attention];
+    let mut rows = Vec::new();
     for (tag, feeds) in tags {
         rows.push(FeedsRow::Tag(tag, feeds.clone()));
         rows.extend(feeds.into_iter().map(|key| FeedsRow::Feed(key, true)));
     }
     rows.extend(untagged.into_iter().map(|key| FeedsRow::Feed(key, false)));
-    let pane = &mut model.screen.feeds;
-    let place = selected.and_then(|row| rows.iter().position(|other| same(other, &row)));
-    pane.rows = rows;
-    pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
+    rows
+}
+
+/// The next order: by title under tags, by unread, by next poll.
+pub fn sort_next(model: &mut Model, now: DateTime<Utc>) {
+    let (order, words) = match model.screen.feeds.order {
+        SortOrder::Title => (SortOrder::Unread, "the most unread first"),
+        SortOrder::Unread => (SortOrder::NextPoll, "the next to be polled first"),
+        SortOrder::NextPoll => (SortOrder::Title, "by tag and title"),
+    };
+    model.screen.feeds.order = order;
+    rebuild(model);
+    model.screen.feeds.ordered = Some(now);
+    let height = usize::from(model.screen.viewport.feeds_rows);
+    model.screen.feeds.keep_in_sight(height);
+    model.screen.say(now, format!("feeds: {words}"));
+}
+
+/// Orders by next poll anew when plans have changed, but not more often than a reader can follow; the selection
+/// stays on its feed.
+pub fn resort(model: &mut Model, now: DateTime<Utc>) {
+    let pane = &model.screen.feeds;
+    if !pane.stale || pane.order != SortOrder::NextPoll || !model.screen.is_on() {
+        return;
+    }
+    let lately = pane.ordered.is_some_and(|at| {
+        (0..RESORT_SECONDS).contains(&now.signed_duration_since(at).num_seconds())
+    });
+    if !lately {
+        rebuild(model);
+        model.screen.feeds.ordered = Some(now);
+        let height = usize::from(model.screen.viewport.feeds_rows);
+        model.screen.feeds.keep_in_sight(height);
+    }
+}
+
+/// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
+/// row of the Attention list, of the selected entry, or the selected feed.
+pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
+    match &model.screen.overlay {
+        Some(Overlay::Plan(pane)) => return Some(pane.feed),
+        Some(Overlay::Timetable(pane)) => return pane.feed,
+        Some(Overlay::Help(_) | Overlay::Prompt(_) | Overlay::Choice(_) | Overlay::Edit(_))
+        | None => {}
+    }
+    if attention::is_open(model) {
+        return attention::selected(model, now).map(|concern| concern.feed);
+    }
+    let row = model.screen.list.selected_row();
+    match (model.screen.focus, row, model.screen.feeds.selected_row()) {
+        (Pane::Entries | Pane::Reader, Some(row), _) => Some(row.key.feed),
+        (_, _, Some(FeedsRow::Feed(key, _))) => Some(*key),
+        (
+            _,
+            _,
+            Some(
+                FeedsRow::AllUnread
+                | FeedsRow::Today
+                | FeedsRow::Starred
+                | FeedsRow::Attention
+                | FeedsRow::Tag(..),
+            )
+            | None,
+        ) => None,
+    }
 }
 
 /// A title as people order it: without regard to case, numbers by their value.

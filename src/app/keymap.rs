@@ -120,6 +120,22 @@ pub enum Command {
     Show,
     /// Unsubscribe.
     Unsubscribe,
+    /// The plan of the selected feed.
+    Plan,
+    /// The coming polls.
+    Timetable,
+    /// Times of the plan in UTC, or in the reader's zone.
+    Zone,
+    /// The selected feed more often.
+    MoreOften,
+    /// The selected feed less often.
+    LessOften,
+    /// The selected feed as recommended.
+    NormallyOften,
+    /// Edit the selected feed.
+    Edit,
+    /// Another order of the feeds.
+    Sort,
     /// Help.
     Help,
     /// A digit of a link's number.
@@ -161,6 +177,7 @@ pub struct Binding {
     command: Command,
 }
 
+const FEEDS: &[Pane] = &[Pane::Feeds];
 const LISTS: &[Pane] = &[Pane::Feeds, Pane::Entries];
 const ENTRIES: &[Pane] = &[Pane::Entries, Pane::Reader];
 const READER: &[Pane] = &[Pane::Reader];
@@ -176,7 +193,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 30] = [
+pub const BINDINGS: [Binding; 38] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -262,7 +279,7 @@ pub const BINDINGS: [Binding; 30] = [
         &[Key::char('u'), Key::ctrl('z')],
         &[],
         Command::Undo,
-        "undo the last mark",
+        "undo the last mark or change",
     ),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
@@ -282,6 +299,26 @@ pub const BINDINGS: [Binding; 30] = [
     ),
     binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed or list"),
     binding("R", &[Key::char('R')], &[], Command::PollAll, "poll all that may be polled"),
+    binding("i", &[Key::char('i')], &[], Command::Plan, "plan of the feed: when next, and why"),
+    binding("+", &[Key::char('+')], &[], Command::MoreOften, "poll the feed more often"),
+    binding("-", &[Key::char('-')], &[], Command::LessOften, "poll the feed less often"),
+    binding("=", &[Key::char('=')], &[], Command::NormallyOften, "poll the feed as recommended"),
+    binding(
+        "e",
+        &[Key::char('e')],
+        &[],
+        Command::Edit,
+        "edit the feed: title, tags, how often, bounds, history",
+    ),
+    binding(
+        "P",
+        &[Key::char('P')],
+        &[],
+        Command::Timetable,
+        "timetable: the coming polls in order",
+    ),
+    binding("U", &[Key::char('U')], &[], Command::Zone, "in a plan: UTC, or your own time zone"),
+    binding("S", &[Key::char('S')], FEEDS, Command::Sort, "sort by title, unread or next poll"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
     binding("?", &[Key::char('?')], &[], Command::Help, "the keys that work here"),
     binding("Ctrl-c", &[Key::ctrl('c')], &[], Command::Quit, "end at once; everything is saved"),

@@ -9,8 +9,8 @@ use super::feeds_pane;
 use super::model::Model;
 use super::moving;
 use super::msg::Marked;
-use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
-use super::unsubscribing;
+use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
+use super::{preferring, unsubscribing};
 use crate::history::{EntryKey, FeedKey, Flag};
 
 /// Steps that can be taken back.
@@ -40,14 +40,21 @@ pub enum Step {
     },
     /// A subscription was given up.
     Unsubscribed(Box<Subscription>),
-    /// Something about a subscription was decided: how it was before.
-    Changed {
-        /// The feed.
+    /// The address of a subscription was decided on, or where it may lead.
+    Readdressed {
+        /// The subscription.
         feed: FeedKey,
-        /// Its lasting part.
-        record: Box<SubscriptionRecord>,
+        /// How it was before.
+        before: Box<SubscriptionRecord>,
         /// The move that was proposed.
         proposed: Option<ProposedMove>,
+    },
+    /// The reader changed what was chosen for a subscription.
+    Changed {
+        /// The subscription.
+        feed: FeedKey,
+        /// What was chosen before.
+        before: Box<Chosen>,
     },
 }
 
@@ -106,9 +113,10 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             vec![Effect::Mark { keys, flag, value: !value }]
         }
         Step::Unsubscribed(subscription) => unsubscribing::take_back(model, now, *subscription),
-        Step::Changed { feed, record, proposed } => {
-            moving::put_back(model, now, feed, *record, proposed)
+        Step::Readdressed { feed, before, proposed } => {
+            moving::put_back(model, now, feed, *before, proposed)
         }
+        Step::Changed { feed, before } => preferring::take_back(model, now, feed, *before),
     }
 }
 

@@ -2,14 +2,18 @@
 //! Pure; stands on `feed`, `history` and `schedule`.
 //!
 //! This folder does not draw, fetch, store or wait. [`update`](update::update) is the only way in; a journey
-//! is one file: `polling`, `subscribing`, `reading`, `marking`.
+//! is one file: `polling`, `subscribing`, `reading`, `marking`, `preferring`, `explaining`.
 
+pub mod advising;
 pub mod answers;
 pub mod asking;
 pub mod attention;
+pub mod editing;
 pub mod effect;
+pub mod explaining;
 pub mod feeds_pane;
 pub mod fetching;
+pub mod foreseeing;
 pub mod keymap;
 pub mod lines;
 pub mod listing;
@@ -17,9 +21,12 @@ pub mod marking;
 pub mod model;
 pub mod moving;
 pub mod msg;
+pub mod obeying;
 pub mod planning;
 pub mod poll_log;
 pub mod polling;
+pub mod preferring;
+pub mod pressing;
 pub mod prompting;
 pub mod reachability;
 pub mod reading;
@@ -29,6 +36,7 @@ pub mod screen;
 pub mod server_habits;
 pub mod settings;
 pub mod settling;
+pub mod span;
 pub mod sparing;
 pub mod subscribing;
 pub mod subscription;

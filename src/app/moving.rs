@@ -196,11 +196,14 @@ pub fn put_back(
     model: &mut Model,
     now: DateTime<Utc>,
     feed: FeedKey,
-    record: SubscriptionRecord,
+    before: SubscriptionRecord,
     proposed: Option<ProposedMove>,
 ) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
-    subscription.record = record;
+    let SubscriptionRecord { url, former, declined, wishes, .. } = before;
+    let record = &mut subscription.record;
+    (record.url, record.former, record.declined) = (url, former, declined);
+    record.wishes.allow_insecure = wishes.allow_insecure;
     subscription.state.proposed = proposed;
     let title = subscription.record.shown_title().to_owned();
     let saved = (subscription.record.clone(), subscription.state.clone());
@@ -216,9 +219,9 @@ pub fn changed(
     change: impl FnOnce(&mut Subscription) -> String,
 ) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
-    let before = Step::Changed {
+    let before = Step::Readdressed {
         feed,
-        record: Box::new(subscription.record.clone()),
+        before: Box::new(subscription.record.clone()),
         proposed: subscription.state.proposed.clone(),
     };
     let text = change(subscription);

@@ -4,6 +4,7 @@ use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::keymap::Key;
 use super::listing::RowsLoaded;
+use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;
 use super::subscribing::Wanted;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry};
@@ -75,6 +76,8 @@ pub enum Msg {
     EntryLoaded(Box<LoadedEntry>),
     /// An entry's text as lines.
     Rendered(Box<RenderedEntry>),
+    /// The last polls of a feed, newest first.
+    PollsLoaded(FeedKey, Vec<PollLogEntry>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.

@@ -312,7 +312,10 @@ pub fn commit_failed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: 
     let Some(subscription) = model.feeds.get_mut(&feed) else { return };
     let before = model.busy.get_mut(&feed).and_then(|poll| poll.before.take());
     if let Some(before) = before {
+        // What the reader chose meanwhile is saved already and stays.
+        let chosen = subscription.record.chosen();
         (subscription.state, subscription.record) = *before;
+        subscription.record.choose(chosen);
     }
     let nothing = schedule::AnswerHeaders::default();
     subscription.state.facts.record_failure(Failure::Unreadable, &nothing, now, now);

@@ -2,6 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::editing::EditField;
 use super::keymap::{Code, Key};
 
 /// Longest line kept, in bytes: pasted text has no other limit.
@@ -25,6 +26,8 @@ pub enum PromptPurpose {
     Add,
     /// The path of an OPML file to import.
     Import,
+    /// A line of the edit dialog.
+    Field(EditField),
 }
 
 /// What a key did to the line.
@@ -49,6 +52,7 @@ impl Prompt {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import the OPML file: ",
+            PromptPurpose::Field(field) => field.label(),
         }
     }
 

@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::attention;
+use super::editing::EditForm;
+use super::explaining::PlanPane;
 use super::feeds_pane::FeedsPane;
+use super::foreseeing::TimetablePane;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
@@ -29,6 +32,8 @@ pub struct Screen {
     pub reader: Option<Reader>,
     /// What lies over the panes.
     pub overlay: Option<Overlay>,
+    /// What lies below that and is seen again when it is closed; the topmost last, each kind once.
+    pub beneath: Vec<Overlay>,
     /// The last message.
     pub notice: Option<Notice>,
     /// Sizes measured when the screen was drawn last.
@@ -83,6 +88,12 @@ pub enum Overlay {
     Prompt(Prompt),
     /// A page names several feeds: which one?
     Choice(Choice),
+    /// The plan of a feed.
+    Plan(Box<PlanPane>),
+    /// The coming polls.
+    Timetable(TimetablePane),
+    /// What the reader chose for a feed.
+    Edit(Box<EditForm>),
 }
 
 /// A choice between the feeds that a page names.
@@ -118,6 +129,10 @@ pub struct Viewport {
     pub reader_columns: u16,
     /// Lines of the help.
     pub help_lines: u16,
+    /// Lines of the plan.
+    pub plan_lines: u16,
+    /// Rows of the plan or the timetable.
+    pub overlay_rows: u16,
 }
 
 /// What to do when rows have come.
@@ -153,6 +168,41 @@ impl Screen {
     /// Whether there is a screen at all.
     pub const fn is_on(&self) -> bool {
         self.size.0 > 0
+    }
+
+    /// Lays something over what is open. A kind of overlay is open once at most.
+    pub fn lay_over(&mut self, overlay: Overlay) {
+        let kind = std::mem::discriminant(&overlay);
+        self.beneath.extend(self.overlay.take());
+        self.beneath.retain(|other| std::mem::discriminant(other) != kind);
+        self.overlay = Some(overlay);
+    }
+
+    /// Takes away what lies over everything; what lay beneath is open again.
+    pub fn uncover(&mut self) {
+        self.overlay = self.beneath.pop();
+    }
+
+    /// The plan pane, wherever it lies.
+    pub fn plan_pane_mut(&mut self) -> Option<&mut PlanPane> {
+        let open = self.overlay.iter_mut().chain(&mut self.beneath);
+        open.into_iter().find_map(|overlay| match overlay {
+            Overlay::Plan(pane) => Some(&mut **pane),
+            Overlay::Help(_)
+            | Overlay::Prompt(_)
+            | Overlay::Choice(_)
+            | Overlay::Timetable(_)
+            | Overlay::Edit(_) => None,
+        })
+    }
+
+    /// Closes the plan pane, wherever it lies.
+    pub fn close_plan(&mut self) {
+        let is_plan = |overlay: &Overlay| matches!(overlay, Overlay::Plan(_));
+        self.beneath.retain(|overlay| !is_plan(overlay));
+        if self.overlay.as_ref().is_some_and(is_plan) {
+            self.uncover();
+        }
     }
 
     /// Says something in the status line.

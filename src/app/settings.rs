@@ -1,5 +1,7 @@
 //! The settings, with their defaults; what a configuration file may change.
 
+use serde::{Deserialize, Serialize};
+
 use crate::schedule::Pace;
 
 /// Everything that can be configured. Times are in the unit their name ends with.
@@ -111,7 +113,8 @@ pub struct HistorySettings {
 }
 
 /// Whether archives are walked (SPEC C.10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
     /// Up to one run's caps without asking.
     Auto,
@@ -119,6 +122,20 @@ pub enum HistoryMode {
     Ask,
     /// Never.
     Off,
+}
+
+impl HistoryMode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Ask, Self::Off];
+
+    /// The word of `[history] mode` and of `--history` (UX 4).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Ask => "ask",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// `[ui]`.

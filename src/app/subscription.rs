@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::poll_log::PollLogEntry;
 use super::server_habits::{ServerHabits, is_default};
+use super::settings::HistoryMode;
 use crate::feed::FeedDocument;
 use crate::history::{Counters, FeedKey};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
@@ -71,6 +72,7 @@ pub const FORMER_MAX: usize = 20;
 /// What the reader wishes for the schedule of one feed; `None` takes the global setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
 pub struct Wishes {
     /// More or less often (SPEC A.8).
     pub pace: Option<Pace>,
@@ -86,6 +88,23 @@ pub struct Wishes {
     /// It is polled although the publisher said that it has ended (SPEC G.40).
     #[serde(skip_serializing_if = "is_default")]
     pub ignore_expired: bool,
+    /// Whether archives are walked.
+    pub history: Option<HistoryMode>,
+    /// The server's cache lifetimes are not believed (SPEC B.4.2).
+    pub ignore_cache_lifetime: bool,
+    /// The publisher's skip windows are not kept (SPEC B.5).
+    pub ignore_skips: bool,
+}
+
+/// What the reader chose for a subscription; the rest of its record is the publisher's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// The reader's own title.
+    pub own_title: Option<String>,
+    /// Tags in the reader's order.
+    pub tags: Vec<String>,
+    /// The reader's wishes for the schedule.
+    pub wishes: Wishes,
 }
 
 impl Wishes {
@@ -94,6 +113,7 @@ impl Wishes {
         let minutes = |name: &str| {
             settings.get(name)?.parse().ok().filter(|minutes| (1..=527_040).contains(minutes))
         };
+        let is_on = |name: &str| settings.get(name).is_some_and(|word| word == "on");
         Self {
             pace: settings
                 .get("pace")
@@ -101,20 +121,29 @@ impl Wishes {
             min_minutes: minutes("min"),
             max_minutes: minutes("max"),
             fixed_minutes: minutes("every"),
-            allow_insecure: settings.get("allowInsecure").is_some_and(|word| word == "true"),
-            ignore_expired: settings.get("ignoreExpired").is_some_and(|word| word == "true"),
+            allow_insecure: is_on("allow-insecure"),
+            ignore_expired: is_on("ignore-expired"),
+            history: settings
+                .get("history")
+                .and_then(|word| HistoryMode::ALL.into_iter().find(|mode| mode.word() == word)),
+            ignore_cache_lifetime: is_on("ignore-cache-lifetime"),
+            ignore_skips: is_on("ignore-skips"),
         }
     }
 
     /// The settings that travel in an OPML outline.
     pub fn to_settings(&self) -> BTreeMap<String, String> {
+        let on = |switch: bool| switch.then(|| "on".to_owned());
         let pairs = [
             ("pace", self.pace.map(|pace| pace.word().to_owned())),
             ("min", self.min_minutes.map(|minutes| minutes.to_string())),
             ("max", self.max_minutes.map(|minutes| minutes.to_string())),
             ("every", self.fixed_minutes.map(|minutes| minutes.to_string())),
-            ("allowInsecure", self.allow_insecure.then(|| "true".to_owned())),
-            ("ignoreExpired", self.ignore_expired.then(|| "true".to_owned())),
+            ("allow-insecure", on(self.allow_insecure)),
+            ("ignore-expired", on(self.ignore_expired)),
+            ("history", self.history.map(|mode| mode.word().to_owned())),
+            ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
+            ("ignore-skips", on(self.ignore_skips)),
         ];
         pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
@@ -229,6 +258,17 @@ impl SubscriptionRecord {
     pub fn shown_title(&self) -> &str {
         let stated = self.own_title.as_deref().or(self.title.as_deref());
         stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
+    }
+
+    /// What the reader chose.
+    pub fn chosen(&self) -> Chosen {
+        let Self { own_title, tags, wishes, .. } = self;
+        Chosen { own_title: own_title.clone(), tags: tags.clone(), wishes: wishes.clone() }
+    }
+
+    /// Takes what the reader chose.
+    pub fn choose(&mut self, chosen: Chosen) {
+        Chosen { own_title: self.own_title, tags: self.tags, wishes: self.wishes } = chosen;
     }
 
     /// Takes the publisher's title and site from a document; says whether anything changed.

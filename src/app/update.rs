@@ -5,24 +5,27 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::{FetchId, Fetched, Purpose};
-use super::keymap::{self, Code, Command, Key};
-use super::listing::Show;
 use super::model::Model;
 use super::msg::Msg;
 use super::polling::{self, News};
-use super::prompting::{Prompt, PromptPurpose, Typed};
-use super::refreshing::{self, PollWish, Wish};
-use super::screen::{Choice, Overlay, Pane, Viewport};
-use super::subscribing::{self, Wanted};
-use super::walking::Distance;
-use super::{attention, marking, reading, sparing, unsubscribing, walking};
-use crate::history::{Counters, FeedKey, Flag};
+use super::screen::Viewport;
+use super::subscribing;
+use super::{explaining, foreseeing, marking, pressing, reading, refreshing, sparing, walking};
+use crate::history::{Counters, FeedKey};
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
+    let effects = happened(model, now, msg);
+    explaining::refresh(model, now);
+    foreseeing::refresh(model);
+    feeds_pane::resort(model, now);
+    effects
+}
+
+fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Key(key) => pressed(model, now, key),
-        Msg::Pasted(text) => pasted(model, now, &text),
+        Msg::Key(key) => pressing::pressed(model, now, key),
+        Msg::Pasted(text) => pressing::pasted(model, now, &text),
         Msg::Resized(columns, rows) => {
             model.screen.size = (columns, rows);
             Vec::new()
@@ -52,6 +55,10 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::EntryLoaded(entry) => reading::loaded(model, *entry),
         Msg::Rendered(made) => {
             reading::rendered(model, *made);
+            Vec::new()
+        }
+        Msg::PollsLoaded(feed, polls) => {
+            explaining::polls_loaded(model, feed, polls);
             Vec::new()
         }
         Msg::TodayCounted(count) => {
@@ -145,6 +152,7 @@ pub fn measured(model: &mut Model, viewport: Viewport) -> Vec<Effect> {
     let mut effects = reading::render(model);
     if before != viewport {
         model.screen.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
+        foreseeing::refresh(model);
         effects.extend(walking::settle(model));
     }
     effects
@@ -165,9 +173,10 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
 /// A poll's result is durable: the open list shows it, if anybody looks.
 fn followed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, changed: bool) -> Vec<Effect> {
     if !changed || !model.screen.is_on() {
-        return Vec::new();
+        return explaining::polled(model, feed).into_iter().collect();
     }
     let mut effects = marking::counting(model, now);
+    effects.extend(explaining::polled(model, feed));
     if !feeds_pane::concerns(model, feed) {
         return effects;
     }
@@ -177,235 +186,4 @@ fn followed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, changed: bool)
         effects.extend(walking::refresh_list(model, now));
     }
     effects
-}
-
-fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
-    if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
-        prompt.insert(text);
-        return Vec::new();
-    }
-    // An address pasted anywhere is meant to be subscribed to.
-    if subscribing::address_of(text).is_ok() && text.contains('.') {
-        let mut prompt = Prompt::new(PromptPurpose::Add);
-        prompt.insert(text.trim());
-        model.screen.overlay = Some(Overlay::Prompt(prompt));
-    } else {
-        model.screen.say(now, "paste the address of a site or feed to subscribe to it");
-    }
-    Vec::new()
-}
-
-fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
-    model.screen.notice =
-        model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
-    if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
-        let typed = prompt.key(key);
-        return match typed {
-            Typed::More => Vec::new(),
-            Typed::Cancelled => {
-                model.screen.overlay = None;
-                Vec::new()
-            }
-            Typed::Done => finished(model, now),
-        };
-    }
-    if let Some(Overlay::Choice(choice)) = model.screen.overlay {
-        return choosing(model, now, choice, key);
-    }
-    if model.feeds.is_empty()
-        && let Some(effects) = welcomed(model, key)
-    {
-        return effects;
-    }
-    let Some(command) = keymap::command(key, model.screen.focus) else {
-        if let Key { code: Code::Char(char), ctrl: false } = key {
-            model.screen.say(now, format!("{char} does nothing here · ? shows the keys"));
-        }
-        return Vec::new();
-    };
-    let helping = matches!(model.screen.overlay, Some(Overlay::Help(_)));
-    if helping && !command.works_in_help() {
-        model.screen.overlay = None;
-        return Vec::new();
-    }
-    let pending_link = model.screen.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
-    if pending_link && !matches!(command, Command::Digit(_)) {
-        if key == Key::code(Code::Enter) {
-            return reading::follow(model, now);
-        }
-        if let Some(reader) = &mut model.screen.reader {
-            reader.digits.clear();
-        }
-    }
-    // A digit is its own command: the table has one line for all nine.
-    let command = match (command, key.code) {
-        (Command::Digit(_), Code::Char(digit)) => Command::Digit(digit),
-        (command, _) => command,
-    };
-    obey(model, now, command)
-}
-
-/// The keys of the welcome pane (UX 1).
-fn welcomed(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
-    match key {
-        Key { code: Code::Char('i'), ctrl: false } => {
-            model.screen.overlay = Some(Overlay::Prompt(Prompt::new(PromptPurpose::Import)));
-            Some(Vec::new())
-        }
-        Key { code: Code::Char('d'), ctrl: false } => Some(vec![Effect::OpenDemo]),
-        _ => None,
-    }
-}
-
-/// A key while the feeds of a page are offered.
-fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> Vec<Effect> {
-    let count = model.additions.get(&choice.addition).map_or(0, |addition| addition.found.len());
-    let moved = match keymap::command(key, Pane::Feeds) {
-        Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
-        Some(Command::Up) => choice.selected.saturating_sub(1),
-        Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
-            model.screen.overlay = None;
-            return subscribing::chosen(model, now, choice, command == Command::Enter);
-        }
-        Some(_) | None => choice.selected,
-    };
-    model.screen.overlay = Some(Overlay::Choice(Choice { selected: moved, ..choice }));
-    Vec::new()
-}
-
-/// A typed line is finished.
-fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
-    if prompt.text.trim().is_empty() {
-        return Vec::new();
-    }
-    match prompt.purpose {
-        PromptPurpose::Add => {
-            let id = model.additions.keys().next_back().map_or(1, |last| last.saturating_add(1));
-            subscribing::add(
-                model,
-                now,
-                Wanted { id, address: prompt.text, choose: true, ..Wanted::default() },
-            )
-        }
-        PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
-    }
-}
-
-fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
-    match command {
-        Command::Down => walking::go(model, now, true, Distance::One),
-        Command::Up => walking::go(model, now, false, Distance::One),
-        Command::HalfDown => walking::go(model, now, true, Distance::Half),
-        Command::HalfUp => walking::go(model, now, false, Distance::Half),
-        Command::PageDown => walking::go(model, now, true, Distance::Page),
-        Command::PageUp => walking::go(model, now, false, Distance::Page),
-        Command::First => walking::go(model, now, false, Distance::All),
-        Command::Last => walking::go(model, now, true, Distance::All),
-        Command::Left => {
-            walking::left(model);
-            Vec::new()
-        }
-        Command::Right => {
-            walking::right(model);
-            Vec::new()
-        }
-        Command::Back => walking::back(model),
-        Command::Quit => vec![Effect::Stop],
-        Command::Help => {
-            let open = matches!(model.screen.overlay, Some(Overlay::Help(_)));
-            model.screen.overlay = (!open).then_some(Overlay::Help(0));
-            Vec::new()
-        }
-        Command::Enter => enter(model, now),
-        Command::Space => reading::space(model, now),
-        Command::NextUnread => reading::next_unread(model, now),
-        Command::PreviousUnread => reading::previous_unread(model, now),
-        Command::NextEntry => reading::neighbour(model, true),
-        Command::PreviousEntry => reading::neighbour(model, false),
-        Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
-        Command::ToggleRead => marking::toggle(model, Flag::Read),
-        Command::Star => marking::toggle(model, Flag::Starred),
-        Command::MarkAll => marking::mark_all(model),
-        Command::Undo => marking::undo(model, now),
-        Command::Open => reading::open_page(model, now),
-        Command::Digit(digit) => reading::digit(model, now, digit),
-        Command::Add => {
-            model.screen.overlay = Some(Overlay::Prompt(Prompt::new(PromptPurpose::Add)));
-            Vec::new()
-        }
-        Command::Poll => poll_selected(model, now),
-        Command::PollAll => poll(model, now, None),
-        Command::Show => show_next(model, now),
-        Command::Unsubscribe => unsubscribing::unsubscribe(model, now),
-    }
-}
-
-fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    match model.screen.focus {
-        Pane::Feeds => {
-            model.screen.focus = Pane::Entries;
-            Vec::new()
-        }
-        Pane::Entries if attention::is_open(model) => attention::remedy(model, now),
-        Pane::Entries => reading::open_selected(model),
-        Pane::Reader => Vec::new(),
-    }
-}
-
-fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if let Some(concern) = attention::selected(model, now) {
-        return poll(model, now, Some(vec![concern.feed]));
-    }
-    let selected = match (
-        model.screen.focus,
-        model.screen.list.selected_row(),
-        model.screen.feeds.selected_row(),
-    ) {
-        (Pane::Entries | Pane::Reader, Some(row), _) => Some(vec![row.key.feed]),
-        (_, _, Some(feeds_pane::FeedsRow::Feed(key, _))) => Some(vec![*key]),
-        (_, _, Some(feeds_pane::FeedsRow::Tag(_, keys))) => Some(keys.clone()),
-        (
-            _,
-            _,
-            Some(
-                feeds_pane::FeedsRow::AllUnread
-                | feeds_pane::FeedsRow::Today
-                | feeds_pane::FeedsRow::Starred
-                | feeds_pane::FeedsRow::Attention,
-            )
-            | None,
-        ) => None,
-    };
-    poll(model, now, selected)
-}
-
-/// Polls by hand and says what cannot be polled.
-fn poll(model: &mut Model, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<Effect> {
-    let noted = model.run.noted;
-    let effects = refreshing::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
-    let skipped: Vec<_> = model.run.since(noted).collect();
-    if let [only] = skipped.as_slice()
-        && effects.is_empty()
-    {
-        let again =
-            if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
-        let text = format!("not polled: {}{again}", only.reason.as_deref().unwrap_or_default());
-        model.screen.say(now, text);
-    } else if !skipped.is_empty() {
-        let text = format!("{} polls asked for, {} not needed now", model.run.asked, skipped.len());
-        model.screen.say(now, text);
-    }
-    effects
-}
-
-fn show_next(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let (next, text) = match model.screen.show {
-        Show::All => (Show::Unread, "unread entries"),
-        Show::Unread => (Show::Starred, "starred entries"),
-        Show::Starred => (Show::All, "all entries"),
-    };
-    model.screen.show = next;
-    model.screen.say(now, format!("showing {text}"));
-    walking::open_list(model, now)
 }

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::attention;
 use super::effect::Effect;
-use super::feeds_pane;
 use super::listing::{Listing, RowsWanted};
 use super::model::Model;
 use super::screen::{Arrangement, Overlay, Pane};
+use super::{feeds_pane, foreseeing};
 
 /// How far a movement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,22 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
         let last = usize::from(viewport.help_lines).saturating_sub(1);
         *top = moved(*top, last.saturating_add(1), down, steps(distance, 10));
         return Vec::new();
+    }
+    let rows = viewport.overlay_rows;
+    match &mut model.screen.overlay {
+        Some(Overlay::Plan(pane)) => {
+            let last = usize::from(viewport.plan_lines.saturating_sub(rows));
+            pane.top = moved(pane.top, last.saturating_add(1), down, steps(distance, rows));
+            return Vec::new();
+        }
+        Some(Overlay::Timetable(pane)) => {
+            let count = model.timetable.len();
+            let place = moved(pane.selected, count, down, steps(distance, rows));
+            foreseeing::select(model, place);
+            return Vec::new();
+        }
+        Some(Overlay::Help(_) | Overlay::Prompt(_) | Overlay::Choice(_) | Overlay::Edit(_))
+        | None => {}
     }
     match model.screen.focus {
         Pane::Feeds => {
@@ -173,7 +189,8 @@ pub const fn left(model: &mut Model) {
 
 /// Back: closes what is open, then goes left, then ends the program.
 pub fn back(model: &mut Model) -> Vec<Effect> {
-    if model.screen.overlay.take().is_some() {
+    if model.screen.overlay.is_some() {
+        model.screen.uncover();
         return Vec::new();
     }
     match model.screen.focus {

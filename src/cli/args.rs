@@ -60,6 +60,10 @@ pub(super) enum Command {
     Poll(PollArgs),
     /// Poll in the background without a screen, until interrupted
     Watch,
+    /// Say when a feed is polled next, and why then
+    Plan(PlanArgs),
+    /// Choose how often a feed is polled, and what it is called
+    Set(SetArgs),
     /// Show what is read in a feed document
     Parse(ParseArgs),
     /// Say what readers will make of a feed document, for its publisher
@@ -165,6 +169,78 @@ pub(super) struct PollArgs {
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// `plan`.
+#[derive(Debug, clap::Args)]
+pub(super) struct PlanArgs {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED", required_unless_present = "document")]
+    pub(super) feed: Option<String>,
+    /// The next N polls too, if nothing changes; at most 1000
+    #[arg(long, value_name = "N")]
+    pub(super) next: Option<usize>,
+    /// Plan for this document instead: no store, no network
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["feed", "next"], requires = "facts")]
+    pub(super) document: Option<String>,
+    /// What is known besides the document: a JSON object in a file
+    #[arg(long, value_name = "FILE", requires = "document")]
+    pub(super) facts: Option<String>,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `set`. Durations are written like 30m, 2h or 1d.
+#[derive(Debug, clap::Args)]
+pub(super) struct SetArgs {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
+    /// Twice as often as recommended, as recommended, or half as often
+    #[arg(long, value_parser = ["more", "normal", "less"])]
+    pub(super) pace: Option<String>,
+    /// Never more often than every D, like 30m or 2h; auto: as configured
+    #[arg(long, value_name = "D")]
+    pub(super) min: Option<String>,
+    /// Never less often than every D, like 6h or 1d; auto: as configured
+    #[arg(long, value_name = "D")]
+    pub(super) max: Option<String>,
+    /// Every D, whatever is recommended; auto: as recommended
+    #[arg(long, value_name = "D")]
+    pub(super) every: Option<String>,
+    /// Fetch older entries from archives: by itself, after asking, or never
+    #[arg(long, value_parser = ["auto", "ask", "off"])]
+    pub(super) history: Option<String>,
+    /// Do not believe how long the server says its answers stay fresh
+    #[arg(long, value_parser = ["on", "off"])]
+    pub(super) ignore_cache_lifetime: Option<String>,
+    /// Do not keep the hours and days the publisher asks to skip
+    #[arg(long, value_parser = ["on", "off"])]
+    pub(super) ignore_skips: Option<String>,
+    /// Call the feed by this title; an empty one: as the publisher does
+    #[arg(long, value_name = "S")]
+    pub(super) title: Option<String>,
+    /// These tags instead of those it has; may be repeated, an empty one takes all away
+    #[arg(long = "tag", value_name = "T")]
+    pub(super) tags: Vec<String>,
+}
+
+impl SetArgs {
+    /// Whether no setting is named.
+    pub(super) fn is_empty(&self) -> bool {
+        let words = [
+            &self.pace,
+            &self.min,
+            &self.max,
+            &self.every,
+            &self.history,
+            &self.ignore_cache_lifetime,
+            &self.ignore_skips,
+            &self.title,
+        ];
+        self.tags.is_empty() && words.into_iter().all(Option::is_none)
+    }
 }
 
 /// `parse`.

@@ -6,23 +6,14 @@ use super::Done;
 use super::args::{JsonArgs, Options};
 use super::json;
 use super::session::{self, Failure};
-use crate::app::model::Model;
 use crate::app::subscription::Subscription;
 use crate::io::{clock, console};
 use crate::view;
 
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
-    let settings = session::settings(options)?;
-    let store = session::store(options)?;
     let now = clock::now();
-    let model = Model::new(
-        settings,
-        clock::zone(),
-        store.salt(clock::chance())?,
-        store.subscriptions()?,
-        now,
-    );
+    let (store, model) = session::looked_at(options, now)?;
     if args.json {
         let mut feeds = Vec::new();
         for feed in model.feeds.values() {

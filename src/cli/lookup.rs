@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::session::Failure;
+use crate::app::model::Model;
 use crate::app::subscription::SubscriptionRecord;
 use crate::history::FeedKey;
 
@@ -43,6 +44,12 @@ pub(super) fn feed(
             )))
         }
     }
+}
+
+/// The subscription meant by `typed`.
+pub(super) fn subscription(model: &Model, typed: &str) -> Result<FeedKey, Failure> {
+    let records = model.feeds.iter().map(|(key, feed)| (*key, feed.record.clone()));
+    feed(&records.collect(), typed)
 }
 
 fn matching(

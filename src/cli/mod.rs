@@ -18,9 +18,11 @@ mod json;
 mod lint;
 mod lookup;
 mod parse;
+mod plan;
 mod poll;
 mod screen;
 mod session;
+mod set;
 mod show;
 mod watch;
 
@@ -73,6 +75,8 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Show(args)) => show::run(&options, &args),
         Some(Command::Poll(args)) => poll::run(&options, &args),
         Some(Command::Watch) => watch::run(&options),
+        Some(Command::Plan(args)) => plan::run(&options, &args),
+        Some(Command::Set(args)) => set::run(&options, &args),
         Some(Command::Parse(args)) => parse::run(&args),
         Some(Command::Lint(args)) => lint::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),

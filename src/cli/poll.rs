@@ -1,6 +1,5 @@
 //! `backissue poll`: polls feeds now and says what came of each.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,7 +13,6 @@ use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::refreshing::{PollWish, Wish};
 use crate::app::results::{PollOutcome, PollResult};
-use crate::app::subscription::SubscriptionRecord;
 use crate::history::FeedKey;
 use crate::io::console;
 
@@ -60,9 +58,8 @@ fn wanted(model: &Model, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failu
     if typed.is_empty() {
         return Ok(None);
     }
-    let records: BTreeMap<FeedKey, SubscriptionRecord> =
-        model.feeds.iter().map(|(key, feed)| (*key, feed.record.clone())).collect();
-    typed.iter().map(|typed| lookup::feed(&records, typed)).collect::<Result<_, _>>().map(Some)
+    let feeds = typed.iter().map(|typed| lookup::subscription(model, typed));
+    feeds.collect::<Result<_, _>>().map(Some)
 }
 
 fn bar(args: &PollArgs, polls: u32) -> ProgressBar {

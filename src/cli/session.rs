@@ -3,13 +3,15 @@
 use std::future::Future;
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
+
 use super::args::Options;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::settings::Settings;
-use crate::io::config;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
+use crate::io::{clock, config};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -71,6 +73,15 @@ pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
 /// Opens the store for a command that only looks or writes a little.
 pub(super) fn store(options: &Options) -> Result<Store, Failure> {
     Ok(Store::open(&data_dir(options)?)?)
+}
+
+/// The store and the model of what is in it, for a command that only looks or writes a little.
+pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store, Model), Failure> {
+    let settings = settings(options)?;
+    let store = store(options)?;
+    let salt = store.salt(clock::chance())?;
+    let model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    Ok((store, model))
 }
 
 /// Runs asynchronous work to its end.

@@ -168,11 +168,9 @@ fn h8_redirect_documents_lead_elsewhere_or_nowhere() {
     assert_eq!((document.kind, &document.new_location), (Kind::Redirect, &new));
     assert_eq!(document!("redirect-gone.xml", None).new_location, Some(NewLocation::Gone));
     let long = "x".repeat(9000);
-    for unreadable in ["http://[", long.as_str()] {
-        let text = format!("<redirect><newLocation>{unreadable}</newLocation></redirect>");
-        let found = parse(text.as_bytes(), &Origin::default());
-        assert_eq!((found.kind, found.new_location), (Kind::Redirect, None), "{unreadable:.20}");
-    }
+    let text = format!("<redirect><newLocation>{long}</newLocation></redirect>");
+    let found = parse(text.as_bytes(), &Origin::default());
+    assert_eq!((found.kind, found.new_location), (Kind::Redirect, None), "it ends nothing");
 
     let read = |text: &str| parse(text.as_bytes(), &Origin::default());
     let malformed = "<?xml version=\"1.0\"?>\n<redirect>\n <newLocation>https://new.example/feed.xml<newLocation>\n</redirect>";

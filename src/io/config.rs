@@ -6,7 +6,8 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
-use crate::app::settings::{Credentials, Settings};
+use crate::app::settings::{Credentials, HistoryMode, Settings};
+use crate::app::span::Span;
 use crate::schedule::Pace;
 
 /// Bytes of a configuration file at most.
@@ -107,15 +108,6 @@ struct History {
     mode: Option<HistoryMode>,
 }
 
-/// The words of `[history] mode` (SPEC C.10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum HistoryMode {
-    Auto,
-    Ask,
-    Off,
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Ui {
@@ -123,63 +115,6 @@ struct Ui {
     mouse: Option<bool>,
     images: Option<bool>,
     text_width: Option<u16>,
-}
-
-/// A duration as people write it: `500ms`, `1s`, `15m`, `24h`, `2d`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Span {
-    /// Milliseconds.
-    ms: u64,
-}
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl serde::de::Visitor<'_> for Text {
-            type Value = Span;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a duration in quotes, like \"30s\", \"15m\", \"24h\" or \"2d\"")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Span, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-impl std::str::FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("'{text}' is not a duration; write it like 30s, 15m, 24h or 2d");
-        let trimmed = text.trim();
-        let digits = trimmed.find(|char: char| !char.is_ascii_digit()).unwrap_or(trimmed.len());
-        let (number, unit) = trimmed.split_at(digits);
-        let factor: u64 = match unit.trim() {
-            "ms" => 1,
-            "s" => 1000,
-            "m" | "min" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            _ => return Err(wrong()),
-        };
-        let ms = number
-            .parse::<u64>()
-            .ok()
-            .and_then(|number| number.checked_mul(factor))
-            .ok_or_else(wrong)?;
-        Ok(Self { ms })
-    }
-}
-
-impl Span {
-    /// Whole minutes, at least one; `None` beyond the largest interval there is (366 days).
-    fn minutes(self) -> Option<u32> {
-        u32::try_from(self.ms.div_ceil(60_000).max(1)).ok().filter(|&minutes| minutes <= 527_040)
-    }
 }
 
 impl File {
@@ -215,12 +150,7 @@ impl File {
                 poll.min_minutes, poll.max_minutes
             ));
         }
-        settings.history.mode =
-            self.history.mode.map_or(settings.history.mode, |mode| match mode {
-                HistoryMode::Auto => crate::app::settings::HistoryMode::Auto,
-                HistoryMode::Ask => crate::app::settings::HistoryMode::Ask,
-                HistoryMode::Off => crate::app::settings::HistoryMode::Off,
-            });
+        set(&mut settings.history.mode, self.history.mode);
         settings.ui.theme = self.ui.theme;
         set(&mut settings.ui.mouse, self.ui.mouse);
         set(&mut settings.ui.images, self.ui.images);

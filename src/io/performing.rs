@@ -62,6 +62,7 @@ impl Performer {
             }
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
+            Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
             Effect::Open(address) => {

@@ -81,7 +81,8 @@ impl SkipWindows {
         self.hours.is_empty() && self.days.is_empty()
     }
 
-    fn closes(&self, hour: u8) -> bool {
+    /// Whether an hour of the week, 0 to 167, is closed.
+    pub(super) fn closes(&self, hour: u8) -> bool {
         self.hours.contains(hour) || self.days.contains(hour)
     }
 

@@ -278,6 +278,26 @@ proptest! {
     }
 
     #[test]
+    fn past_the_maximum_only_a_floor_or_a_window_is_named((facts, _) in feed(), u in -1.0..1.0_f64) {
+        let now = facts.last_try.max(facts.last_ok).expect("polled");
+        let decision = decide_time(&facts, now, u);
+        let bounds = Bounds::of(&facts);
+        let last = facts.last_ok.map(seconds).expect("polled");
+        let next = seconds(decision.next_poll.expect("active"));
+        let late = next > (last + bounds.max).max(seconds(now));
+        let restricting = [
+            SettledBy::Minimum,
+            SettledBy::CacheLifetime,
+            SettledBy::RetryAfter,
+            SettledBy::BackOff,
+            SettledBy::SkipHours,
+            SettledBy::SkipDays,
+            SettledBy::Overdue,
+        ];
+        prop_assert!(!late || restricting.contains(&decision.settled_by), "{:?}", decision);
+    }
+
+    #[test]
     fn more_often_is_never_later_and_less_often_never_sooner((facts, now) in feed()) {
         let polls = Pace::ALL.map(|pace| with_pace(&facts, pace, now, 0.0).next_poll);
         prop_assert!(polls.is_sorted(), "{:?}", polls);

@@ -16,7 +16,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::{choice, entries, feeds, help, reader, status, welcome};
+use super::{choice, edit, entries, feeds, help, plan, reader, status, timetable, welcome};
 use crate::app::attention;
 use crate::app::model::Model;
 use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
@@ -48,16 +48,51 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewpor
         draw_panes(frame, panes, model, now)
     };
     status::draw(frame, bottom, model, now);
-    match &model.screen.overlay {
-        Some(Overlay::Help(top)) => {
+    let over = model.screen.beneath.iter().chain(&model.screen.overlay);
+    over.fold(viewport, |viewport, overlay| {
+        draw_overlay(frame, panes, model, overlay, viewport, now)
+    })
+}
+
+/// Draws what lies over the panes; the plan and the timetable leave the subscriptions in sight where they can.
+fn draw_overlay(
+    frame: &mut Frame<'_>,
+    panes: Rect,
+    model: &Model,
+    overlay: &Overlay,
+    viewport: Viewport,
+    now: DateTime<Utc>,
+) -> Viewport {
+    let beside = match model.screen.arrangement() {
+        Arrangement::Narrow => panes,
+        Arrangement::Medium | Arrangement::Wide => {
+            let columns = [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)];
+            let [_, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(panes);
+            rest
+        }
+    };
+    match overlay {
+        Overlay::Help(top) => {
             let help_lines = help::draw(frame, panes, model.screen.focus, *top);
             Viewport { help_lines, ..viewport }
         }
-        Some(Overlay::Choice(choice)) => {
+        Overlay::Choice(choice) => {
             choice::draw(frame, panes, model, *choice);
             viewport
         }
-        Some(Overlay::Prompt(_)) | None => viewport,
+        Overlay::Plan(pane) => {
+            let (plan_lines, overlay_rows) = plan::draw(frame, beside, model, pane, now);
+            Viewport { plan_lines, overlay_rows, ..viewport }
+        }
+        Overlay::Timetable(pane) => {
+            let overlay_rows = timetable::draw(frame, beside, model, *pane, now);
+            Viewport { overlay_rows, ..viewport }
+        }
+        Overlay::Edit(form) => {
+            edit::draw(frame, panes, form);
+            viewport
+        }
+        Overlay::Prompt(_) => viewport,
     }
 }
 

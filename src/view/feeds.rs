@@ -7,13 +7,12 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::{cells, pane, theme, when};
+use super::{cells, pane, plan, theme, when};
 use crate::app::attention;
-use crate::app::feeds_pane::{self, FeedsRow};
+use crate::app::feeds_pane::{self, FeedsRow, SortOrder};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 use crate::app::subscription::Subscription;
-use crate::schedule::Pace;
 
 /// Cells of the time to the next poll, with the mark of the reader's pace.
 const WHEN_CELLS: usize = 4;
@@ -21,7 +20,12 @@ const WHEN_CELLS: usize = 4;
 /// Draws the pane; answers with its rows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
     let focused = model.screen.focus == Pane::Feeds;
-    let inside = pane::bordered(frame, area, "Feeds", focused);
+    let title = match model.screen.feeds.order {
+        SortOrder::Title => "Feeds",
+        SortOrder::Unread => "Feeds ─ by unread",
+        SortOrder::NextPoll => "Feeds ─ by next poll",
+    };
+    let inside = pane::bordered(frame, area, title, focused);
     let list = &model.screen.feeds;
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
@@ -73,11 +77,7 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
 
 /// Trouble, time to the next poll, the reader's pace: always of one width, so that columns align.
 fn right_end(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
-    let pace = match feed.record.wishes.pace {
-        Some(Pace::More) => "▲",
-        Some(Pace::Less) => "▼",
-        Some(Pace::Normal) | None => " ",
-    };
+    let pace = cells::fit(plan::pace_sign(feed), 1);
     let trouble = attention::mark(model, feed, now);
     let next = if model.busy.contains_key(&feed.key) {
         "⟳".to_owned()

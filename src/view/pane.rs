@@ -4,9 +4,16 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::symbols::merge::MergeStrategy;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Borders};
+use ratatui::widgets::{Block, Borders, Clear};
 
 use super::{cells, theme};
+
+/// Clears a place for a pane, but for the first column where it shares its border with a neighbour.
+pub(super) fn clear_beside(frame: &mut Frame<'_>, area: Rect) {
+    let shared = u16::from(area.x > 0);
+    let (x, width) = (area.x.saturating_add(shared), area.width.saturating_sub(shared));
+    frame.render_widget(Clear, Rect { x, width, ..area });
+}
 
 /// A pane's border with its title; the inside is given back.
 pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: bool) -> Rect {

@@ -9,11 +9,11 @@ use ratatui::widgets::Paragraph;
 use super::{cells, theme, when};
 use crate::app::feeds_pane::FeedsRow;
 use crate::app::model::Model;
+use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
 use crate::app::screen::{Overlay, Pane};
 use crate::app::traffic::{WaitsFor, site_of};
-use crate::schedule::SettledBy;
 
 /// A message stays this long, unless a key is pressed before.
 const NOTICE_SECONDS: i64 = 12;
@@ -123,33 +123,4 @@ fn next_poll(model: &Model, now: DateTime<Utc>) -> Option<String> {
     let feed = model.feeds.get(key)?;
     let why = settled_words(feed.plan.settled_by);
     Some(format!("next {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
-}
-
-/// What settled a plan, in a few words.
-const fn settled_words(settled: SettledBy) -> &'static str {
-    match settled {
-        SettledBy::Fixed => "your fixed interval",
-        SettledBy::OwnRules => "your own rules",
-        SettledBy::Rules => "the publisher's rules",
-        SettledBy::Sy => "the publisher's sy schedule",
-        SettledBy::Ttl => "the publisher's ttl",
-        SettledBy::RefreshRate => "the publisher's refreshRate",
-        SettledBy::BoilerplateSy => "the generator's default",
-        SettledBy::Learned => "learned rhythm",
-        SettledBy::Default => "default interval",
-        SettledBy::Minimum => "your minimum",
-        SettledBy::Maximum => "your maximum",
-        SettledBy::CacheLifetime => "the server's cache lifetime",
-        SettledBy::RetryAfter => "the server's Retry-After",
-        SettledBy::BackOff => "waiting after failures",
-        SettledBy::Dead => "not found for a month",
-        SettledBy::SkipHours => "the publisher's skipHours",
-        SettledBy::SkipDays => "the publisher's skipDays",
-        SettledBy::Overdue => "overdue",
-        SettledBy::FirstPoll => "first poll",
-        SettledBy::Gone => "gone",
-        SettledBy::Stopped => "stopped",
-        SettledBy::Paused => "paused",
-        SettledBy::Expired => "finished by the publisher",
-    }
 }

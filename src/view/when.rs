@@ -28,7 +28,7 @@ pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
 }
 
 /// An instant in the reader's zone, to the minute.
-pub(super) fn minute(at: DateTime<Utc>, zone: Tz) -> String {
+pub fn minute(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
 }
 

@@ -12,7 +12,7 @@ use backissue::io::clock;
 use serde_json::Value;
 
 /// The folder.
-fn corpus() -> Option<PathBuf> {
+pub(crate) fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("BACKISSUE_CORPUS").map(PathBuf::from);
     if folder.is_none() {
         tell("BACKISSUE_CORPUS is not set: nothing is checked");
@@ -21,11 +21,11 @@ fn corpus() -> Option<PathBuf> {
 }
 
 #[expect(clippy::print_stderr, reason = "rows that differ, for who runs it by hand")]
-fn tell(line: &str) {
+pub(crate) fn tell(line: &str) {
     eprintln!("{line}");
 }
 
-fn rows(folder: &std::path::Path, name: &str) -> Vec<Value> {
+pub(crate) fn rows(folder: &std::path::Path, name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join(name)).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -3,7 +3,8 @@
 use backissue::app::fetching::AnswerHeaders;
 use backissue::history::FeedKey;
 
-use crate::world::{World, rss};
+use crate::plans::{RULES, hinting};
+use crate::world::{Scripted, World, rss};
 
 const SIZES: [(u16, u16); 3] = [(120, 36), (90, 24), (40, 12)];
 
@@ -131,6 +132,66 @@ fn a_list_without_entries_says_so() {
     show("all_read", after("Ajk"));
 }
 
+/// A world with a feed of each fate: with rules, failing, gone; the selected one is the `place`-th of them.
+fn planned(place: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
+    move |columns, rows| {
+        let rules = hinting("Harbour Gazette", RULES);
+        let skipping = "<ttl>60</ttl><skipHours><hour>1</hour><hour>2</hour></skipHours>";
+        let (failing, gone) = (hinting("Night Watch", skipping), hinting("Old Mill", ""));
+        let feeds = ["gazette", "night", "mill"].map(|name| format!("https://{name}.example/feed"));
+        let mut world = World::subscribed(
+            columns,
+            rows,
+            &[(&feeds[0], &rules, &["coast"]), (&feeds[1], &failing, &[]), (&feeds[2], &gone, &[])],
+        );
+        for (feed, status) in [(&feeds[1], 503), (&feeds[2], 410)] {
+            world.network.insert(feed.clone(), Scripted { status, ..Scripted::default() });
+        }
+        for _ in 0..12 {
+            world.pass(chrono::TimeDelta::minutes(10));
+            world.pass(chrono::TimeDelta::seconds(2));
+        }
+        world.model.screen.notice = None;
+        for _ in 0..place {
+            world.press("j");
+        }
+        world.press(keys);
+        world.model.screen.notice = None;
+        world
+    }
+}
+
+#[test]
+fn the_plan_of_a_feed_with_rules_says_when_and_why() {
+    show("plan_rules", planned(4, "i"));
+    show("plan_rules_end", planned(4, "iG"));
+}
+
+#[test]
+fn the_plan_of_a_failing_feed_says_what_it_waits_for() {
+    show("plan_failing", planned(5, "i"));
+}
+
+#[test]
+fn the_plan_of_a_gone_feed_says_that_it_is_over() {
+    show("plan_gone", planned(6, "i"));
+}
+
+#[test]
+fn the_timetable_lists_the_coming_polls() {
+    show("timetable", planned(4, "+P"));
+}
+
+#[test]
+fn the_edit_dialog_shows_what_can_be_chosen() {
+    show("edit", planned(4, "e"));
+}
+
+#[test]
+fn the_feeds_can_be_sorted_by_next_poll() {
+    show("by_next_poll", planned(4, "SS"));
+}
+
 #[test]
 fn a_terminal_that_is_too_small_is_told_so_in_words() {
     let screen = full(39, 11).draw();
@@ -141,6 +202,14 @@ fn a_terminal_that_is_too_small_is_told_so_in_words() {
 fn every_size_draws_without_running_over_an_edge() {
     let mut world = full(120, 36);
     world.press("<enter><enter>");
+    for keys in ["", "i", "e", "<esc>qP"] {
+        world.resize(120, 36);
+        world.press(keys);
+        at_every_size(&mut world);
+    }
+}
+
+fn at_every_size(world: &mut World) {
     for columns in (1..=200).step_by(7) {
         for rows in [1, 3, 11, 12, 13, 24, 60] {
             let screen = world.resize(columns, rows);

@@ -220,6 +220,9 @@ impl World {
                     rendered,
                 })))
             }
+            Effect::LoadPolls(feed) => {
+                Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
+            }
             Effect::CountToday(since) => {
                 Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
             }

@@ -41,6 +41,8 @@ pub enum Job {
     Rows(RowsWanted),
     /// One entry with its text; answered by [`Msg::EntryLoaded`].
     Entry(EntryKey),
+    /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
+    Polls(FeedKey),
     /// Unread entries since an instant; answered by [`Msg::TodayCounted`].
     CountToday(DateTime<Utc>),
     /// Finish what was handed in and stop.
@@ -49,7 +51,7 @@ pub enum Job {
 
 impl Job {
     const fn is_read(&self) -> bool {
-        matches!(self, Self::Rows(_) | Self::Entry(_) | Self::CountToday(_))
+        matches!(self, Self::Rows(_) | Self::Entry(_) | Self::Polls(_) | Self::CountToday(_))
     }
 }
 
@@ -172,6 +174,7 @@ impl Concerns {
             | Job::Absorb { .. }
             | Job::Mark { .. }
             | Job::MarkList { .. }
+            | Job::Polls(_)
             | Job::CountToday(_)
             | Job::Stop => Self::Nobody,
         }
@@ -258,6 +261,7 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
                 |(kept, flags)| Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })),
             ))
         }
+        Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
         Job::Stop => None,
     })

@@ -2,6 +2,7 @@
 
 mod journey;
 mod owner;
+mod plan;
 mod refusals;
 mod statuses;
 mod validators;

@@ -1,0 +1,144 @@
+//! What a key or a pasted text means where the reader is: a line being typed, a choice, or a command.
+
+use chrono::{DateTime, Utc};
+
+use super::effect::Effect;
+use super::keymap::{self, Code, Command, Key};
+use super::model::Model;
+use super::obeying::obey;
+use super::prompting::{Prompt, PromptPurpose, Typed};
+use super::screen::{Choice, Overlay, Pane};
+use super::subscribing::{self, Wanted};
+use super::{editing, explaining, reading};
+
+/// Text was pasted.
+pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
+    if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
+        prompt.insert(text);
+        return Vec::new();
+    }
+    if let Some(Overlay::Edit(form)) = &mut model.screen.overlay {
+        if let Some(prompt) = form.line_mut() {
+            prompt.insert(text);
+        }
+        return Vec::new();
+    }
+    // An address pasted anywhere is meant to be subscribed to.
+    if subscribing::address_of(text).is_ok() && text.contains('.') {
+        let mut prompt = Prompt::new(PromptPurpose::Add);
+        prompt.insert(text.trim());
+        model.screen.lay_over(Overlay::Prompt(prompt));
+    } else {
+        model.screen.say(now, "paste the address of a site or feed to subscribe to it");
+    }
+    Vec::new()
+}
+
+/// A key was pressed.
+pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
+    model.screen.notice =
+        model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
+    if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
+        let typed = prompt.key(key);
+        return match typed {
+            Typed::More => Vec::new(),
+            Typed::Cancelled => {
+                model.screen.uncover();
+                Vec::new()
+            }
+            Typed::Done => finished(model, now),
+        };
+    }
+    if let Some(Overlay::Edit(_)) = model.screen.overlay {
+        return editing::pressed(model, now, key);
+    }
+    if let Some(Overlay::Choice(choice)) = model.screen.overlay {
+        return choosing(model, now, choice, key);
+    }
+    if model.feeds.is_empty()
+        && let Some(effects) = welcomed(model, key)
+    {
+        return effects;
+    }
+    let Some(command) = keymap::command(key, model.screen.focus) else {
+        if let Key { code: Code::Char(char), ctrl: false } = key {
+            model.screen.say(now, format!("{char} does nothing here · ? shows the keys"));
+        }
+        return Vec::new();
+    };
+    let helping = matches!(model.screen.overlay, Some(Overlay::Help(_)));
+    if helping && !command.works_in_help() {
+        model.screen.uncover();
+        return Vec::new();
+    }
+    let over = matches!(model.screen.overlay, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
+    if over && !explaining::works_over_panes(command) {
+        model.screen.say(now, "that works in the panes below: q closes this one");
+        return Vec::new();
+    }
+    let pending_link = model.screen.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
+    if pending_link && !matches!(command, Command::Digit(_)) {
+        if key == Key::code(Code::Enter) {
+            return reading::follow(model, now);
+        }
+        if let Some(reader) = &mut model.screen.reader {
+            reader.digits.clear();
+        }
+    }
+    // A digit is its own command: the table has one line for all nine.
+    let command = match (command, key.code) {
+        (Command::Digit(_), Code::Char(digit)) => Command::Digit(digit),
+        (command, _) => command,
+    };
+    obey(model, now, command)
+}
+
+/// The keys of the welcome pane (UX 1).
+fn welcomed(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
+    match key {
+        Key { code: Code::Char('i'), ctrl: false } => {
+            model.screen.lay_over(Overlay::Prompt(Prompt::new(PromptPurpose::Import)));
+            Some(Vec::new())
+        }
+        Key { code: Code::Char('d'), ctrl: false } => Some(vec![Effect::OpenDemo]),
+        _ => None,
+    }
+}
+
+/// A key while the feeds of a page are offered.
+fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> Vec<Effect> {
+    let count = model.additions.get(&choice.addition).map_or(0, |addition| addition.found.len());
+    let moved = match keymap::command(key, Pane::Feeds) {
+        Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
+        Some(Command::Up) => choice.selected.saturating_sub(1),
+        Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
+            model.screen.uncover();
+            return subscribing::chosen(model, now, choice, command == Command::Enter);
+        }
+        Some(_) | None => choice.selected,
+    };
+    model.screen.overlay = Some(Overlay::Choice(Choice { selected: moved, ..choice }));
+    Vec::new()
+}
+
+/// A typed line is finished.
+fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
+    model.screen.uncover();
+    if prompt.text.trim().is_empty() {
+        return Vec::new();
+    }
+    match prompt.purpose {
+        PromptPurpose::Add => {
+            let id = model.additions.keys().next_back().map_or(1, |last| last.saturating_add(1));
+            subscribing::add(
+                model,
+                now,
+                Wanted { id, address: prompt.text, choose: true, ..Wanted::default() },
+            )
+        }
+        PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
+        // The edit dialog has the keys itself.
+        PromptPurpose::Field(_) => Vec::new(),
+    }
+}

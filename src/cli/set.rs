@@ -1,0 +1,102 @@
+//! `backissue set`: what the reader chooses for a feed; planned at once.
+
+use super::args::{Options, SetArgs};
+use super::session::{self, Failure};
+use super::{Done, lookup, plan};
+use crate::app::editing;
+use crate::app::preferring;
+use crate::app::settings::HistoryMode;
+use crate::app::span::{interval_minutes, interval_text};
+use crate::app::subscription::Chosen;
+use crate::io::{clock, console};
+use crate::schedule::Pace;
+
+/// What takes a setting of a feed away again, so that the configured one counts.
+const AUTO: &str = "auto";
+
+/// Runs the command.
+pub(super) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
+    let now = clock::now();
+    let (mut store, mut model) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&model, &args.feed)?;
+    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
+    let before = subscription.record.chosen();
+    if args.is_empty() {
+        let sentence = "nothing is to be set: name a setting, like --pace more or --min 30m";
+        return Err(Failure::new(sentence));
+    }
+    let chosen = chosen(before.clone(), args).map_err(Failure::new)?;
+    preferring::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
+    if let Some(subscription) = model.feeds.get(&feed) {
+        store.save_records(&[(feed, subscription.record.clone())])?;
+        store.sync()?;
+    }
+    console::put(&plan::told(&model, feed, now));
+    let changes = changes(&before, &chosen);
+    if changes.is_empty() {
+        console::put("nothing was changed: it was so before");
+    }
+    for change in changes {
+        console::put(&format!("changed: {change}"));
+    }
+    Ok(Done::All)
+}
+
+/// What is chosen after the arguments.
+fn chosen(mut chosen: Chosen, args: &SetArgs) -> Result<Chosen, String> {
+    let wishes = &mut chosen.wishes;
+    if let Some(word) = &args.pace {
+        wishes.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word);
+    }
+    for (target, typed) in [
+        (&mut wishes.min_minutes, &args.min),
+        (&mut wishes.max_minutes, &args.max),
+        (&mut wishes.fixed_minutes, &args.every),
+    ] {
+        if let Some(typed) = typed {
+            *target = if typed == AUTO { None } else { Some(interval_minutes(typed)?) };
+        }
+    }
+    if let Some(word) = &args.history {
+        wishes.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
+    }
+    let on = |word: &Option<String>, before| word.as_ref().map_or(before, |word| word == "on");
+    wishes.ignore_cache_lifetime = on(&args.ignore_cache_lifetime, wishes.ignore_cache_lifetime);
+    wishes.ignore_skips = on(&args.ignore_skips, wishes.ignore_skips);
+    if let Some(title) = &args.title {
+        let title = title.trim();
+        chosen.own_title = (!title.is_empty()).then(|| title.to_owned());
+    }
+    if !args.tags.is_empty() {
+        chosen.tags = editing::tags(args.tags.iter().map(String::as_str));
+    }
+    Ok(chosen)
+}
+
+/// What changed, one fragment each: `pace: normal → more`.
+fn changes(before: &Chosen, after: &Chosen) -> Vec<String> {
+    let values = |chosen: &Chosen| {
+        let wishes = &chosen.wishes;
+        let span = |minutes: Option<u32>| minutes.map_or_else(|| AUTO.into(), interval_text);
+        let switch = |on: bool| String::from(if on { "on" } else { "off" });
+        [
+            ("title", chosen.own_title.clone().unwrap_or_else(|| "the publisher's".into())),
+            ("tags", if chosen.tags.is_empty() { "none".into() } else { chosen.tags.join(", ") }),
+            ("pace", wishes.pace.map_or_else(|| "as configured".into(), |pace| pace.word().into())),
+            ("min", span(wishes.min_minutes)),
+            ("max", span(wishes.max_minutes)),
+            ("every", span(wishes.fixed_minutes)),
+            (
+                "history",
+                wishes.history.map_or_else(|| "as configured".into(), |mode| mode.word().into()),
+            ),
+            ("ignore-cache-lifetime", switch(wishes.ignore_cache_lifetime)),
+            ("ignore-skips", switch(wishes.ignore_skips)),
+        ]
+    };
+    let pairs = values(before).into_iter().zip(values(after));
+    pairs
+        .filter(|((_, before), (_, after))| before != after)
+        .map(|((name, before), (_, after))| format!("{name}: {before} → {after}"))
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! The last polls of the plan pane: a row of marks, then a line for each.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::plan::{Ink, heading, instant, sentence};
+use super::{cells, theme};
+use crate::app::poll_log::{PollCause, PollLogEntry};
+
+/// Polls shown.
+const POLLS_SHOWN: usize = 20;
+/// Cells of the time of a poll.
+const TIME_CELLS: usize = 18;
+
+/// The lines of the last polls, newest first; `None`: they are being read.
+pub(super) fn poll_lines(polls: Option<&[PollLogEntry]>, ink: Ink) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    heading(&mut lines, "The last polls");
+    let Some(polls) = polls else {
+        lines.push(Line::styled("…", theme::DIM));
+        return lines;
+    };
+    if polls.is_empty() {
+        lines.push(Line::styled("none so far", theme::DIM));
+        return lines;
+    }
+    let shown = polls.get(..polls.len().min(POLLS_SHOWN)).unwrap_or_default();
+    // The newest stands at the right, as on an axis of time.
+    let mut marks: Vec<Span<'_>> = shown.iter().rev().map(mark_span).collect();
+    if ink.width >= 60 {
+        let legend = "   ● news  · nothing new  ! failed, the newest last";
+        marks.push(Span::styled(legend, theme::DIM));
+    }
+    lines.push(Line::from(marks));
+    for poll in shown {
+        lines.extend(line(poll, ink));
+    }
+    lines
+}
+
+fn mark(poll: &PollLogEntry) -> (&'static str, Style) {
+    if poll.trouble.is_some() {
+        ("!", theme::TROUBLE)
+    } else if poll.new > 0 || poll.edited > 0 {
+        ("●", theme::TEXT)
+    } else {
+        ("·", theme::DIM)
+    }
+}
+
+fn mark_span(poll: &PollLogEntry) -> Span<'static> {
+    let (sign, style) = mark(poll);
+    Span::styled(sign, style)
+}
+
+fn line(poll: &PollLogEntry, ink: Ink) -> Vec<Line<'static>> {
+    let (sign, style) = mark(poll);
+    let status = poll.status.map_or_else(|| "–".to_owned(), |status| status.to_string());
+    let what = match (&poll.trouble, poll.new, poll.edited) {
+        (Some(trouble), _, _) => trouble.clone(),
+        (None, 0, 0) => "nothing new".to_owned(),
+        (None, new, 0) => format!("{new} new"),
+        (None, new, edited) => format!("{new} new, {edited} edited"),
+    };
+    let bytes = bytes_words(poll.wire_bytes);
+    let cause = match poll.cause {
+        PollCause::Due => "",
+        PollCause::Asked => ", by hand",
+        PollCause::Forced => ", forced",
+        PollCause::Subscribed => ", the first",
+    };
+    let time = cells::fit(&instant(poll.at, ink), TIME_CELLS.min(ink.width / 2));
+    let head = format!("{sign} {time} {status:>3} {bytes:>7}  ");
+    let room = ink.width.saturating_sub(cells::width(&head));
+    if room >= 20 {
+        let text = cells::cut(&format!("{what}{cause}"), room);
+        return vec![Line::styled(format!("{head}{text}"), style)];
+    }
+    let mut lines = vec![Line::styled(cells::cut(head.trim_end(), ink.width), style)];
+    lines.extend(
+        sentence(&format!("{what}{cause}"), ink.width.saturating_sub(2), style).into_iter().map(
+            |mut line| {
+                line.spans.insert(0, Span::raw("  "));
+                line
+            },
+        ),
+    );
+    lines
+}
+
+/// `0 B`, `12 kB`, `3.4 MB`.
+fn bytes_words(bytes: u64) -> String {
+    match bytes {
+        0..1000 => format!("{bytes} B"),
+        1000..1_000_000 => format!("{} kB", bytes.saturating_add(500) / 1000),
+        _ => {
+            let tenths = bytes.saturating_add(50_000) / 100_000;
+            format!("{}.{} MB", tenths / 10, tenths % 10)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_a_unit_that_fits() {
+        let words = [0, 999, 1000, 12_499, 999_999, 1_000_000, 3_449_999].map(bytes_words);
+        assert_eq!(words, ["0 B", "999 B", "1 kB", "12 kB", "1000 kB", "1.0 MB", "3.4 MB"]);
+    }
+}
