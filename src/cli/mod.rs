@@ -22,6 +22,7 @@ mod poll;
 mod screen;
 mod session;
 mod show;
+mod simulate;
 mod watch;
 
 use args::{Args, Command};
@@ -75,6 +76,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Watch) => watch::run(&options),
         Some(Command::Parse(args)) => parse::run(&args),
         Some(Command::Lint(args)) => lint::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
     }
 }
