@@ -48,7 +48,8 @@ impl WeekRules {
         let intervals: Vec<f64> = (0..=rectangles.len())
             .map(|rule| {
                 let owns = |minute: i64| owner.get(hour_of_week(minute)) == Some(&rule);
-                let inside = |minute: i64| minute >= span.0 && minute < span.1 && owns(minute);
+                let inside =
+                    |minute: i64| minute >= span.0 && minute < span.1 && owns(published(minute));
                 let count = updates.iter().filter(|&&minute| inside(minute)).count();
                 let hours = (span.0..span.1).step_by(60).filter(|&minute| owns(minute)).count();
                 let minutes = 60.0 * real(hours) / real(count).max(1e-9);
@@ -64,7 +65,7 @@ impl WeekRules {
         let updates = sampled(publications, span);
         let mut counts = vec![0.0; 168];
         for &minute in &updates {
-            if let Some(count) = counts.get_mut(hour_of_week(minute)) {
+            if let Some(count) = counts.get_mut(hour_of_week(published(minute))) {
                 *count += 1.0;
             }
         }
@@ -107,6 +108,11 @@ pub fn sampled(publications: &[i64], span: (i64, i64)) -> Vec<i64> {
     let mut updates: Vec<i64> = ticks.collect();
     updates.dedup();
     updates
+}
+
+/// A minute that belongs to the quarter of an hour in which the update that a sample noticed was published.
+const fn published(sample: i64) -> i64 {
+    sample - 1
 }
 
 /// Hour of the UTC week, 0 to 167, of a minute since 1970 (a Thursday).

@@ -8,8 +8,13 @@ use super::week_bins::{BINS, WeekBins, real};
 
 /// How many clocks there are.
 pub const CLOCKS: usize = 5;
+/// How far sharp and other clocks reach, bins: five minutes and an hour.
+const NEAR_BINS: usize = 1;
+const WIDE_BINS: usize = 12;
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 30;
+/// As many are enough to compare two zones.
+const ROUNDS_COMPARED: usize = 4;
 /// How many publications the prior shares are worth.
 const PRIOR_WEIGHT: f64 = 5.0;
 
@@ -75,6 +80,15 @@ pub(super) struct WeekSample {
 /// How far each clock is believed, in the order of [`Clock::ALL`]; the sum is 1.
 pub type Shares = [f64; CLOCKS];
 
+/// How carefully shares are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// To plan by them.
+    Full,
+    /// To compare how well zones foretell the past.
+    Comparison,
+}
+
 /// What the clocks say together.
 #[derive(Debug, Clone)]
 pub(super) struct Mixture {
@@ -86,14 +100,14 @@ pub(super) struct Mixture {
 }
 
 /// Learns the shares from several weeks. `sharp`: whether publications have minutes at all.
-pub(super) fn mixture(weeks: &[WeekSample], sharp: bool) -> Mixture {
+pub(super) fn mixture(weeks: &[WeekSample], sharp: bool, effort: Effort) -> Mixture {
     let mut total = WeekBins::flat(0.0);
     for week in weeks {
         week.bins.iter().for_each(|&(bin, count)| total.add(bin, count * week.weight));
     }
     let all = Folded::of(&total);
     let evidence: Vec<Evidence> = evidence(weeks, &all);
-    let (shares, foresight) = learned_shares(&evidence, sharp);
+    let (shares, foresight) = learned_shares(&evidence, sharp, effort);
     Mixture { shares, density: all.mixed(&shares), foresight }
 }
 
@@ -106,18 +120,20 @@ struct Folded {
 impl Folded {
     fn of(histogram: &WeekBins) -> Self {
         let days = histogram.by_kind_of_day();
-        let clocks = [histogram.spread(1), histogram.spread(12), days.spread(1), days.spread(12)];
+        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        let clocks =
+            [histogram.spread(near), histogram.spread(wide), days.spread(near), days.spread(wide)];
         Self { clocks, sum: histogram.sum() }
     }
 
-    /// The densities at a bin with `week`, counted `weight` times, left out; the last is that of no clock.
-    fn without(&self, week: &Self, weight: f64, bin: usize) -> Shares {
+    /// The densities at a bin with one week, counted `weight` times, left out; the last is that of no clock.
+    fn without(&self, week: &OneWeek, weight: f64, bin: usize) -> Shares {
         let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
         let sum = self.sum - weight * week.sum;
         let mut densities = [uniform; CLOCKS];
         if sum > 1e-9 {
-            for ((density, all), week) in densities.iter_mut().zip(&self.clocks).zip(&week.clocks) {
-                *density = (all.at(bin) - weight * week.at(bin)).max(0.0) / sum;
+            for ((density, all), week) in densities.iter_mut().zip(&self.clocks).zip(week.at(bin)) {
+                *density = (all.at(bin) - weight * week).max(0.0) / sum;
             }
         }
         densities
@@ -137,6 +153,26 @@ impl Folded {
     }
 }
 
+/// A single week as the clocks see it, looked at only where something was published.
+struct OneWeek {
+    bins: WeekBins,
+    days: WeekBins,
+    sum: f64,
+}
+
+impl OneWeek {
+    fn at(&self, bin: usize) -> [f64; CLOCKS - 1] {
+        let (bins, days) = (&self.bins, &self.days);
+        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        [
+            bins.spread_at(bin, near),
+            bins.spread_at(bin, wide),
+            days.spread_at(bin, near),
+            days.spread_at(bin, wide),
+        ]
+    }
+}
+
 /// What the other weeks say about the publications in one bin of a week.
 struct Evidence {
     weight: f64,
@@ -148,7 +184,7 @@ fn evidence(weeks: &[WeekSample], all: &Folded) -> Vec<Evidence> {
     for week in weeks.iter().filter(|week| !week.bins.is_empty()) {
         let mut own = WeekBins::flat(0.0);
         week.bins.iter().for_each(|&(bin, count)| own.add(bin, count));
-        let own = Folded::of(&own);
+        let own = OneWeek { sum: own.sum(), days: own.by_kind_of_day(), bins: own };
         evidence.extend(week.bins.iter().map(|&(bin, count)| Evidence {
             weight: count * week.weight,
             densities: all.without(&own, week.weight, bin),
@@ -157,11 +193,15 @@ fn evidence(weeks: &[WeekSample], all: &Folded) -> Vec<Evidence> {
     evidence
 }
 
-fn learned_shares(evidence: &[Evidence], sharp: bool) -> (Shares, f64) {
+fn learned_shares(evidence: &[Evidence], sharp: bool, effort: Effort) -> (Shares, f64) {
     let prior = prior(sharp);
     let mut shares = prior;
     let mut foresight = 0.0;
-    for _ in 0..ROUNDS {
+    let rounds = match effort {
+        Effort::Full => ROUNDS,
+        Effort::Comparison => ROUNDS_COMPARED,
+    };
+    for _ in 0..rounds {
         let mut sums = prior.map(|share| share * PRIOR_WEIGHT);
         foresight = 0.0;
         for seen in evidence {
@@ -217,7 +257,7 @@ mod tests {
 
     #[test]
     fn one_minute_of_the_week_is_recognised() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true, Effort::Full);
         assert!(share(&learned, Clock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
@@ -226,7 +266,7 @@ mod tests {
     fn one_time_of_working_days_is_recognised() {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
-        let learned = mixture(&weeks(8, |age| daily(age).collect()), true);
+        let learned = mixture(&weeks(8, |age| daily(age).collect()), true, Effort::Full);
         let by_day = share(&learned, Clock::TimeOfDay) + share(&learned, Clock::MinuteOfDay);
         assert!(by_day > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(DAY_BINS + 104) > 10.0 * learned.density.at(6 * DAY_BINS + 104));
@@ -234,23 +274,28 @@ mod tests {
 
     #[test]
     fn chance_is_recognised_as_no_clock() {
-        let learned =
-            mixture(&weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()), true);
+        let learned = mixture(
+            &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
+            true,
+            Effort::Full,
+        );
         assert!(share(&learned, Clock::AnyTime) > 0.5, "{:?}", learned.shares);
     }
 
     #[test]
     fn without_minutes_no_sharp_clock_is_believed() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false, Effort::Full);
         let sharp = share(&learned, Clock::MinuteOfWeek) + share(&learned, Clock::MinuteOfDay);
         assert!(sharp <= 0.0, "{:?}", learned.shares);
     }
 
     #[test]
     fn shares_and_density_always_sum_to_one() {
-        for learned in
-            [mixture(&[], true), mixture(&weeks(1, |_| vec![5]), true), mixture(&[], false)]
-        {
+        for learned in [
+            mixture(&[], true, Effort::Full),
+            mixture(&weeks(1, |_| vec![5]), true, Effort::Full),
+            mixture(&[], false, Effort::Full),
+        ] {
             assert!((learned.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             assert!((learned.density.sum() - 1.0).abs() < 1e-9);
         }

@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 
 use super::super::facts::Pace;
 use super::super::rules::ZoneClock;
+use super::clocks::Effort;
 use super::price_plan::{PricePlan, STEPS_MAX, Terms, Waiting};
 use super::profile::{Past, Profile, profile};
 use super::publications::{Publications, minute};
@@ -17,7 +18,7 @@ pub const PRICE_MINUTES: f64 = 30.0;
 /// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
 const PUBLICATIONS_MIN: usize = 8;
 /// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
-const OTHER_ZONES: [Tz; 3] = [Tz::America__New_York, Tz::Europe__Berlin, Tz::Asia__Shanghai];
+const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 /// Another zone is taken only if it foretells the past better by so much (natural logarithm).
 const ZONE_MARGIN: f64 = 3.0;
 /// Times are looked at until about the year 10,000, minutes since 1970.
@@ -223,14 +224,16 @@ const fn price_factor(pace: Pace) -> f64 {
 /// clearly better.
 fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
     let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
-    let mut best = profile(past, ZoneClock::of(&stated));
+    let stated = ZoneClock::of(&stated);
+    let foresight = |clock: ZoneClock| profile(past, clock, Effort::Comparison).foresight;
+    let mut best = (stated, foresight(stated) + ZONE_MARGIN);
     for zone in OTHER_ZONES {
-        let other = profile(past, ZoneClock::Named(zone));
-        if other.foresight > best.foresight + ZONE_MARGIN {
-            best = other;
+        let other = foresight(ZoneClock::Named(zone));
+        if other > best.1 {
+            best = (ZoneClock::Named(zone), other);
         }
     }
-    best
+    profile(past, best.0, Effort::Full)
 }
 
 impl LearnedPlan {

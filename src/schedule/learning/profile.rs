@@ -1,7 +1,7 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
 use super::super::rules::ZoneClock;
-use super::clocks::{Clock, Shares, WeekSample, mixture};
+use super::clocks::{Clock, Effort, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 
 /// After so many weeks a publication counts half.
@@ -69,10 +69,10 @@ pub(super) struct Profile {
 }
 
 /// The profile of a past in one zone.
-pub(super) fn profile(past: &Past<'_>, clock: ZoneClock) -> Profile {
+pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Profile {
     let round_minute = past.round_minute(clock);
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
-    let mixture = mixture(&weekly(past, local), past.sharp);
+    let mixture = mixture(&weekly(past, local), past.sharp, effort);
     let rate = rate(past);
     let faded = fading(past, rate, &mixture.density, local);
     let mut density = mixture.density.scaled(1.0 - faded);

@@ -77,6 +77,16 @@ impl WeekBins {
         Self(sums).scaled(1.0 / area)
     }
 
+    /// The same for one bin only.
+    pub(super) fn spread_at(&self, bin: usize, reach: usize) -> f64 {
+        let (first, width) = (bin + BINS - reach, reach + 1);
+        let sum = (0..=2 * reach).map(|place| {
+            let weight = width - reach.abs_diff(place);
+            self.at(first + place) * f64::from(u16::try_from(weight).unwrap_or(0))
+        });
+        sum.sum::<f64>() / real(i64::try_from(width * width).unwrap_or(1))
+    }
+
     /// Every bin replaced by the mean of the same time on all days of its kind: Monday to Friday, or the weekend.
     pub(super) fn by_kind_of_day(&self) -> Self {
         let (working, weekend) = self.0.split_at((WORKING_DAYS * DAY_BINS).min(self.0.len()));
@@ -151,6 +161,9 @@ mod tests {
         assert!(close(wide.at(0), 13.0 / 169.0) && close(wide.at(12), 1.0 / 169.0));
         assert!(close(wide.at(BINS - 12), 1.0 / 169.0) && close(wide.at(13), 0.0));
         assert!(close(wide.sum(), 1.0));
+        let week = single(3).by_kind_of_day();
+        let spread = week.spread(12);
+        assert!((0..BINS).all(|bin| close(spread.at(bin), week.spread_at(bin, 12))));
     }
 
     #[test]
