@@ -8,6 +8,7 @@
 //! | [`history`] | what we know of each logical feed: kept entries, which copy wins |
 //! | [`schedule`] | when to poll next, and why then |
 //! | [`lint`] | what readers will make of a document, for its publisher |
+//! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
 //! | [`app`] | what happens next: model, messages, effects, the journeys |
 //! | [`view`] | the screen, drawn from the model |
@@ -34,4 +35,5 @@ pub mod history;
 pub mod io;
 pub mod lint;
 pub mod schedule;
+pub mod simulate;
 pub mod view;

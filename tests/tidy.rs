@@ -17,7 +17,7 @@ const LINES_MAX: usize = 450;
 const FLOORS: [&[&str]; 8] = [
     &["feed"],
     &["history", "schedule"],
-    &["lint"],
+    &["lint", "simulate"],
     &["demo"],
     &["app"],
     &["view"],
@@ -25,7 +25,7 @@ const FLOORS: [&[&str]; 8] = [
     &["cli"],
 ];
 /// Rooms that know nothing of the world.
-const PURE: [&str; 7] = ["feed", "history", "schedule", "lint", "demo", "app", "view"];
+const PURE: [&str; 8] = ["feed", "history", "schedule", "lint", "simulate", "demo", "app", "view"];
 /// What only `io` and `cli` may name.
 const WORLD: [&str; 9] = [
     "tokio",

@@ -160,7 +160,7 @@ mod tests {
             assert!(!habits.is_stuck(day(n), None), "day {n}");
         }
         assert!(habits.is_stuck(day(8), None));
-        let slow = Learned { interval_seconds: 3 * 86_400 };
+        let slow = Learned::every(3 * 86_400);
         assert!(!habits.is_stuck(day(8), Some(&slow)), "four of its gaps are 12 days");
         habits.asked_whole(day(8));
         habits.not_modified(day(9));

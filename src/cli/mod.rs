@@ -24,6 +24,7 @@ mod screen;
 mod session;
 mod set;
 mod show;
+mod simulate;
 mod watch;
 
 use args::{Args, Command};
@@ -79,6 +80,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Set(args)) => set::run(&options, &args),
         Some(Command::Parse(args)) => parse::run(&args),
         Some(Command::Lint(args)) => lint::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
     }
 }

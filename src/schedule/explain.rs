@@ -7,7 +7,7 @@ use super::bounds::{Bound, Bounds};
 use super::facts::Pace;
 use super::floors::{Cause, DelayBy, Floor, Ground};
 use super::instant::instant;
-use super::jitter::Jittered;
+use super::jitter::{Jittered, is_placed};
 use super::plan::{PlanKind, Stage, Step, Value};
 use super::rest::Rest;
 use super::retry_after::WaitHeader;
@@ -82,6 +82,11 @@ pub(super) fn explain_wish(ground: &Ground<'_>, wish: &Wish, last: i64, trace: &
     let bounds = ground.bounds;
     let sentence = || source_sentence(ground.facts, ground.recommendation, wish);
     trace.note(|| interval_step(Stage::Recommendation, None, wish.raw, sentence()));
+    if is_placed(wish) {
+        trace.note_some(|| placed_pace_step(wish, bounds));
+        trace.note(|| next_update_step(wish, last));
+        return;
+    }
     match (bounds.pace, wish.slot) {
         (Pace::Normal, None) => trace.note_some(|| bound_step(wish, bounds)),
         (Pace::Normal, Some(_)) => {}
@@ -121,6 +126,20 @@ fn slot_pace_step(wish: &Wish, bounds: Bounds) -> Step {
     interval_step(Stage::Pace, Some(wish.raw), scaled, reason)
 }
 
+/// What the pace does to placed polls: it changes the price of a poll, and with it their number.
+fn placed_pace_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
+    let reason = match bounds.pace {
+        Pace::Normal => return None,
+        Pace::More => {
+            "a poll counts a quarter, so there are about twice as many, as far as bounds allow"
+        }
+        Pace::Less => {
+            "a poll counts four times, so there are about half as many, as far as bounds allow"
+        }
+    };
+    Some(interval_step(Stage::Pace, Some(wish.raw), wish.binding, reason.to_owned()))
+}
+
 fn bound_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
     let held = bounds.holder(wish.raw)?;
     let (stage, verb) = bound_verb(held);
@@ -150,6 +169,9 @@ fn next_update_step(wish: &Wish, last: i64) -> Step {
     let reason = match wish.kind {
         PlanKind::Boundary => {
             format!("brought forward to the moment at which the interval of {interval} begins")
+        }
+        PlanKind::Slot if is_placed(wish) => {
+            format!("where the learned plan places the next poll, {interval} after the last one")
         }
         PlanKind::Slot => "the publisher's first update time after the last poll".to_owned(),
         PlanKind::Interval | PlanKind::Now | PlanKind::Never => {

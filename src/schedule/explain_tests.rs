@@ -53,7 +53,7 @@ fn slots_are_explained() {
     let base = Some("2026-01-05T09:00:00Z".parse().expect("an instant"));
     let mut facts = with_sy(Period::Weekly, 2, base, "03-04 10:00");
     facts.settings.pace = Pace::Less;
-    facts.learned = Some(Learned { interval_seconds: 180_000 });
+    facts.learned = Some(Learned::every(180_000));
     let expected = [
         "the publisher updates twice a week: every 3 d 12 h, counted from the stated base; \
          observed: news about every 2 d 2 h",

@@ -1,9 +1,13 @@
 //! All that a plan may look at.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::cache::CacheState;
+use super::instant::seconds;
+use super::learning::LearnedPlan;
 use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS};
 use super::retry_after::Wait;
 use crate::feed::{Hints, IntervalRule};
@@ -154,11 +158,72 @@ pub enum Failure {
 
 /// What past updates suggest (SPEC B.2 rank 6).
 ///
-/// For now a flat interval. A weekly plan of placed polls joins it here later: it then brings its
-/// own next instant for any last poll, is jittered one-sidedly like a slot, and keeps
-/// `interval_seconds` as its mean for the back-off rule and for the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Only the mean interval and the last answer are stored; the plan itself is learned anew, off the loop. Until it is,
+/// the stored answer holds for the poll it was given for, so that a restart moves nothing, and the mean interval for
+/// any other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Learned {
-    /// Mean interval, seconds, at least 1.
+    /// Mean interval at normal pace, seconds, at least 1.
     pub interval_seconds: u32,
+    /// What the plan answered for the last poll, while there was one.
+    pub answered: Option<LearnedAnswer>,
+    /// The plan, with its own next poll for any last one.
+    #[serde(skip)]
+    pub plan: Option<Arc<LearnedPlan>>,
+}
+
+/// The next polls after one last poll, at the three paces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedAnswer {
+    /// The last poll, seconds since 1970.
+    pub last: i64,
+    /// The next ones, seconds since 1970, in the order of [`Pace::ALL`].
+    pub next: [i64; 3],
+}
+
+impl Learned {
+    /// A flat interval, seconds.
+    pub fn every(interval_seconds: u32) -> Self {
+        Self { interval_seconds, ..Self::default() }
+    }
+
+    /// What a plan says; `last_ok` and the settings are those of the feed it was learned for.
+    pub fn by_plan(
+        plan: Arc<LearnedPlan>,
+        last_ok: Option<DateTime<Utc>>,
+        settings: &Settings,
+    ) -> Self {
+        let interval_seconds = plan.interval_seconds();
+        let learned = Self { interval_seconds, answered: None, plan: Some(plan) };
+        learned.after_poll(last_ok, settings)
+    }
+
+    /// The same after another poll: the answer to be stored is that for it.
+    #[must_use]
+    pub fn after_poll(mut self, last_ok: Option<DateTime<Utc>>, settings: &Settings) -> Self {
+        let (min, max) = (i64::from(settings.min_seconds), i64::from(settings.max_seconds));
+        if let Some((plan, last)) = self.plan.as_deref().zip(last_ok.map(seconds)) {
+            let [more, normal, less] = Pace::ALL.map(|pace| plan.next(last, pace, min, max));
+            let next = more.zip(normal).zip(less);
+            self.answered = next
+                .map(|((more, normal), less)| LearnedAnswer { last, next: [more, normal, less] });
+        }
+        self
+    }
+
+    /// The next poll after one at `last`, seconds since 1970, not sooner than `min` and not later than `max` seconds
+    /// after it; `None`: only the interval is known.
+    pub(super) fn next(&self, last: i64, pace: Pace, min: i64, max: i64) -> Option<i64> {
+        if let Some(plan) = &self.plan {
+            return plan.next(last, pace, min, max);
+        }
+        let [more, normal, less] = self.answered.filter(|answer| answer.last == last)?.next;
+        let next = match pace {
+            Pace::More => more,
+            Pace::Normal => normal,
+            Pace::Less => less,
+        };
+        Some(next.clamp(last + min, last + max))
+    }
 }

@@ -107,7 +107,7 @@ fn learned(value: &Value) -> Result<Option<Learned>, String> {
     let minutes = stated
         .ok_or("learned must be null, a number of minutes, or {\"interval_minutes\": number}")?;
     let interval_seconds = seconds_of("learned", minutes)?;
-    Ok((interval_seconds > 0).then_some(Learned { interval_seconds }))
+    Ok((interval_seconds > 0).then(|| Learned::every(interval_seconds)))
 }
 
 /// Status, failures and headers of the last answer.

@@ -53,7 +53,7 @@ fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
 /// SPEC G.3: never corrected silently, only said.
 fn ttl_in_seconds(facts: &Facts) -> Option<Flaw> {
     let ttl = facts.hints.ttl_minutes.filter(|&ttl| ttl >= SUSPICIOUS_TTL_MINUTES)?;
-    let gap = i64::from(facts.learned?.interval_seconds);
+    let gap = i64::from(facts.learned.as_ref()?.interval_seconds);
     let looks_wrong = gap < i64::from(ttl) * 60 / 10;
     let news = duration_words(gap);
     let reason =

@@ -7,8 +7,9 @@ use siphasher::sip::SipHasher13;
 
 use super::bounds::Bounds;
 use super::instant::seconds;
-use super::limits::JITTER_CAP_SECONDS;
+use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
 use super::plan::PlanKind;
+use super::recommend::Source;
 use super::wish::Wish;
 
 /// The `u` of a plan, in [-1, 1): the same for the same installation, feed and last poll, so that a
@@ -35,10 +36,19 @@ pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
     (u * half_seconds as f64 / 2.0).round() as i64
 }
 
-/// The largest shift, half seconds: half of the binding interval, a tenth of a fixed one, capped.
+/// The largest shift, half seconds: half of the binding interval, a tenth of a fixed one, capped. Where a learned plan
+/// places the poll, a tenth of the gap, at most three minutes: more would throw the plan away (SCHEDULING annex A.3).
 pub(super) fn width(wish: &Wish, bounds: Bounds) -> i64 {
+    if is_placed(wish) {
+        return (wish.binding / 5).min(2 * PLACED_JITTER_SECONDS);
+    }
     let width = if bounds.fixed { wish.binding / 5 } else { wish.binding };
     width.min(2 * JITTER_CAP_SECONDS)
+}
+
+/// Whether a learned plan places the poll.
+pub(super) fn is_placed(wish: &Wish) -> bool {
+    wish.kind == PlanKind::Slot && wish.source == Source::Learned
 }
 
 /// What jitter made of a wish.

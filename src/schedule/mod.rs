@@ -22,6 +22,7 @@ mod following;
 mod in_force;
 mod instant;
 mod jitter;
+pub mod learning;
 pub mod limits;
 mod manual;
 mod next_update;
@@ -44,7 +45,7 @@ mod wording;
 
 pub use cache::{AnswerHeaders, CacheState, Lifetime};
 pub use decide::{decide, decide_time};
-pub use facts::{Facts, Failure, Learned, Pace, Settings, Standing};
+pub use facts::{Facts, Failure, Learned, LearnedAnswer, Pace, Settings, Standing};
 pub use facts_json::{StatedFacts, read_facts};
 pub use following::{following, with_pace};
 pub use in_force::{Restriction, floors_in_force, skipped_hours};

@@ -150,9 +150,9 @@ fn rules_and_sy_switch_off_the_skip_windows_but_boilerplate_does_not() {
     check("B16", &skipping(wordpress(silent(TEN)), &[11]), "03-02 12:00", SettledBy::SkipHours);
     check("B17", &wordpress(with_ttl(30, TEN)), "03-02 10:30", SettledBy::Ttl);
     check("boilerplate", &wordpress(silent(TEN)), "03-02 11:00", SettledBy::BoilerplateSy);
-    let learned = Facts { learned: Some(Learned { interval_seconds: 7200 }), ..silent(TEN) };
+    let learned = Facts { learned: Some(Learned::every(7200)), ..silent(TEN) };
     check("learned", &learned, "03-02 12:00", SettledBy::Learned);
-    check("above learned", &wordpress(learned), "03-02 11:00", SettledBy::BoilerplateSy);
+    check("above boilerplate", &wordpress(learned), "03-02 12:00", SettledBy::Learned);
 }
 
 #[test]
@@ -291,8 +291,8 @@ fn an_uncovered_hour_names_the_source_that_fills_it() {
 
 #[test]
 fn a_ttl_that_looks_like_seconds_is_reported_and_not_corrected() {
-    let learned = Some(Learned { interval_seconds: 1800 });
-    let facts = Facts { learned, ..with_ttl(3600, TEN) };
+    let learned = Some(Learned::every(1800));
+    let facts = Facts { learned: learned.clone(), ..with_ttl(3600, TEN) };
     let plan = decide(&facts, at(TEN), 0.0);
     assert_eq!(plan.next_poll, Some(at("03-03 10:00")));
     assert_eq!((plan.flaws.len(), plan.flaws[0].element.as_str()), (1, "ttl"));

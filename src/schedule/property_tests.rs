@@ -352,7 +352,7 @@ proptest! {
         facts.hints.intervals.truncate(picks[2]);
         facts.settings.min_seconds = numbers.0;
         facts.settings.max_seconds = [0, 1, u32::MAX, numbers.0, 3600][picks[6]];
-        facts.learned = Some(Learned { interval_seconds: numbers.0 });
+        facts.learned = Some(Learned::every(numbers.0));
         facts.cache = Some(CacheState {
             received_at: any_time(6),
             lifetime: Lifetime::Until(any_time(7)),

@@ -1,6 +1,6 @@
 //! Which source speaks about the interval: the first of an ordered list (SPEC B.2).
 
-use super::facts::{Facts, Standing};
+use super::facts::{Facts, Learned, Standing};
 use super::limits::{BOILERPLATE_SECONDS, INTERVAL_MAX_SECONDS};
 use super::plan::SettledBy;
 use super::rules::RuleTable;
@@ -64,6 +64,8 @@ pub(super) enum Course {
     Rules(RuleTable),
     /// Instants counted from the base.
     Slots(SyHint, chrono::DateTime<chrono::Utc>),
+    /// Instants that a learned plan places.
+    Placed(Learned),
 }
 
 /// A source that states one interval for all times.
@@ -72,8 +74,8 @@ type FlatSource = fn(&Facts) -> Option<Stated>;
 /// Ranks 2 to 7, in order.
 ///
 /// `sy` stands before `ttl` because it is richer; what was learned stands below every statement of
-/// the publisher.
-const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, boilerplate_sy, learned, default];
+/// the publisher, but above boilerplate, which is nobody's statement.
+const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, learned, boilerplate_sy, default];
 
 /// The recommendation for these facts.
 pub(super) fn recommend(facts: &Facts) -> Recommendation {
@@ -92,9 +94,19 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
     let slots = facts.hints.sy.filter(|_| flat.source == Source::Sy);
     let course = match slots.and_then(|sy| Some((sy, sy.base?))) {
         Some((sy, base)) => Course::Slots(sy, base),
+        None if flat.source == Source::Learned => placed(facts),
         None => Course::Flat,
     };
     Recommendation { source: flat.source, course, flat }
+}
+
+/// Placed polls, if the last one is known and what was learned can place the next.
+fn placed(facts: &Facts) -> Course {
+    let places = |learned: &&Learned| learned.plan.is_some() || learned.answered.is_some();
+    match facts.learned.as_ref().filter(places) {
+        Some(learned) => Course::Placed(learned.clone()),
+        None => Course::Flat,
+    }
 }
 
 /// The flat sources that speak, strongest first; the default always does.
@@ -137,7 +149,7 @@ fn boilerplate_sy(facts: &Facts) -> Option<Stated> {
 }
 
 fn learned(facts: &Facts) -> Option<Stated> {
-    stated(Source::Learned, i64::from(facts.learned?.interval_seconds))
+    stated(Source::Learned, i64::from(facts.learned.as_ref()?.interval_seconds))
 }
 
 fn default(facts: &Facts) -> Option<Stated> {

@@ -94,7 +94,7 @@ impl RuleTable {
 
 impl ZoneClock {
     /// An unknown name is read as UTC.
-    fn of(zone: &Zone) -> Self {
+    pub(super) fn of(zone: &Zone) -> Self {
         match zone {
             Zone::Utc => Self::Fixed(0),
             Zone::Offset(minutes) => Self::Fixed(i64::from(*minutes) * MINUTE),

@@ -20,13 +20,15 @@ pub(super) fn source_sentence(
             let instead = flat_sentence(facts, wish.source, wish.raw);
             format!("no interval rule covers this hour; {instead}")
         }
-        None => flat_sentence(facts, wish.source, wish.raw),
+        None => learned_sentence(facts, wish)
+            .unwrap_or_else(|| flat_sentence(facts, wish.source, wish.raw)),
     };
     let outranked = outranked(facts, recommendation, wish);
     let outranked =
         if outranked.is_empty() { String::new() } else { format!(" (it outranks {outranked})") };
     let skips = skips_note(facts).map(|note| format!("; {note}")).unwrap_or_default();
-    let observed = facts.learned.filter(|_| wish.source != Source::Learned).map(|learned| {
+    let learned = facts.learned.as_ref().filter(|_| wish.source != Source::Learned);
+    let observed = learned.map(|learned| {
         let gap = duration_words(i64::from(learned.interval_seconds));
         format!("; observed: news about every {gap}")
     });
@@ -59,6 +61,12 @@ fn flat_sentence(facts: &Facts, source: Source, seconds: i64) -> String {
             format!("nothing is stated or known, so the default of {every}")
         }
     }
+}
+
+/// What a learned plan was learned from.
+fn learned_sentence(facts: &Facts, wish: &Wish) -> Option<String> {
+    let learned = facts.learned.as_ref().filter(|_| wish.source == Source::Learned)?;
+    Some(learned.plan.as_ref()?.rhythm.sentence())
 }
 
 fn sy_sentence(sy: SyHint, every: &str) -> String {

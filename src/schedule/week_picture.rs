@@ -16,7 +16,7 @@ pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>)
     let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
     let fallback = recommendation.flat.seconds;
     let (interval, duration) = match &recommendation.course {
-        Course::Flat | Course::Slots(..) => (bounds.interval(fallback), None),
+        Course::Flat | Course::Slots(..) | Course::Placed(_) => (bounds.interval(fallback), None),
         Course::Rules(table) => {
             let rhythm = Rhythm { table, fallback, bounds };
             let (in_force, duration) = rhythm.get_schedule(seconds(at));
@@ -32,7 +32,7 @@ pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
     let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
     let fallback = recommendation.flat.seconds;
     match &recommendation.course {
-        Course::Flat | Course::Slots(..) => None,
+        Course::Flat | Course::Slots(..) | Course::Placed(_) => None,
         Course::Rules(table) => {
             Walk::start(Rhythm { table, fallback, bounds }, seconds(at)).in_force().rule
         }

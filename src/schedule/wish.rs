@@ -13,7 +13,7 @@ use super::slots::next_slot;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) at: i64,
-    /// `Interval`, `Boundary` or `Slot`.
+    /// `Interval`, `Boundary` or `Slot`; a learned plan places slots.
     pub(super) kind: PlanKind,
     /// What speaks: the recommendation's source, or under rules that of the binding interval.
     pub(super) source: Source,
@@ -37,6 +37,10 @@ pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -
         Course::Flat => None,
         Course::Rules(table) => return wish_of_rules(recommendation, table, bounds, last),
         Course::Slots(sy, base) => next_slot(*sy, *base, bounds.pace, last),
+        Course::Placed(learned) => match learned.next(last, bounds.pace, bounds.min, bounds.max) {
+            Some(at) => return placed(recommendation, at, last),
+            None => None,
+        },
     };
     let raw = recommendation.flat.seconds;
     let binding = bounds.interval(raw);
@@ -62,6 +66,21 @@ pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -
         slot: Some(slot.at),
         room: slot.step,
         ..flat
+    }
+}
+
+/// A poll that a learned plan places; the bounds are in the plan.
+fn placed(recommendation: &Recommendation, at: i64, last: i64) -> Wish {
+    Wish {
+        at,
+        kind: PlanKind::Slot,
+        source: recommendation.source,
+        rule: None,
+        raw: recommendation.flat.seconds,
+        binding: at - last,
+        held: None,
+        slot: None,
+        room: i64::MAX,
     }
 }
 

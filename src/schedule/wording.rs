@@ -54,7 +54,7 @@ fn day_words(start: u8, end: u8) -> String {
     }
 }
 
-fn offset_words(minutes: i16) -> String {
+pub(super) fn offset_words(minutes: i16) -> String {
     let sign = if minutes < 0 { '-' } else { '+' };
     let minutes = minutes.unsigned_abs();
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)

@@ -1,0 +1,77 @@
+//! Learning one feed and planning its polls, at all three paces; and asking plans for the next poll.
+//!
+//! `cargo bench --bench learn`. Promised: under 5 ms to learn and plan; 10,000 next polls in under 50 ms.
+
+use std::sync::Arc;
+
+use backissue::feed::Zone;
+use backissue::schedule::learning::{
+    LearnTerms, LearnedPlan, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, WINDOW_MINUTES, learn,
+};
+use backissue::schedule::{Facts, Learned, Settings, decide_time};
+use chrono::{DateTime, Utc};
+use divan::{Bencher, black_box};
+
+/// 2026-03-02T00:00:00Z, in minutes.
+const NOW: i64 = 1_772_409_600 / 60;
+/// The reader's longest interval, minutes: the default, and that of the paper.
+const LONGEST: [u32; 2] = [1440, 240];
+
+fn main() {
+    divan::main();
+}
+
+#[divan::bench(args = LONGEST)]
+fn learn_a_busy_feed(bencher: Bencher<'_, '_>, max_minutes: u32) {
+    let known = publications(PUBLICATIONS_MAX);
+    bencher.bench(|| learn(black_box(&known), &terms(max_minutes), now()));
+}
+
+#[divan::bench(args = LONGEST)]
+fn learn_a_slow_feed(bencher: Bencher<'_, '_>, max_minutes: u32) {
+    let known = publications(24);
+    bencher.bench(|| learn(black_box(&known), &terms(max_minutes), now()));
+}
+
+#[divan::bench]
+fn next_polls_of_10_000_feeds(bencher: Bencher<'_, '_>) {
+    let plan = learn(&publications(200), &terms(1440), now()).map(Arc::new);
+    let feeds: Vec<Facts> = (0..10_000).map(|feed| facts(plan.clone(), feed)).collect();
+    bencher
+        .bench(|| feeds.iter().map(|facts| decide_time(facts, now(), 0.3)).filter(is_soon).count());
+}
+
+fn is_soon(decision: &backissue::schedule::Decision) -> bool {
+    decision.next_poll < Some(now())
+}
+
+fn facts(plan: Option<Arc<LearnedPlan>>, feed: i64) -> Facts {
+    let last_ok = DateTime::from_timestamp(NOW * 60 - feed * 7, 0);
+    let settings = Settings::default();
+    let learned = plan.map(|plan| Learned::by_plan(plan, last_ok, &settings));
+    Facts { learned, settings, last_ok, last_try: last_ok, ..Facts::default() }
+}
+
+/// So many publications over twelve weeks, in the mornings and somewhat at random.
+fn publications(count: usize) -> Publications {
+    let count = i64::try_from(count).unwrap_or(1);
+    let minutes = (0..count).map(|number| {
+        let day = number * 84 / count;
+        let minute = (number * 7919 % 997) % 300 + if number % 5 == 0 { 900 } else { 400 };
+        NOW - WINDOW_MINUTES + day * 1440 + minute
+    });
+    Publications::of_minutes(minutes, NOW - WINDOW_MINUTES, NOW)
+}
+
+fn terms(max_minutes: u32) -> LearnTerms {
+    LearnTerms {
+        min_seconds: 900,
+        max_seconds: max_minutes * 60,
+        price_minutes: PRICE_MINUTES,
+        zone: Zone::Utc,
+    }
+}
+
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(NOW * 60, 0).unwrap_or_default()
+}

@@ -1,0 +1,303 @@
+//! The clocks that may explain a publication, and how much of them each deserves (SCHEDULING annex A.2).
+//!
+//! Each clock is a density over the week, built from past publications. How far it is believed is learned by
+//! expectation and maximisation, leaving one week out: the density that has to explain a week is built from the
+//! other weeks. So a sharp clock is believed only when other weeks confirm it.
+
+use super::week_bins::{BINS, WeekBins, real};
+
+/// How many clocks there are.
+pub const CLOCKS: usize = 5;
+/// How far sharp and other clocks reach, bins: five minutes and an hour.
+const NEAR_BINS: usize = 1;
+const WIDE_BINS: usize = 12;
+/// Rounds of expectation and maximisation.
+const ROUNDS: usize = 30;
+/// As many are enough to compare two zones.
+const ROUNDS_COMPARED: usize = 4;
+/// How many publications the prior shares are worth.
+const PRIOR_WEIGHT: f64 = 5.0;
+
+/// One explanation of when a feed publishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Clock {
+    /// The same minute of the week, within five minutes.
+    MinuteOfWeek,
+    /// The same time of the week, within an hour.
+    TimeOfWeek,
+    /// The same minute on working days, or on weekend days.
+    MinuteOfDay,
+    /// The same time on working days, or on weekend days, within an hour.
+    TimeOfDay,
+    /// No clock at all.
+    AnyTime,
+}
+
+impl Clock {
+    /// All clocks, in the order of their shares.
+    pub const ALL: [Self; CLOCKS] =
+        [Self::MinuteOfWeek, Self::TimeOfWeek, Self::MinuteOfDay, Self::TimeOfDay, Self::AnyTime];
+
+    /// What it is believed before anything is known; the sum is 1.
+    const fn prior(self) -> f64 {
+        match self {
+            Self::MinuteOfWeek => 0.12,
+            Self::TimeOfWeek => 0.14,
+            Self::MinuteOfDay | Self::AnyTime => 0.24,
+            Self::TimeOfDay => 0.26,
+        }
+    }
+
+    /// Its name in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::MinuteOfWeek => "minute_of_week",
+            Self::TimeOfWeek => "time_of_week",
+            Self::MinuteOfDay => "minute_of_day",
+            Self::TimeOfDay => "time_of_day",
+            Self::AnyTime => "any_time",
+        }
+    }
+
+    /// Whether it names a minute; whole days without times have none.
+    pub const fn is_sharp(self) -> bool {
+        match self {
+            Self::MinuteOfWeek | Self::MinuteOfDay => true,
+            Self::TimeOfWeek | Self::TimeOfDay | Self::AnyTime => false,
+        }
+    }
+}
+
+/// A week of publications: how many in each bin, each bin named once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WeekSample {
+    /// What a publication of this week counts, 0 to 1: younger weeks count more.
+    pub(super) weight: f64,
+    /// Bins with their numbers of publications.
+    pub(super) bins: Vec<(usize, f64)>,
+}
+
+/// How far each clock is believed, in the order of [`Clock::ALL`]; the sum is 1.
+pub type Shares = [f64; CLOCKS];
+
+/// How carefully shares are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// To plan by them.
+    Full,
+    /// To compare how well zones foretell the past.
+    Comparison,
+}
+
+/// What the clocks say together.
+#[derive(Debug, Clone)]
+pub(super) struct Mixture {
+    pub(super) shares: Shares,
+    /// Density over the bins; the sum is 1.
+    pub(super) density: WeekBins,
+    /// How well the other weeks foretell each week: mean logarithm of the density, weighted.
+    pub(super) foresight: f64,
+}
+
+/// Learns the shares from several weeks. `sharp`: whether publications have minutes at all.
+pub(super) fn mixture(weeks: &[WeekSample], sharp: bool, effort: Effort) -> Mixture {
+    let mut total = WeekBins::flat(0.0);
+    for week in weeks {
+        week.bins.iter().for_each(|&(bin, count)| total.add(bin, count * week.weight));
+    }
+    let all = Folded::of(&total);
+    let evidence: Vec<Evidence> = evidence(weeks, &all);
+    let (shares, foresight) = learned_shares(&evidence, sharp, effort);
+    Mixture { shares, density: all.mixed(&shares), foresight }
+}
+
+/// A histogram as the four clocks that know a time see it, not normalised; all four keep its sum.
+struct Folded {
+    clocks: [WeekBins; CLOCKS - 1],
+    sum: f64,
+}
+
+impl Folded {
+    fn of(histogram: &WeekBins) -> Self {
+        let days = histogram.by_kind_of_day();
+        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        let clocks =
+            [histogram.spread(near), histogram.spread(wide), days.spread(near), days.spread(wide)];
+        Self { clocks, sum: histogram.sum() }
+    }
+
+    /// The densities at a bin with one week, counted `weight` times, left out; the last is that of no clock.
+    fn without(&self, week: &OneWeek, weight: f64, bin: usize) -> Shares {
+        let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
+        let sum = self.sum - weight * week.sum;
+        let mut densities = [uniform; CLOCKS];
+        if sum > 1e-9 {
+            for ((density, all), week) in densities.iter_mut().zip(&self.clocks).zip(week.at(bin)) {
+                *density = (all.at(bin) - weight * week).max(0.0) / sum;
+            }
+        }
+        densities
+    }
+
+    fn mixed(&self, shares: &Shares) -> WeekBins {
+        let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
+        if self.sum <= 0.0 {
+            return WeekBins::flat(uniform);
+        }
+        let [.., any_time] = shares;
+        let mut density = WeekBins::flat(uniform * any_time);
+        for (clock, share) in self.clocks.iter().zip(shares) {
+            density.add_scaled(clock, share / self.sum);
+        }
+        density
+    }
+}
+
+/// A single week as the clocks see it, looked at only where something was published.
+struct OneWeek {
+    bins: WeekBins,
+    days: WeekBins,
+    sum: f64,
+}
+
+impl OneWeek {
+    fn at(&self, bin: usize) -> [f64; CLOCKS - 1] {
+        let (bins, days) = (&self.bins, &self.days);
+        let (near, wide) = (NEAR_BINS, WIDE_BINS);
+        [
+            bins.spread_at(bin, near),
+            bins.spread_at(bin, wide),
+            days.spread_at(bin, near),
+            days.spread_at(bin, wide),
+        ]
+    }
+}
+
+/// What the other weeks say about the publications in one bin of a week.
+struct Evidence {
+    weight: f64,
+    densities: Shares,
+}
+
+fn evidence(weeks: &[WeekSample], all: &Folded) -> Vec<Evidence> {
+    let mut evidence = Vec::new();
+    for week in weeks.iter().filter(|week| !week.bins.is_empty()) {
+        let mut own = WeekBins::flat(0.0);
+        week.bins.iter().for_each(|&(bin, count)| own.add(bin, count));
+        let own = OneWeek { sum: own.sum(), days: own.by_kind_of_day(), bins: own };
+        evidence.extend(week.bins.iter().map(|&(bin, count)| Evidence {
+            weight: count * week.weight,
+            densities: all.without(&own, week.weight, bin),
+        }));
+    }
+    evidence
+}
+
+fn learned_shares(evidence: &[Evidence], sharp: bool, effort: Effort) -> (Shares, f64) {
+    let prior = prior(sharp);
+    let mut shares = prior;
+    let mut foresight = 0.0;
+    let rounds = match effort {
+        Effort::Full => ROUNDS,
+        Effort::Comparison => ROUNDS_COMPARED,
+    };
+    for _ in 0..rounds {
+        let mut sums = prior.map(|share| share * PRIOR_WEIGHT);
+        foresight = 0.0;
+        for seen in evidence {
+            let parts: Shares = products(&seen.densities, &shares);
+            let density: f64 = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            foresight += seen.weight * density.ln();
+            for (sum, part) in sums.iter_mut().zip(parts) {
+                *sum += seen.weight * part / density;
+            }
+        }
+        let all: f64 = sums.iter().sum();
+        shares = sums.map(|sum| sum / all);
+    }
+    (shares, foresight)
+}
+
+fn prior(sharp: bool) -> Shares {
+    let prior =
+        Clock::ALL.map(|clock| if clock.is_sharp() && !sharp { 0.0 } else { clock.prior() });
+    let sum: f64 = prior.iter().sum();
+    prior.map(|share| share / sum)
+}
+
+fn products(left: &Shares, right: &Shares) -> Shares {
+    let mut products = *left;
+    products.iter_mut().zip(right).for_each(|(product, factor)| *product *= factor);
+    products
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::week_bins::DAY_BINS;
+    use super::*;
+
+    fn weeks(count: usize, bins: impl Fn(usize) -> Vec<usize>) -> Vec<WeekSample> {
+        let week = |age| WeekSample {
+            weight: 1.0,
+            bins: bins(age).into_iter().map(|bin| (bin, 1.0)).collect(),
+        };
+        (0..count).map(week).collect()
+    }
+
+    fn share(mixture: &Mixture, clock: Clock) -> f64 {
+        mixture.shares[Clock::ALL.iter().position(|&other| other == clock).expect("a clock")]
+    }
+
+    /// A bin that looks like chance, the same in every run.
+    fn scattered(age: usize, number: usize) -> usize {
+        let mixed = (age * 100 + number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed ^ (mixed >> 31)) % BINS
+    }
+
+    #[test]
+    fn one_minute_of_the_week_is_recognised() {
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), true, Effort::Full);
+        assert!(share(&learned, Clock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
+        assert!(learned.density.at(300) > 100.0 / 2016.0);
+    }
+
+    #[test]
+    fn one_time_of_working_days_is_recognised() {
+        let daily =
+            |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
+        let learned = mixture(&weeks(8, |age| daily(age).collect()), true, Effort::Full);
+        let by_day = share(&learned, Clock::TimeOfDay) + share(&learned, Clock::MinuteOfDay);
+        assert!(by_day > 0.5, "{:?}", learned.shares);
+        assert!(learned.density.at(DAY_BINS + 104) > 10.0 * learned.density.at(6 * DAY_BINS + 104));
+    }
+
+    #[test]
+    fn chance_is_recognised_as_no_clock() {
+        let learned = mixture(
+            &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
+            true,
+            Effort::Full,
+        );
+        assert!(share(&learned, Clock::AnyTime) > 0.5, "{:?}", learned.shares);
+    }
+
+    #[test]
+    fn without_minutes_no_sharp_clock_is_believed() {
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), false, Effort::Full);
+        let sharp = share(&learned, Clock::MinuteOfWeek) + share(&learned, Clock::MinuteOfDay);
+        assert!(sharp <= 0.0, "{:?}", learned.shares);
+    }
+
+    #[test]
+    fn shares_and_density_always_sum_to_one() {
+        for learned in [
+            mixture(&[], true, Effort::Full),
+            mixture(&weeks(1, |_| vec![5]), true, Effort::Full),
+            mixture(&[], false, Effort::Full),
+        ] {
+            assert!((learned.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            assert!((learned.density.sum() - 1.0).abs() < 1e-9);
+        }
+    }
+}

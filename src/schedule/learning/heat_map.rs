@@ -1,0 +1,179 @@
+//! The picture of a week: what was published and what is expected in each hour (SPEC S0.17), and the rules that come
+//! nearest to a learned plan (SCHEDULING annex A.6).
+
+use chrono::{DateTime, Utc};
+
+use super::super::rules::ZoneClock;
+use super::super::week::hour_of_week;
+use super::learned_plan::LearnedPlan;
+use super::publications::{Publications, minute};
+use super::rectangles::{Marking, Rectangle, rectangles};
+use super::week_bins::real;
+use crate::feed::{IntervalRule, Zone};
+
+/// Weeks for which expected publications count when rectangles are marked.
+const WEEKS_COUNTED: f64 = 6.0;
+/// Rectangles of a learned plan.
+const MARKING: Marking = Marking { gain_min: 2.0, rectangles_max: 8, cells_min: 1 };
+
+/// 168 hours of a week, Monday 00:00 first, on the clock of one zone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeatMap {
+    /// Publications observed in each hour.
+    pub published: Vec<u32>,
+    /// Publications expected in each hour of a week to come; empty: nothing is learned.
+    pub expected: Vec<f64>,
+}
+
+impl HeatMap {
+    /// The picture in a zone, as its clock stands at `now`.
+    pub fn new(
+        publications: &Publications,
+        plan: Option<&LearnedPlan>,
+        zone: &Zone,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let clock = ZoneClock::of(zone);
+        let mut published = vec![0_u32; 168];
+        for published_at in publications.minutes() {
+            let local = published_at * 60 + clock.offset(published_at * 60);
+            if let Some(count) = published.get_mut(usize::from(hour_of_week(local))) {
+                *count += 1;
+            }
+        }
+        let expected = plan.map_or_else(Vec::new, |plan| {
+            let now = minute(now) * 60;
+            shifted(&plan.rhythm.hours, plan.offset(now) - clock.offset(now))
+        });
+        Self { published, expected }
+    }
+}
+
+/// Hours of a week as a clock that is `seconds` behind shows them; parts of an hour are shared out.
+fn shifted(hours: &[f64], seconds: i64) -> Vec<f64> {
+    let (whole, part) = (seconds.div_euclid(3600), real(seconds.rem_euclid(3600)) / 3600.0);
+    let at = |hour: i64| {
+        let hour = usize::try_from(hour.rem_euclid(168)).unwrap_or(0);
+        hours.get(hour).copied().unwrap_or(0.0)
+    };
+    (0..168).map(|hour| at(hour + whole) * (1.0 - part) + at(hour + whole + 1) * part).collect()
+}
+
+impl LearnedPlan {
+    /// Interval rules that come nearest to this plan, the general one first: what a publisher could write. They give
+    /// away about half of what the plan gains.
+    pub fn rules(
+        &self,
+        price_minutes: f64,
+        min_minutes: u32,
+        max_minutes: u32,
+    ) -> Vec<IntervalRule> {
+        let hours = &self.rhythm.hours;
+        let counts: Vec<f64> = hours.iter().map(|count| count * WEEKS_COUNTED).collect();
+        let found = rectangles(&counts, &MARKING);
+        let covered: Vec<usize> = found.iter().flat_map(|rectangle| rectangle.cells()).collect();
+        let rest: Vec<usize> = (0..168).filter(|cell| !covered.contains(cell)).collect();
+        let interval = |cells: &[usize]| {
+            let sum: f64 = cells.iter().filter_map(|&cell| hours.get(cell)).sum();
+            let rate = sum / real(i64::try_from(cells.len().max(1)).unwrap_or(1)) / 60.0;
+            let minutes = (2.0 * price_minutes / rate.max(1e-9)).sqrt().round();
+            let (least, most) = (f64::from(min_minutes), f64::from(max_minutes.max(min_minutes)));
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "within bounds"
+            )]
+            let minutes = minutes.clamp(least, most) as u32;
+            minutes.max(1)
+        };
+        let zone = &self.rhythm.zone;
+        let general = rule(interval(&rest), None, zone);
+        let marked = found.iter().flat_map(|&rectangle| {
+            let cells: Vec<usize> = rectangle.cells().collect();
+            let minutes = interval(&cells);
+            unwrapped(rectangle)
+                .into_iter()
+                .flatten()
+                .map(move |part| rule(minutes, Some(part), zone))
+        });
+        std::iter::once(general).chain(marked).collect()
+    }
+}
+
+/// The hours of a rule that wrap belong to the day they start on, those of a rectangle to their own: so a rectangle
+/// that wraps becomes two.
+fn unwrapped(rectangle: Rectangle) -> [Option<Rectangle>; 2] {
+    let before_midnight = 24 - rectangle.hour;
+    if rectangle.hours <= before_midnight {
+        return [Some(rectangle), None];
+    }
+    let evening = Rectangle { hours: before_midnight, ..rectangle };
+    let morning = Rectangle { hour: 0, hours: rectangle.hours - before_midnight, ..rectangle };
+    [Some(evening), Some(morning)]
+}
+
+fn rule(minutes: u32, rectangle: Option<Rectangle>, zone: &Zone) -> IntervalRule {
+    let small = |number: usize| u8::try_from(number).ok();
+    IntervalRule {
+        minutes,
+        start_hour: rectangle.and_then(|part| small(part.hour)),
+        end_hour: rectangle.and_then(|part| small(part.hour + part.hours - 1)),
+        start_day: rectangle.and_then(|part| small(part.day + 1)),
+        end_day: rectangle.and_then(|part| small((part.day + part.days - 1) % 7 + 1)),
+        zone: zone.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::instant::instant;
+    use super::super::learned_plan::{LearnTerms, PRICE_MINUTES, learn};
+    use super::super::week_bins::DAY_MINUTES;
+    use super::*;
+
+    /// 2026-03-02T00:00:00Z, a Monday.
+    const MONDAY: i64 = 1_772_409_600 / 60;
+
+    /// Six weeks of half-hourly publications from 9 to 17 on working days.
+    fn newsdesk() -> Publications {
+        let days = (-42..0).filter(|day: &i64| (day + 42) % 7 < 5);
+        let minutes = days.flat_map(|day| {
+            (0..18).map(move |number| MONDAY + day * DAY_MINUTES + 540 + number * 30 + 3)
+        });
+        Publications::of_minutes(minutes, MONDAY - 42 * DAY_MINUTES, MONDAY)
+    }
+
+    fn plan(zone: Zone) -> LearnedPlan {
+        let terms = LearnTerms {
+            min_seconds: 900,
+            max_seconds: 86_400,
+            price_minutes: PRICE_MINUTES,
+            zone,
+        };
+        learn(&newsdesk(), &terms, instant(MONDAY * 60)).expect("a plan")
+    }
+
+    #[test]
+    fn observed_and_expected_hours_agree_in_every_zone() {
+        let plan = plan(Zone::Utc);
+        for (zone, nine) in
+            [(Zone::Utc, 9), (Zone::Offset(60), 10), (Zone::Named("Asia/Tokyo".into()), 18)]
+        {
+            let map = HeatMap::new(&newsdesk(), Some(&plan), &zone, instant(MONDAY * 60));
+            assert_eq!((map.published[nine], map.published[nine - 1]), (12, 0), "{zone:?}");
+            assert!(map.expected[nine] > 1.0 && map.expected[nine - 3] < 0.5, "{:?}", map.expected);
+            assert!((map.expected.iter().sum::<f64>() - plan.rhythm.rate_per_week).abs() < 1e-6);
+        }
+        let bare = HeatMap::new(&Publications::default(), None, &Zone::Utc, instant(0));
+        assert!(bare.published.iter().all(|&count| count == 0) && bare.expected.is_empty());
+    }
+
+    #[test]
+    fn a_plan_becomes_rules_of_its_busy_hours() {
+        let rules = plan(Zone::Utc).rules(PRICE_MINUTES, 15, 1440);
+        let busy = &rules[1];
+        assert_eq!((busy.start_day, busy.end_day), (Some(1), Some(5)), "{rules:?}");
+        assert_eq!((busy.start_hour, busy.end_hour), (Some(9), Some(17)), "{rules:?}");
+        assert!(busy.minutes < 60 && rules[0].minutes > 120, "{rules:?}");
+    }
+}

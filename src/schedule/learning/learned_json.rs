@@ -1,0 +1,33 @@
+//! A learned plan as JSON, for `plan --json` (UX 5).
+
+use serde_json::{Value, json};
+
+use super::clocks::Clock;
+use super::learned_plan::LearnedPlan;
+
+/// What a plan was learned from, the shares of its clocks, and what it costs and promises at normal pace.
+pub fn learned_json(plan: &LearnedPlan) -> Value {
+    let rhythm = &plan.rhythm;
+    let shares = Clock::ALL.iter().zip(rhythm.shares);
+    let shares: serde_json::Map<String, Value> =
+        shares.map(|(clock, share)| (clock.word().to_owned(), rounded(share))).collect();
+    let peaks: Vec<String> = rhythm.peaks.iter().map(super::Peak::words).collect();
+    json!({
+        "words": rhythm.sentence(),
+        "publications": rhythm.publications,
+        "observed_minutes": rhythm.observed_minutes,
+        "publications_per_week": rounded(rhythm.rate_per_week),
+        "shares": shares,
+        "peaks": peaks,
+        "placed": plan.is_placed(),
+        "polls_per_week": rounded(rhythm.polls_per_week),
+        "expected_delay_minutes": rounded(rhythm.delay_minutes),
+        "even_delay_minutes": rounded(rhythm.even_delay_minutes),
+        "learned_at": plan.learned_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+    })
+}
+
+/// Three digits behind the point are as exact as any of it.
+fn rounded(value: f64) -> Value {
+    json!((value * 1000.0).round() / 1000.0)
+}

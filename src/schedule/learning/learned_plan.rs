@@ -1,0 +1,302 @@
+//! What is learned of a feed, made into polls: for any last poll the next one (SCHEDULING section 3 and its annex).
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::super::facts::Pace;
+use super::super::rules::ZoneClock;
+use super::clocks::Effort;
+use super::price_plan::{PricePlan, STEPS_MAX, Terms, Waiting};
+use super::profile::{Past, Profile, profile};
+use super::publications::{Publications, minute};
+use super::report::{LearnedRhythm, Spending};
+use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
+use crate::feed::Zone;
+
+/// Minutes of waiting that saving one poll is worth, until changed.
+pub const PRICE_MINUTES: f64 = 30.0;
+/// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
+const PUBLICATIONS_MIN: usize = 8;
+/// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
+const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
+/// Another zone is taken only if it foretells the past better by so much (natural logarithm).
+const ZONE_MARGIN: f64 = 3.0;
+/// Times are looked at until about the year 10,000, minutes since 1970.
+const MINUTE_MAX: i64 = 4_200_000_000;
+/// A step of the grid, seconds.
+const STEP_SECONDS: i64 = BIN_MINUTES * 60;
+
+/// What the reader asks of learned plans.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnTerms {
+    /// As in [`super::super::Settings`].
+    pub min_seconds: u32,
+    /// As in [`super::super::Settings`].
+    pub max_seconds: u32,
+    /// Minutes of waiting that saving one poll is worth; [`PRICE_MINUTES`] until changed.
+    pub price_minutes: f64,
+    /// The reader's zone: the clock of feeds whose dates betray none.
+    pub zone: Zone,
+}
+
+/// A learned plan: for any last poll, at any pace, the next one. At most 13 kB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnedPlan {
+    /// When it was learned.
+    pub learned_at: DateTime<Utc>,
+    /// What it was learned from, and what it promises.
+    pub rhythm: LearnedRhythm,
+    clock: ZoneClock,
+    course: LearnedCourse,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum LearnedCourse {
+    /// Too little is known: only the interval, seconds, at normal pace.
+    Spaced(u32),
+    /// Polls on a grid, plans in the order of [`Pace::ALL`].
+    Placed { grid_minute: i64, plans: Box<[PricePlan; 3]> },
+}
+
+/// Learns from a feed's publications. `None`: it was never fetched.
+///
+/// At most a few milliseconds; to be called off the loop, once a day or after a publication nobody expected. The same
+/// input gives the same plan.
+pub fn learn(
+    publications: &Publications,
+    terms: &LearnTerms,
+    now: DateTime<Utc>,
+) -> Option<LearnedPlan> {
+    let forecast = Forecast::of(publications, terms, minute(now))?;
+    Some(forecast.plan(terms, usable_price(terms.price_minutes), now))
+}
+
+/// As [`learn`], but with the price at which the plan makes so many polls a week, as nearly as bounds allow.
+pub fn learn_for_polls(
+    publications: &Publications,
+    terms: &LearnTerms,
+    now: DateTime<Utc>,
+    polls_per_week: f64,
+) -> Option<LearnedPlan> {
+    let forecast = Forecast::of(publications, terms, minute(now))?;
+    let price = forecast.price_for(terms, polls_per_week);
+    Some(forecast.plan(terms, price, now))
+}
+
+fn usable_price(price: f64) -> f64 {
+    if price.is_finite() { price.clamp(PRICE_LEAST, PRICE_MOST) } else { PRICE_MINUTES }
+}
+
+/// Prices that are looked at, minutes.
+const PRICE_LEAST: f64 = 1e-4;
+const PRICE_MOST: f64 = 1e7;
+
+/// What is expected of a feed, before any price.
+struct Forecast {
+    profile: Profile,
+    waiting: Waiting,
+    known: Known,
+}
+
+/// What the profile was made from.
+struct Known {
+    publications: usize,
+    minutes: i64,
+    whole_days: bool,
+    document_entries: u32,
+}
+
+impl Forecast {
+    fn of(publications: &Publications, terms: &LearnTerms, now: i64) -> Option<Self> {
+        let since = publications.since()?.min(now - 1);
+        let oldest = now - super::publications::WINDOW_MINUTES;
+        let since = since.max(oldest);
+        let minutes: Vec<i64> =
+            publications.minutes().filter(|&minute| minute > oldest && minute <= now).collect();
+        let whole_days = publications.has_whole_days_only();
+        let past = Past { minutes: &minutes, since, now, sharp: !whole_days };
+        let profile = in_best_zone(&past, publications, &terms.zone);
+        let waiting = Waiting::of(&profile.lambda, profile.phases);
+        let document_entries = publications.document_entries();
+        let known = Known {
+            publications: minutes.len(),
+            minutes: now - since,
+            whole_days,
+            document_entries,
+        };
+        Some(Self { profile, waiting, known })
+    }
+
+    /// The bounds on the grid; `None`: they leave no room, or too little is known.
+    fn grid(&self, terms: &LearnTerms, price: f64) -> Option<Terms> {
+        let step = u32::try_from(STEP_SECONDS).unwrap_or(300);
+        let steps_min = usize::try_from(terms.min_seconds.div_ceil(step)).ok()?.max(1);
+        let steps_max = usize::try_from(terms.max_seconds / step).ok()?.min(STEPS_MAX);
+        let enough = self.known.publications >= PUBLICATIONS_MIN && steps_min <= steps_max;
+        let publications_max = match self.known.document_entries {
+            0 => f64::INFINITY,
+            entries => f64::from(entries) / 2.0,
+        };
+        enough.then_some(Terms { price, steps_min, steps_max, publications_max })
+    }
+
+    fn price_for(&self, terms: &LearnTerms, polls_per_week: f64) -> f64 {
+        let (mut low, mut high) = (PRICE_LEAST.ln(), PRICE_MOST.ln());
+        let mut best = (f64::INFINITY, PRICE_MINUTES);
+        for _ in 0..30 {
+            let price = f64::midpoint(low, high).exp();
+            let Some(grid) = self.grid(terms, price) else {
+                return self.flat_price(polls_per_week);
+            };
+            let polls =
+                Spending::of(&PricePlan::new(&self.waiting, &grid), &self.waiting).polls_per_week;
+            let off = (polls - polls_per_week).abs();
+            if off < best.0 {
+                best = (off, price);
+            }
+            if off <= polls_per_week * 0.004 || high - low < 1e-3 {
+                break;
+            }
+            if polls > polls_per_week { low = price.ln() } else { high = price.ln() }
+        }
+        best.1
+    }
+
+    /// The price at which an even plan makes so many polls.
+    fn flat_price(&self, polls_per_week: f64) -> f64 {
+        let interval = real(WEEK_MINUTES) / polls_per_week.max(1e-3);
+        usable_price(interval * interval * self.profile.rate / real(WEEK_MINUTES) / 2.0)
+    }
+
+    fn plan(&self, terms: &LearnTerms, price: f64, now: DateTime<Utc>) -> LearnedPlan {
+        let plans = Pace::ALL.map(|pace| {
+            let grid = self.grid(terms, price * price_factor(pace))?;
+            Some(PricePlan::new(&self.waiting, &grid))
+        });
+        let course = match plans {
+            [Some(more), Some(normal), Some(less)] => LearnedCourse::Placed {
+                grid_minute: self.profile.round_minute + 1,
+                plans: Box::new([more, normal, less]),
+            },
+            _ => LearnedCourse::Spaced(even_seconds(self.profile.rate, price)),
+        };
+        let spending = match &course {
+            LearnedCourse::Placed { plans, .. } => {
+                let [_, normal, _] = plans.as_ref();
+                Spending::of(normal, &self.waiting)
+            }
+            LearnedCourse::Spaced(seconds) => {
+                let held =
+                    (*seconds).max(terms.min_seconds).min(terms.max_seconds.max(terms.min_seconds));
+                Spending::even(held)
+            }
+        };
+        let known = &self.known;
+        let rhythm = LearnedRhythm::of(
+            &self.profile,
+            &spending,
+            known.publications,
+            known.minutes,
+            known.whole_days,
+        );
+        LearnedPlan { learned_at: now, rhythm, clock: self.profile.clock, course }
+    }
+}
+
+/// The interval of least cost if every minute is like every other, seconds: `sqrt(2 price / lambda)`.
+fn even_seconds(rate: f64, price: f64) -> u32 {
+    let minutes = (2.0 * price * real(WEEK_MINUTES) / rate.max(1e-9)).sqrt();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to a year")]
+    let seconds = (minutes * 60.0).clamp(1.0, 366.0 * 86_400.0) as u32;
+    seconds
+}
+
+/// A quarter of the price halves an interval, four times the price doubles it (SCHEDULING section 3).
+const fn price_factor(pace: Pace) -> f64 {
+    match pace {
+        Pace::More => 0.25,
+        Pace::Normal => 1.0,
+        Pace::Less => 4.0,
+    }
+}
+
+/// The profile in the publisher's zone: the one its dates betray, else the reader's, unless another foretells the past
+/// clearly better.
+fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
+    let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
+    let stated = ZoneClock::of(&stated);
+    let foresight = |clock: ZoneClock| profile(past, clock, Effort::Comparison).foresight;
+    let mut best = (stated, foresight(stated) + ZONE_MARGIN);
+    for zone in OTHER_ZONES {
+        let other = foresight(ZoneClock::Named(zone));
+        if other > best.1 {
+            best = (ZoneClock::Named(zone), other);
+        }
+    }
+    profile(past, best.0, Effort::Full)
+}
+
+impl LearnedPlan {
+    /// Seconds by which the plan's clock is ahead of UTC at an instant.
+    pub(super) fn offset(&self, at: i64) -> i64 {
+        self.clock.offset(at)
+    }
+
+    /// Mean interval at normal pace, seconds.
+    pub fn interval_seconds(&self) -> u32 {
+        match self.course {
+            LearnedCourse::Spaced(seconds) => seconds,
+            LearnedCourse::Placed { .. } => self.rhythm.interval_seconds,
+        }
+    }
+
+    /// Whether it places polls; else it only spaces them.
+    pub const fn is_placed(&self) -> bool {
+        matches!(self.course, LearnedCourse::Placed { .. })
+    }
+
+    /// The next poll after one at `last`, seconds since 1970, at least `min` and at most `max` seconds later; `None`
+    /// if it only spaces polls.
+    ///
+    /// A later last poll never has an earlier next one, and at no last poll does a more frequent pace have a later
+    /// next one: so a more frequent pace never polls less.
+    pub(in crate::schedule) fn next(
+        &self,
+        last: i64,
+        pace: Pace,
+        min: i64,
+        max: i64,
+    ) -> Option<i64> {
+        let LearnedCourse::Placed { grid_minute, plans } = &self.course else { return None };
+        let local = last + self.clock.offset(last) - grid_minute * 60;
+        let into_week = (local + 3 * DAY_MINUTES * 60).rem_euclid(WEEK_MINUTES * 60);
+        let point = usize::try_from(into_week / STEP_SECONDS).unwrap_or(0) % BINS;
+        let at_point = last - into_week % STEP_SECONDS;
+        let [more, normal, less] = plans.as_ref();
+        let next = |plan: &PricePlan| {
+            let steps = |from: usize| i64::try_from(plan.next(from) - point).unwrap_or(1);
+            let next = at_point + STEP_SECONDS * steps(point);
+            let next =
+                if next >= last + min { next } else { at_point + STEP_SECONDS * steps(point + 1) };
+            next.clamp(last + min, last + max.max(min))
+        };
+        Some(match pace {
+            Pace::More => next(more).min(next(normal)),
+            Pace::Normal => next(normal),
+            Pace::Less => next(less).max(next(normal)),
+        })
+    }
+
+    /// The next poll after one at `last`, minutes since 1970, at normal pace within the bounds given; an even interval
+    /// if it only spaces polls.
+    pub fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
+        let last = last.clamp(0, MINUTE_MAX);
+        let placed = self.next(last * 60, Pace::Normal, min * 60, max * 60);
+        let even = || last + (i64::from(self.interval_seconds()) / 60).clamp(min, max.max(min));
+        placed.map_or_else(even, |seconds| (seconds + 59).div_euclid(60))
+    }
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+//! The times at which most is published, for words and for the picture of a week (SCHEDULING annex A.6).
+
+use super::profile::Profile;
+use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, WeekBins, real};
+use crate::feed::Day;
+
+/// At most so many times of one kind are named.
+const PEAKS_MAX: usize = 3;
+/// Two of them are at least so many bins apart: an hour and a half.
+const APART_BINS: usize = 18;
+/// A time of the day is named where so many times the mean is expected.
+const DAILY_TIMES_MEAN: f64 = 2.0;
+/// A time of the week is named where so many times the mean is expected, and twice what is on other days.
+const WEEKLY_TIMES_MEAN: f64 = 8.0;
+
+/// Days that share a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeakDays {
+    /// Monday to Friday.
+    Working,
+    /// Saturday and Sunday.
+    Weekend,
+    /// One day of the week.
+    One(Day),
+}
+
+impl PeakDays {
+    /// Whether it is one day only.
+    pub const fn is_one_day(self) -> bool {
+        matches!(self, Self::One(_))
+    }
+}
+
+/// A time at which much is published.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Peak {
+    /// On which days.
+    pub days: PeakDays,
+    /// Minute of the day, 0 to 1,439, on the clock of the plan.
+    pub minute: u16,
+    /// How many times the mean is expected then.
+    pub times_mean: f64,
+}
+
+impl Peak {
+    /// `working days 14:30`, `Tuesday 16:00`.
+    pub fn words(&self) -> String {
+        let days = match self.days {
+            PeakDays::Working => "working days",
+            PeakDays::Weekend => "weekends",
+            PeakDays::One(day) => day.name(),
+        };
+        format!("{days} {:02}:{:02}", self.minute / 60, self.minute % 60)
+    }
+}
+
+/// The peaks of a profile: times of working days, of weekends, and of single days.
+pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
+    let lambda = &profile.lambda;
+    let mean = lambda.sum() / real(i64::try_from(BINS).unwrap_or(1));
+    if mean <= 0.0 {
+        return Vec::new();
+    }
+    let at = |bin: usize| {
+        let minute = real(i64::try_from(bin % DAY_BINS).unwrap_or(0)) * real(BIN_MINUTES);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 1,440")]
+        let minute = minute as u16;
+        let round_minute = u16::try_from(profile.round_minute).unwrap_or(0);
+        (minute + round_minute) % 1440
+    };
+    let daily = lambda.by_kind_of_day();
+    let mut found = Vec::new();
+    for (days, first, last) in
+        [(PeakDays::Working, 0, DAY_BINS), (PeakDays::Weekend, 5 * DAY_BINS, 6 * DAY_BINS)]
+    {
+        let peak = |&(bin, times_mean): &(usize, f64)| Peak { days, minute: at(bin), times_mean };
+        found.extend(highest(&daily, first..last, mean, DAILY_TIMES_MEAN).iter().map(peak));
+    }
+    let mut weekly = highest(lambda, 0..BINS, mean, WEEKLY_TIMES_MEAN);
+    weekly.retain(|&(bin, times_mean)| times_mean > 2.0 * daily.at(bin) / mean);
+    found.extend(weekly.iter().filter_map(|&(bin, times_mean)| {
+        let days = PeakDays::One(*Day::ALL.get(bin / DAY_BINS)?);
+        Some(Peak { days, minute: at(bin), times_mean })
+    }));
+    found
+}
+
+/// The highest bins in a range, apart from one another, in the order of time: bin and multiple of the mean.
+fn highest(
+    week: &WeekBins,
+    range: std::ops::Range<usize>,
+    mean: f64,
+    least: f64,
+) -> Vec<(usize, f64)> {
+    let mut bins: Vec<(usize, f64)> = range.map(|bin| (bin, week.at(bin) / mean)).collect();
+    bins.retain(|&(_, times)| times >= least);
+    bins.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+    let mut found: Vec<(usize, f64)> = Vec::new();
+    for (bin, times) in bins {
+        let apart = found.iter().all(|&(other, _)| bin.abs_diff(other) >= APART_BINS);
+        if apart && found.len() < PEAKS_MAX {
+            found.push((bin, times));
+        }
+    }
+    found.sort_by_key(|&(bin, _)| bin);
+    found
+}

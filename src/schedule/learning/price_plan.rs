@@ -1,0 +1,253 @@
+//! The weekly plan of polls that costs least: waiting of all publications, plus a price for each poll (SCHEDULING
+//! annex A.3).
+//!
+//! Polls stand on a grid of five minutes, one minute after the minute in which most publications of a bin are
+//! stamped. From each grid point the plan names the next one. It is found by going backward through the week: the
+//! best next poll after `s` is the `e` for which waiting between the two, the price, and the cost of all that follows
+//! `e` are least together. The week is gone through until the costs repeat.
+//!
+//! The best `e` never moves backward as `s` moves forward, since waiting longer only makes a later poll dearer; so
+//! only candidates up to the best one of the grid point after need looking at.
+
+use super::week_bins::{BIN_MINUTES, BINS, WeekBins, real};
+
+/// Gaps longer than this are not planned: two days in grid steps.
+pub(super) const STEPS_MAX: usize = 576;
+/// How often the week is gone through at most.
+const ROUNDS: usize = 4;
+
+/// Next grid points, for each grid point of the week.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PricePlan {
+    /// Grid steps from a grid point to the next poll, at least 1.
+    steps: Vec<u16>,
+}
+
+/// What a plan is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    /// Minutes of waiting that saving one poll is worth, above 0.
+    pub(super) price: f64,
+    /// Shortest gap, grid steps, at least 1.
+    pub(super) steps_min: usize,
+    /// Longest gap, grid steps, at least `steps_min`, at most [`STEPS_MAX`].
+    pub(super) steps_max: usize,
+    /// At most so many publications are expected in a gap: what a document holds, halved.
+    pub(super) publications_max: f64,
+}
+
+/// Expected publications and their waiting, summed over the grid from the start of the week on; goes on beyond its
+/// end as far as a plan looks.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    /// Publications before a grid point.
+    published: Vec<f64>,
+    /// Waiting of all of them until that grid point, minutes.
+    waited: Vec<f64>,
+}
+
+impl Waiting {
+    /// Sums up a week of rates a minute. `phases`: the part of a bin's publications in each of its minutes; those of
+    /// the first are found by the poll at the start of the bin.
+    pub(super) fn of(lambda: &WeekBins, phases: [f64; 5]) -> Self {
+        let [first, second, third, fourth, fifth] = phases;
+        let later = second + third + fourth + fifth;
+        let waits = 4.0 * second + 3.0 * third + 2.0 * fourth + fifth;
+        let width = real(BIN_MINUTES);
+        let (mut published, mut waited) = (vec![0.0], vec![0.0]);
+        let (mut sum, mut area) = (0.0, 0.0);
+        for bin in 0..BINS + STEPS_MAX {
+            area += width * sum + width * lambda.at(bin) * waits;
+            sum += width * (lambda.at(bin) * later + lambda.at(bin + 1) * first);
+            published.push(sum);
+            waited.push(area);
+        }
+        Self { published, waited }
+    }
+
+    /// Waiting of what is published between two grid points until the second, minutes.
+    pub(super) fn between(&self, from: usize, to: usize) -> f64 {
+        let steps = real(i64::try_from(to.saturating_sub(from)).unwrap_or(0));
+        at(&self.waited, to)
+            - at(&self.waited, from)
+            - steps * real(BIN_MINUTES) * at(&self.published, from)
+    }
+
+    /// Publications expected between two grid points.
+    pub(super) fn published_between(&self, from: usize, to: usize) -> f64 {
+        at(&self.published, to) - at(&self.published, from)
+    }
+}
+
+fn at(values: &[f64], place: usize) -> f64 {
+    values.get(place).copied().unwrap_or(0.0)
+}
+
+impl PricePlan {
+    /// The plan of least cost.
+    pub(super) fn new(waiting: &Waiting, terms: &Terms) -> Self {
+        let reach = reach(waiting, terms);
+        let mut costs = vec![0.0; BINS + STEPS_MAX];
+        let mut steps = vec![0_u16; BINS];
+        for _ in 0..ROUNDS {
+            let before = steps.clone();
+            backward(waiting, terms, &reach, &mut costs, &mut steps);
+            if steps == before {
+                break;
+            }
+        }
+        Self { steps }
+    }
+
+    /// The grid point of the next poll after one on a grid point.
+    pub(super) fn next(&self, point: usize) -> usize {
+        point + self.steps.get(point % BINS).map_or(1, |&steps| usize::from(steps))
+    }
+}
+
+/// The longest gap allowed from each grid point on, grid steps.
+fn reach(waiting: &Waiting, terms: &Terms) -> Vec<usize> {
+    let mut end = 0;
+    let reaches = (0..BINS).map(|from| {
+        end = end.max(from + terms.steps_min);
+        let allowed = |end: usize| waiting.published_between(from, end) <= terms.publications_max;
+        while end < from + terms.steps_max && allowed(end + 1) {
+            end += 1;
+        }
+        end - from
+    });
+    reaches.collect()
+}
+
+/// Goes through the week once, from its end to its start. `costs` holds those of the week after, from a round before,
+/// relative to its start.
+fn backward(
+    waiting: &Waiting,
+    terms: &Terms,
+    reach: &[usize],
+    costs: &mut [f64],
+    steps: &mut [u16],
+) {
+    let base = at(costs, 0);
+    let (week, beyond) = costs.split_at_mut(BINS);
+    for (cost, next) in beyond.iter_mut().zip(week.iter()) {
+        *cost = next - base;
+    }
+    // What a poll at each grid point costs from there on, and the waiting until then of everything before.
+    let mut totals: Vec<f64> =
+        costs.iter().zip(&waiting.waited).map(|(cost, area)| cost + area).collect();
+    let mut last = usize::MAX;
+    for (from, reach) in reach.iter().enumerate().rev() {
+        let nearest = from + terms.steps_min;
+        let farthest = (from + reach).min(last).max(nearest);
+        let slope = real(BIN_MINUTES) * at(&waiting.published, from);
+        let (place, cheapest) = least(totals.get(nearest..=farthest).unwrap_or_default(), slope);
+        last = nearest + place;
+        let offset = real(i64::try_from(terms.steps_min).unwrap_or(1)) * slope;
+        let cost = cheapest - offset - at(&waiting.waited, from) + terms.price;
+        if let (Some(total), Some(step)) = (totals.get_mut(from), steps.get_mut(from)) {
+            *total = cost + at(&waiting.waited, from);
+            *step = u16::try_from(terms.steps_min + place).unwrap_or(u16::MAX);
+        }
+    }
+    for (cost, (total, area)) in costs.iter_mut().zip(totals.iter().zip(&waiting.waited)) {
+        *cost = total - area;
+    }
+}
+
+/// The first least of `totals[n] - n * slope`, and its place. Four at a time, so that a processor does them at once.
+fn least(totals: &[f64], slope: f64) -> (usize, f64) {
+    let (fours, rest) = totals.as_chunks::<4>();
+    let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
+    let mut lowest = [f64::INFINITY; 4];
+    for four in fours {
+        for ((low, total), passed) in lowest.iter_mut().zip(four).zip(&mut passed) {
+            let cost = total - *passed;
+            *low = if cost < *low { cost } else { *low };
+            *passed += 4.0 * slope;
+        }
+    }
+    let rest = rest.iter().zip(passed).map(|(total, passed)| total - passed);
+    let low = lowest.into_iter().chain(rest).fold(f64::INFINITY, f64::min);
+    (place_of(totals, slope, low), low)
+}
+
+/// Where the least was found, by the same arithmetic.
+fn place_of(totals: &[f64], slope: f64, low: f64) -> usize {
+    let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
+    for (number, four) in totals.chunks(4).enumerate() {
+        for (lane, (total, passed)) in four.iter().zip(&mut passed).enumerate() {
+            if total - *passed <= low {
+                return 4 * number + lane;
+            }
+            *passed += 4.0 * slope;
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::week_bins::DAY_BINS;
+    use super::*;
+
+    /// The cost of a plan a week, once it repeats.
+    fn weekly_cost(plan: &PricePlan, waiting: &Waiting, price: f64) -> f64 {
+        let (mut point, mut cost) = (0, 0.0);
+        while point < 40 * BINS {
+            let next = plan.next(point);
+            cost += price + waiting.between(point % BINS, next - point + point % BINS);
+            point = next;
+        }
+        cost / 40.0
+    }
+
+    fn week() -> Waiting {
+        let mut lambda = WeekBins::flat(0.0005);
+        (0..7).for_each(|day| lambda.add(day * DAY_BINS + 100 + day, 0.05));
+        Waiting::of(&lambda, [0.2; 5])
+    }
+
+    #[test]
+    fn the_least_and_its_first_place_are_found() {
+        for (totals, slope, expected) in [
+            (vec![3.0, 2.0, 2.0, 5.0, 2.0], 0.0, (1, 2.0)),
+            (vec![3.0, 3.0, 3.0, 3.0, 3.0, 3.0], 1.0, (5, -2.0)),
+            (vec![1.0], 1.0, (0, 1.0)),
+        ] {
+            let (place, low) = least(&totals, slope);
+            assert_eq!((place, (low * 1e6).round() / 1e6), expected);
+        }
+    }
+
+    #[test]
+    fn no_even_plan_is_cheaper() {
+        let waiting = week();
+        let terms =
+            Terms { price: 30.0, steps_min: 3, steps_max: 288, publications_max: f64::INFINITY };
+        let plan = weekly_cost(&PricePlan::new(&waiting, &terms), &waiting, terms.price);
+        for steps in 3..=288 {
+            let even = PricePlan { steps: vec![steps; BINS] };
+            assert!(plan <= weekly_cost(&even, &waiting, terms.price) + 1e-6, "{steps} steps");
+        }
+    }
+
+    #[test]
+    fn more_dearly_priced_polls_are_fewer() {
+        let waiting = week();
+        let polls = |price: f64| {
+            let terms =
+                Terms { price, steps_min: 3, steps_max: 288, publications_max: f64::INFINITY };
+            let plan = PricePlan::new(&waiting, &terms);
+            let (mut point, mut polls) = (0, 0);
+            while point < 40 * BINS {
+                point = plan.next(point);
+                polls += 1;
+            }
+            polls
+        };
+        let counts = [1.0, 7.5, 30.0, 120.0, 1e6].map(polls);
+        assert!(counts.is_sorted_by(|more, less| more >= less), "{counts:?}");
+        assert!(counts[4] <= 7 * 40 + 1, "{counts:?}");
+    }
+}

@@ -1,0 +1,144 @@
+//! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
+
+use super::super::rules::ZoneClock;
+use super::clocks::{Clock, Effort, Shares, WeekSample, mixture};
+use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
+
+/// After so many weeks a publication counts half.
+const HALF_LIFE_WEEKS: f64 = 4.0;
+/// The rate believed before anything is known, publications a week, and for how many publications it counts.
+const PRIOR_RATE: f64 = 10.0;
+const PRIOR_PUBLICATIONS: f64 = 0.5;
+/// A feed silent while so many publications were expected begins to lose its clocks; at twice as many it has none.
+const SILENT_GAPS: f64 = 4.0;
+/// How many publications an even spread over the five minutes of a bin is worth.
+const PHASE_WEIGHT: f64 = 10.0;
+
+/// Publications and from when on they are complete, minutes since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Past<'a> {
+    /// Ascending, none after `now`.
+    pub(super) minutes: &'a [i64],
+    /// Before `now`.
+    pub(super) since: i64,
+    pub(super) now: i64,
+    /// Whether the minutes mean anything; else only days do.
+    pub(super) sharp: bool,
+}
+
+impl Past<'_> {
+    /// The minute of five at which most publications are stamped on a clock: where the bins begin.
+    fn round_minute(&self, clock: ZoneClock) -> i64 {
+        let counts = self.phases(|minute| minute + offset_minutes(clock, minute));
+        let shares = (0_i64..).zip(counts);
+        let most =
+            shares.fold((0, 0.0), |most, next| if next.1 > most.1 + 1e-9 { next } else { most });
+        most.0
+    }
+
+    /// Publishers like round minutes: which of the five minutes of a bin they use.
+    fn phases(&self, local: impl Fn(i64) -> i64) -> [f64; 5] {
+        let mut phases = [PHASE_WEIGHT / 5.0; 5];
+        for &minute in self.minutes {
+            let phase = usize::try_from(local(minute).rem_euclid(BIN_MINUTES)).unwrap_or(0);
+            if let Some(cell) = phases.get_mut(phase).filter(|_| self.sharp) {
+                *cell += weight(age(self, minute));
+            }
+        }
+        let sum: f64 = phases.iter().sum();
+        phases.map(|cell| cell / sum)
+    }
+}
+
+/// A week of expected publications.
+#[derive(Debug, Clone)]
+pub(super) struct Profile {
+    /// The clock on the wall by which the week is counted.
+    pub(super) clock: ZoneClock,
+    /// The minute, 0 to 4, at which its bins begin.
+    pub(super) round_minute: i64,
+    pub(super) shares: Shares,
+    /// Publications a week.
+    pub(super) rate: f64,
+    /// Expected publications a minute, by bin.
+    pub(super) lambda: WeekBins,
+    /// The part of a bin's publications in each of its five minutes; the sum is 1.
+    pub(super) phases: [f64; 5],
+    /// How well it foretells weeks it was not built from; comparable between zones.
+    pub(super) foresight: f64,
+}
+
+/// The profile of a past in one zone.
+pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Profile {
+    let round_minute = past.round_minute(clock);
+    let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
+    let mixture = mixture(&weekly(past, local), past.sharp, effort);
+    let rate = rate(past);
+    let faded = fading(past, rate, &mixture.density, local);
+    let mut density = mixture.density.scaled(1.0 - faded);
+    let minutes_of_bins = WeekBins::flat(real(BIN_MINUTES) / real(WEEK_MINUTES));
+    density.add_scaled(&minutes_of_bins, faded);
+    let lambda = density.scaled(rate / real(BIN_MINUTES));
+    let mut shares = mixture.shares.map(|share| share * (1.0 - faded));
+    for (share, clock) in shares.iter_mut().zip(Clock::ALL) {
+        *share += if clock == Clock::AnyTime { faded } else { 0.0 };
+    }
+    let phases = past.phases(local);
+    Profile { clock, round_minute, shares, rate, lambda, phases, foresight: mixture.foresight }
+}
+
+/// Whole weeks back from now, 0 the youngest.
+const fn age(past: &Past<'_>, minute: i64) -> i64 {
+    (past.now - minute).div_euclid(WEEK_MINUTES)
+}
+
+/// What a publication of this age counts.
+fn weight(age: i64) -> f64 {
+    (-real(age) / HALF_LIFE_WEEKS).exp2()
+}
+
+fn weekly(past: &Past<'_>, local: impl Fn(i64) -> i64) -> Vec<WeekSample> {
+    let mut weeks: Vec<WeekSample> = Vec::new();
+    for &minute in past.minutes.iter().rev() {
+        let age = age(past, minute).max(0);
+        while weeks.len() <= usize::try_from(age).unwrap_or(0) {
+            let weight = weight(i64::try_from(weeks.len()).unwrap_or(0));
+            weeks.push(WeekSample { weight, bins: Vec::new() });
+        }
+        let bin = bin_of(week_minute(local(minute)));
+        if let Some(week) = weeks.get_mut(usize::try_from(age).unwrap_or(0)) {
+            match week.bins.last_mut().filter(|last| last.0 == bin) {
+                Some((_, count)) => *count += 1.0,
+                None => week.bins.push((bin, 1.0)),
+            }
+        }
+    }
+    weeks
+}
+
+/// Publications a week. Time without publications counts as observed, so silence lowers the rate.
+fn rate(past: &Past<'_>) -> f64 {
+    let published: f64 = past.minutes.iter().map(|&minute| weight(age(past, minute))).sum();
+    let observed = (past.now - past.since).max(0);
+    let (whole, rest) = (observed.div_euclid(WEEK_MINUTES), observed.rem_euclid(WEEK_MINUTES));
+    let weeks: f64 = (0..whole).map(weight).sum();
+    let exposure = weeks + weight(whole) * real(rest) / real(WEEK_MINUTES);
+    (published + PRIOR_PUBLICATIONS) / (exposure + PRIOR_PUBLICATIONS / PRIOR_RATE)
+}
+
+/// How far a silent feed has lost its clocks, 0 to 1: by what it should have published since its last publication,
+/// so that a night or a weekend that is always silent counts for nothing.
+fn fading(past: &Past<'_>, rate: f64, density: &WeekBins, local: impl Fn(i64) -> i64) -> f64 {
+    let last = past.minutes.last().copied().unwrap_or(past.since).min(past.now);
+    let silence = past.now - last;
+    let weeks = real(silence.div_euclid(WEEK_MINUTES));
+    let from = bin_of(week_minute(local(last)));
+    let bins = usize::try_from(silence.rem_euclid(WEEK_MINUTES) / BIN_MINUTES).unwrap_or(0);
+    let share: f64 = (from + 1..=from + bins).map(|bin| density.at(bin)).sum();
+    let expected = rate * (weeks + share);
+    ((expected - SILENT_GAPS) / SILENT_GAPS).clamp(0.0, 1.0)
+}
+
+fn offset_minutes(clock: ZoneClock, minute: i64) -> i64 {
+    clock.offset(minute * 60).div_euclid(60)
+}

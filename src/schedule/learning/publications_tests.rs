@@ -1,0 +1,112 @@
+//! Effective minutes, the bounds of what is kept, and histories nobody should have.
+
+use super::super::super::instant::instant;
+use super::*;
+
+/// 2026-03-02T10:00:00Z, a Monday, in minutes.
+const TEN: i64 = 1_772_445_600 / 60;
+
+fn stamp(minute: i64) -> Option<Stamp> {
+    Some(Stamp { at: instant(minute * 60 + 20), offset_minutes: None })
+}
+
+fn learn(
+    publications: &mut Publications,
+    previous: Option<i64>,
+    at: i64,
+    stamps: &[Option<Stamp>],
+) {
+    let previous = previous.map(|minute| instant(minute * 60));
+    let at = instant(at * 60 + 59);
+    publications.learn_from_fetch(&Fetch { previous, at, stamps, document_entries: stamps.len() });
+}
+
+fn minutes(publications: &Publications) -> Vec<i64> {
+    publications.minutes().map(|minute| minute - TEN).collect()
+}
+
+#[test]
+fn the_first_document_is_believed_within_the_window_and_not_beyond_now() {
+    let mut known = Publications::default();
+    let old = stamp(TEN - WINDOW_MINUTES - 5);
+    learn(&mut known, None, TEN, &[stamp(TEN - 300), None, old, stamp(TEN + 90), stamp(TEN - 300)]);
+    assert_eq!(minutes(&known), [-300, 0]);
+    assert_eq!(known.since(), Some(TEN - 300));
+}
+
+#[test]
+fn later_entries_count_from_when_they_can_have_appeared() {
+    for (stamped, expected) in [
+        (Some(30), vec![30]),
+        (Some(60), vec![60]),
+        (Some(61), vec![60]),
+        (Some(0), vec![5]),
+        (Some(-4000), vec![5]),
+        (None, vec![5]),
+        (Some(-WINDOW_MINUTES), vec![]),
+    ] {
+        let mut known = Publications::default();
+        let stamp = stamped.and_then(|minute| stamp(TEN + minute));
+        learn(&mut known, Some(TEN), TEN + 60, &[stamp]);
+        assert_eq!(minutes(&known), expected, "{stamped:?}");
+    }
+    let mut soon = Publications::default();
+    learn(&mut soon, Some(TEN), TEN + 3, &[None]);
+    assert_eq!(minutes(&soon), [2]);
+}
+
+#[test]
+fn two_fetches_in_one_minute_and_clocks_going_backwards_are_survived() {
+    let mut known = Publications::default();
+    learn(&mut known, Some(TEN), TEN, &[stamp(TEN - 5)]);
+    learn(&mut known, Some(TEN + 50), TEN + 40, &[stamp(TEN + 39)]);
+    assert_eq!(minutes(&known), [0, 40]);
+}
+
+#[test]
+fn what_is_kept_is_bounded() {
+    let mut known = Publications::default();
+    let many: Vec<_> = (0..100_000).map(|number| stamp(TEN - number)).collect();
+    learn(&mut known, None, TEN, &many);
+    assert_eq!((known.len(), known.since()), (PUBLICATIONS_MAX, Some(TEN - 1999)));
+    let bytes = rmp_serde::to_vec_named(&known).expect("encodable");
+    assert!(bytes.len() < 16_384, "{} bytes", bytes.len());
+    let back: Publications = rmp_serde::from_slice(&bytes).expect("decodable");
+    assert_eq!(back, known);
+    learn(&mut known, Some(TEN), TEN + 2 * WINDOW_MINUTES, &[]);
+    assert!(known.is_empty());
+    assert_eq!(known.since(), Some(TEN + WINDOW_MINUTES));
+}
+
+#[test]
+fn days_without_times_are_spread_and_known_as_such() {
+    let midnight = |day: i64| {
+        let at = instant((TEN / DAY_MINUTES + day) * DAY_MINUTES * 60);
+        Some(Stamp { at, offset_minutes: Some(0) })
+    };
+    let mut known = Publications::default();
+    let days: Vec<_> = (-40..0).map(midnight).collect();
+    learn(&mut known, None, TEN, &days);
+    assert!(known.has_whole_days_only());
+    assert_eq!(known.len(), 40);
+    let early = known.minutes().filter(|minute| minute.rem_euclid(DAY_MINUTES) < 720).count();
+    assert!((15..=25).contains(&early), "{early} before noon");
+    let mut timed = Publications::default();
+    let dates: Vec<_> = (0..40).map(|number| stamp(TEN - number * 777)).collect();
+    learn(&mut timed, None, TEN, &dates);
+    assert!(!timed.has_whole_days_only());
+}
+
+#[test]
+fn instants_at_the_ends_of_time_are_survived() {
+    let mut known = Publications::default();
+    let ends = [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC, instant(0)];
+    let stamps = ends.map(|at| Some(Stamp { at, offset_minutes: Some(i16::MIN) }));
+    for at in ends {
+        for previous in [None, Some(ends[0]), Some(ends[1])] {
+            let document_entries = usize::MAX;
+            known.learn_from_fetch(&Fetch { previous, at, stamps: &stamps, document_entries });
+        }
+    }
+    assert!(known.len() <= PUBLICATIONS_MAX);
+}

@@ -1,0 +1,169 @@
+//! Rectangles of days and hours in which more, or less, is published than in the rest of the week (SCHEDULING annex
+//! A.6): what a person would mark in the picture of a week.
+//!
+//! One at a time, the rectangle is taken that explains most: by how much the counts become more probable if it has a
+//! rate of its own. Rectangles do not overlap; days and hours may wrap.
+
+use super::week_bins::real;
+
+/// Days and hours in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rectangle {
+    /// First day, 0 is Monday.
+    pub day: usize,
+    /// How many days, 1 to 7.
+    pub days: usize,
+    /// First hour, 0 to 23.
+    pub hour: usize,
+    /// How many hours, 1 to 24.
+    pub hours: usize,
+}
+
+/// What a rectangle must be to be marked.
+#[derive(Debug, Clone, Copy)]
+pub struct Marking {
+    /// It makes the counts more probable by so much at least (natural logarithm).
+    pub gain_min: f64,
+    /// At most so many rectangles.
+    pub rectangles_max: usize,
+    /// It has so many cells at least, and leaves as many.
+    pub cells_min: usize,
+}
+
+impl Rectangle {
+    /// Its cells, as hours of the week: days and hours wrap each for itself.
+    pub fn cells(self) -> impl Iterator<Item = usize> {
+        (0..self.days).flat_map(move |day| {
+            (0..self.hours).map(move |hour| (self.day + day) % 7 * 24 + (self.hour + hour) % 24)
+        })
+    }
+}
+
+/// Marks rectangles in the counts of 168 hours, Monday 00:00 first, that were all observed equally long.
+pub fn rectangles(counts: &[f64], marking: &Marking) -> Vec<Rectangle> {
+    let mut week = Week {
+        counts: (0..168).map(|cell| counts.get(cell).copied().unwrap_or(0.0).max(0.0)).collect(),
+        free: vec![true; 168],
+    };
+    let mut found = Vec::new();
+    while found.len() < marking.rectangles_max {
+        let Some((gain, rectangle)) = week.best(marking.cells_min) else { break };
+        if gain < marking.gain_min {
+            break;
+        }
+        for cell in rectangle.cells() {
+            if let Some(free) = week.free.get_mut(cell) {
+                *free = false;
+            }
+        }
+        found.push(rectangle);
+    }
+    found
+}
+
+struct Week {
+    counts: Vec<f64>,
+    free: Vec<bool>,
+}
+
+impl Week {
+    /// The rectangle of free cells that gains most.
+    fn best(&self, cells_min: usize) -> Option<(f64, Rectangle)> {
+        let free = self.counts.iter().zip(&self.free).filter(|(_, free)| **free);
+        let (sum, cells) = free.fold((0.0, 0), |(sum, cells), (count, _)| (sum + count, cells + 1));
+        let mut best: Option<(f64, usize, Rectangle)> = None;
+        for (day, days) in spans(7) {
+            let columns: Vec<Option<f64>> =
+                (0..24).map(|hour| self.column(day, days, hour)).collect();
+            for hour in 0..24 {
+                let mut inside = 0.0;
+                for hours in 1..=24 {
+                    let column = columns.get((hour + hours - 1) % 24).copied().flatten();
+                    let Some(column) = column else { break };
+                    inside += column;
+                    let covered = days * hours;
+                    let whole_day = hours == 24 && hour > 0;
+                    if whole_day || covered < cells_min || cells - covered < cells_min {
+                        continue;
+                    }
+                    let gain = gain(inside, covered, sum, cells);
+                    // The rest of the week explains as much as a rectangle: of the two the smaller is marked.
+                    let better = best.is_none_or(|(most, size, _)| {
+                        gain > most + 1e-9 || (gain > most - 1e-9 && covered < size)
+                    });
+                    if better {
+                        best = Some((gain, covered, Rectangle { day, days, hour, hours }));
+                    }
+                }
+            }
+        }
+        best.map(|(gain, _, rectangle)| (gain, rectangle))
+    }
+
+    /// What stands in one hour of some days; `None` if a cell is taken.
+    fn column(&self, day: usize, days: usize, hour: usize) -> Option<f64> {
+        let cells = (0..days).map(|next| (day + next) % 7 * 24 + hour);
+        let counts =
+            cells.map(|cell| self.counts.get(cell).filter(|_| self.free.get(cell) == Some(&true)));
+        counts.sum::<Option<f64>>()
+    }
+}
+
+/// All stretches of a circle: first and length; the whole circle once.
+fn spans(length: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..length)
+        .flat_map(move |from| (1..=length).map(move |long| (from, long)))
+        .filter(move |&(from, long)| long < length || from == 0)
+}
+
+/// How much more probable counts become if some cells have a rate of their own.
+fn gain(inside: f64, covered: usize, sum: f64, cells: usize) -> f64 {
+    let term = |count: f64, cells: usize| {
+        let cells = real(i64::try_from(cells).unwrap_or(1)).max(1.0);
+        if count > 0.0 { count * (count / cells).ln() } else { 0.0 }
+    };
+    term(inside, covered) + term(sum - inside, cells - covered) - term(sum, cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: Marking = Marking { gain_min: 10.0, rectangles_max: 4, cells_min: 2 };
+
+    fn week(busy: &[Rectangle], rate: f64, rest: f64) -> Vec<f64> {
+        let mut counts = vec![rest; 168];
+        busy.iter().flat_map(|rectangle| rectangle.cells()).for_each(|cell| counts[cell] = rate);
+        counts
+    }
+
+    #[test]
+    fn busy_hours_are_found_also_where_they_wrap() {
+        for rectangle in [
+            Rectangle { day: 0, days: 5, hour: 9, hours: 9 },
+            Rectangle { day: 5, days: 3, hour: 22, hours: 5 },
+            Rectangle { day: 0, days: 7, hour: 4, hours: 1 },
+        ] {
+            assert_eq!(rectangles(&week(&[rectangle], 9.0, 0.2), &PAPER), [rectangle]);
+        }
+    }
+
+    #[test]
+    fn two_rectangles_are_found_apart_and_an_even_week_has_none() {
+        let (day, night) = (
+            Rectangle { day: 0, days: 5, hour: 9, hours: 9 },
+            Rectangle { day: 0, days: 7, hour: 3, hours: 2 },
+        );
+        let found = rectangles(&week(&[day, night], 9.0, 0.5), &PAPER);
+        assert_eq!(found.len(), 2);
+        assert!(found.contains(&day) && found.contains(&night));
+        assert!(rectangles(&[2.0; 168], &PAPER).is_empty());
+        assert!(rectangles(&[], &PAPER).is_empty());
+    }
+
+    #[test]
+    fn counts_that_are_no_counts_are_survived() {
+        rectangles(&[f64::NAN; 200], &PAPER);
+        rectangles(&[-5.0, f64::INFINITY], &PAPER);
+    }
+}

@@ -1,0 +1,91 @@
+//! The zone a publisher lives in, from the offsets of its dates (SCHEDULING annex A.5).
+
+use serde::{Deserialize, Serialize};
+
+use crate::feed::Zone;
+
+/// Zones that stand for all with the same two offsets, minutes: winter, summer, a name.
+const SEASONAL: [(i16, i16, &str); 10] = [
+    (-480, -420, "America/Los_Angeles"),
+    (-420, -360, "America/Denver"),
+    (-360, -300, "America/Chicago"),
+    (-300, -240, "America/New_York"),
+    (0, 60, "Europe/London"),
+    (60, 120, "Europe/Berlin"),
+    (120, 180, "Europe/Helsinki"),
+    (570, 630, "Australia/Adelaide"),
+    (600, 660, "Australia/Sydney"),
+    (720, 780, "Pacific/Auckland"),
+];
+
+/// The last two different offsets that dates were written with, minutes east of UTC.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StampZone {
+    newest: Option<i16>,
+    before: Option<i16>,
+}
+
+impl StampZone {
+    /// Takes in the offset of a date.
+    pub(super) fn note(&mut self, offset_minutes: i16) {
+        if !(-840..=840).contains(&offset_minutes) || self.newest == Some(offset_minutes) {
+            return;
+        }
+        self.before = self.newest;
+        self.newest = Some(offset_minutes);
+    }
+
+    /// The zone that the offsets betray: two an hour apart are winter and summer of one zone, a single one that is
+    /// not 0 is a fixed zone. An offset of 0 is what software writes that knows no zone, so it says nothing.
+    pub fn zone(&self) -> Option<Zone> {
+        let newest = self.newest?;
+        let seasonal = self.before.and_then(|before| {
+            let pair = (newest.min(before), newest.max(before));
+            let named = SEASONAL.iter().find(|(winter, summer, _)| (*winter, *summer) == pair);
+            named.map(|(_, _, name)| Zone::Named((*name).to_owned()))
+        });
+        seasonal.or_else(|| (newest != 0).then_some(Zone::Offset(newest)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zone(offsets: &[i16]) -> Option<Zone> {
+        let mut seen = StampZone::default();
+        for &offset in offsets {
+            seen.note(offset);
+        }
+        seen.zone()
+    }
+
+    #[test]
+    fn offsets_betray_a_zone() {
+        assert_eq!(zone(&[]), None);
+        assert_eq!(zone(&[0, 0]), None);
+        assert_eq!(zone(&[330, 330]), Some(Zone::Offset(330)));
+        assert_eq!(zone(&[60, 120, 60, 60]), Some(Zone::Named("Europe/Berlin".into())));
+        assert_eq!(zone(&[-300, -240]), Some(Zone::Named("America/New_York".into())));
+        assert_eq!(zone(&[0, 60]), Some(Zone::Named("Europe/London".into())));
+        assert_eq!(zone(&[540, -300]), Some(Zone::Offset(-300)));
+        assert_eq!(zone(&[i16::MIN, i16::MAX]), None);
+    }
+
+    #[test]
+    fn every_named_zone_is_in_the_database_with_these_offsets() {
+        use chrono::{Offset, TimeZone};
+        for (winter, summer, name) in SEASONAL {
+            let zone: chrono_tz::Tz = name.parse().expect("a known zone");
+            let offset = |seconds: i64| {
+                let at = chrono::DateTime::from_timestamp(seconds, 0).expect("an instant");
+                zone.offset_from_utc_datetime(&at.naive_utc()).fix().local_minus_utc() / 60
+            };
+            // 2026-01-15 and 2026-07-15.
+            let mut offsets = [offset(1_768_435_200), offset(1_784_073_600)];
+            offsets.sort_unstable();
+            assert_eq!(offsets, [i32::from(winter), i32::from(summer)], "{name}");
+        }
+    }
+}

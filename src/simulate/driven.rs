@@ -1,0 +1,168 @@
+//! The learned schedule driven from outside, a fetch at a time: it sees only what its own fetches show.
+//!
+//! One JSON object a line both ways. `start` names bounds, perhaps a budget, and the entries of the first document;
+//! `fetch` brings the entries that are new; each is answered by `{"next": minute}`. `end` is answered by `{}`.
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::policies::learned;
+use super::source::DAY;
+use crate::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
+
+/// A line from the driver.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+enum Ask {
+    Start {
+        now: i64,
+        bounds: (i64, i64),
+        per_week: Option<f64>,
+        #[serde(default)]
+        entries: Vec<i64>,
+    },
+    Fetch {
+        now: i64,
+        #[serde(default)]
+        entries: Vec<i64>,
+    },
+    End,
+}
+
+/// One feed being driven.
+#[derive(Debug)]
+struct Drive {
+    known: Publications,
+    bounds: (i64, i64),
+    polls_per_week: Option<f64>,
+    previous: i64,
+    plan: Option<LearnedPlan>,
+    /// From then on it is learned anew.
+    learn_at: i64,
+}
+
+/// Answers a driver line by line.
+#[derive(Debug, Default)]
+pub struct Driven {
+    drive: Option<Drive>,
+}
+
+impl Driven {
+    /// The answer to one line. The error is a fragment that says what is wrong with it.
+    pub fn answer(&mut self, line: &str) -> Result<String, String> {
+        let ask: Ask = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let next = match ask {
+            Ask::End => {
+                self.drive = None;
+                return Ok("{}".to_owned());
+            }
+            Ask::Start { now, bounds, per_week, entries } => {
+                let (min, max) = bounds;
+                if !(1..=max).contains(&min) || max > 527_040 {
+                    return Err("\"bounds\" must be minutes, the shorter first".into());
+                }
+                let polls_per_week = per_week.filter(|polls| *polls > 0.0);
+                let known = Publications::default();
+                let drive = Drive {
+                    known,
+                    bounds,
+                    polls_per_week,
+                    previous: now,
+                    plan: None,
+                    learn_at: now,
+                };
+                self.drive.insert(drive).fetched(None, now, &entries)
+            }
+            Ask::Fetch { now, entries } => {
+                let drive = self.drive.as_mut().ok_or("a fetch before a start")?;
+                let previous = drive.previous;
+                drive.fetched(Some(previous), now, &entries)
+            }
+        };
+        Ok(json!({ "next": next }).to_string())
+    }
+}
+
+impl Drive {
+    fn fetched(&mut self, previous: Option<i64>, now: i64, entries: &[i64]) -> i64 {
+        // A driver's stamp is the minute from which the entry can be seen: the one after it was written.
+        let stamp = |&entry: &i64| {
+            Some(Stamp { at: instant(entry.saturating_sub(1)), offset_minutes: None })
+        };
+        let stamps: Vec<Option<Stamp>> = entries.iter().map(stamp).collect();
+        let previous = previous.map(instant);
+        self.known.learn_from_fetch(&Fetch {
+            previous,
+            at: instant(now),
+            stamps: &stamps,
+            document_entries: 0,
+        });
+        self.previous = now;
+        if now >= self.learn_at {
+            self.plan = learned(&self.known, self.bounds, instant(now), self.polls_per_week);
+            self.learn_at = now.saturating_add(DAY);
+        }
+        let (min, max) = self.bounds;
+        let now = now.clamp(0, MINUTE_MAX);
+        let even = now + max;
+        self.plan.as_ref().map_or(even, |plan| plan.next_minute(now, min, max))
+    }
+}
+
+/// Times a driver may name, minutes since 1970: until about the year 10,000.
+const MINUTE_MAX: i64 = 4_200_000_000;
+
+fn instant(minute: i64) -> DateTime<Utc> {
+    let seconds = minute.clamp(0, MINUTE_MAX) * 60;
+    DateTime::from_timestamp(seconds, 0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-03-02T00:00:00Z, a Monday.
+    const MONDAY: i64 = 1_772_409_600 / 60;
+
+    fn next(driven: &mut Driven, line: &str) -> i64 {
+        let answer = driven.answer(line).expect("an answer");
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+        answer.get("next").and_then(serde_json::Value::as_i64).expect("a minute")
+    }
+
+    #[test]
+    fn a_feed_of_every_morning_is_polled_in_the_morning() {
+        let mut driven = Driven::default();
+        let mornings: Vec<i64> = (-28..0).map(|day| MONDAY + day * DAY + 7 * 60 + 1).collect();
+        let start = json!({"op": "start", "feed": "a", "now": MONDAY, "bounds": [15, 240], "per_week": null,
+            "entries": mornings});
+        let mut at = next(&mut driven, &start.to_string());
+        let mut polls = Vec::new();
+        while at < MONDAY + DAY {
+            polls.push(at - MONDAY);
+            let fetch = json!({"op": "fetch", "now": at, "entries": []});
+            let later = next(&mut driven, &fetch.to_string());
+            assert!((15..=240).contains(&(later - at)), "{at} to {later}");
+            at = later;
+        }
+        assert!(polls.iter().any(|poll| (421..=431).contains(poll)), "{polls:?}");
+        assert_eq!(driven.answer(r#"{"op":"end"}"#).as_deref(), Ok("{}"));
+    }
+
+    #[test]
+    fn lines_out_of_place_are_refused() {
+        let mut driven = Driven::default();
+        for bad in [
+            "",
+            "{}",
+            r#"{"op":"fetch","now":5,"entries":[]}"#,
+            r#"{"op":"start","now":5,"bounds":[0,10],"per_week":null,"entries":[]}"#,
+            r#"{"op":"start","now":5,"bounds":[20,10],"per_week":null,"entries":[]}"#,
+        ] {
+            assert!(driven.answer(bad).is_err(), "{bad}");
+        }
+        let extreme = r#"{"op":"start","now":9223372036854775807,"bounds":[1,10],"per_week":-1,"entries":[-9223372036854775808]}"#;
+        assert!(driven.answer(extreme).is_ok());
+    }
+}

@@ -1,0 +1,85 @@
+//! One feed through the experiment: every policy asked for, in training and in test weeks.
+
+use std::fmt::Write as _;
+
+use super::policies::{Conditions, Given, Policy, Poller};
+use super::score::{MeanScore, Score};
+use super::source::Source;
+
+/// What one feed gave.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Scores of the policies in the order asked for, in training and in test weeks; `None`: nothing was published.
+    pub scores: Vec<(Option<Score>, Option<Score>)>,
+    /// A JSON line for each run in the test weeks, if asked for.
+    pub retrievals: String,
+}
+
+/// Runs policies over a feed. `train`: also over the training weeks; `write`: keep the polls of the test weeks.
+pub fn experiment(
+    source: &Source,
+    policies: &[Policy],
+    conditions: &Conditions,
+    given: Given<'_>,
+    (train, write): (bool, bool),
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    for &policy in policies {
+        let trained = train.then(|| {
+            let poller = Poller::for_training(policy, source, conditions, given);
+            poller.score(source, conditions.training(source), |_, _| ())
+        });
+        let poller = Poller::for_test(policy, source, conditions, given);
+        let retrievals = &mut outcome.retrievals;
+        let tested = poller.score(source, conditions.test(source), |shift, polls| {
+            if write {
+                write_run(&source.name, shift, polls, retrievals);
+            }
+        });
+        outcome.scores.push((trained.flatten(), tested));
+    }
+    outcome
+}
+
+fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
+    let name = serde_json::Value::from(name);
+    // Writing into a text cannot fail.
+    write!(lines, "{{\"name\":{name},\"start_offset\":{shift},\"minutes\":[").unwrap_or_default();
+    for (place, poll) in polls.iter().enumerate() {
+        let comma = if place == 0 { "" } else { "," };
+        write!(lines, "{comma}{poll}").unwrap_or_default();
+    }
+    lines.push_str("]}\n");
+}
+
+/// The rows of Table III for policies side by side, with polls and gains; `scores` holds the feeds of each policy.
+pub fn table(title: &str, policies: &[Policy], scores: &[Vec<Score>]) -> String {
+    let means: Vec<Option<MeanScore>> = scores.iter().map(|scores| MeanScore::of(scores)).collect();
+    let feeds = means.iter().flatten().map(|mean| mean.feeds).max().unwrap_or(0);
+    let mut lines = format!("{title}, {feeds} feeds\n{:24}", "");
+    for policy in policies {
+        write!(lines, "{:>17}", policy.word()).unwrap_or_default();
+    }
+    for (name, cell) in ROWS {
+        write!(lines, "\n{name:24}").unwrap_or_default();
+        for mean in &means {
+            let text = mean.map_or_else(|| "-".to_owned(), |mean| cell(&mean));
+            write!(lines, "{text:>17}").unwrap_or_default();
+        }
+    }
+    lines
+}
+
+/// A row's name and how its cells are written.
+type Row = (&'static str, fn(&MeanScore) -> String);
+
+const ROWS: [Row; 8] = [
+    ("delay, min", |mean| format!("{:.2}", mean.score.policy.delay)),
+    ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.delay)),
+    ("std dev of delay, min", |mean| format!("{:.2}", mean.score.policy.deviation)),
+    ("hits, %", |mean| format!("{:.2}", mean.score.policy.hits)),
+    ("misses, %", |mean| format!("{:.2}", 100.0 - mean.score.policy.hits)),
+    ("polls in a run", |mean| format!("{:.1}", mean.score.policy.polls)),
+    ("gain of mean delay, %", |mean| format!("{:.2}", mean.score.gain())),
+    ("mean gain of feeds, %", |mean| format!("{:.2}", mean.gain_per_feed)),
+];

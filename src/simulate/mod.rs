@@ -1,0 +1,19 @@
+//! The paper's experiment: policies run over the publication times of feeds, and scored (SPEC F). Pure.
+//!
+//! Times are whole minutes since 1970. This room reads no file and knows no clock; it is given texts and gives figures.
+
+mod driven;
+mod experiment;
+mod policies;
+#[cfg(test)]
+mod profile_tests;
+mod score;
+mod source;
+mod week_rules;
+
+pub use driven::Driven;
+pub use experiment::{Outcome, experiment, table};
+pub use policies::{Conditions, Given, Policy, Poller};
+pub use score::{Figures, MeanScore, Score, Scoring, Window};
+pub use source::{Budget, Source, read_budgets, read_rules, read_source};
+pub use week_rules::{WeekRules, sampled};

@@ -1,0 +1,279 @@
+//! The policies of the experiment: when each polls next, knowing what a reader could know (SPEC F.1; SCHEDULING 2).
+
+use chrono::DateTime;
+
+use super::score::{Score, Scoring, Window};
+use super::source::{DAY, Source, WEEK};
+use super::week_rules::{WeekRules, whole};
+use crate::feed::Zone;
+use crate::schedule::learning::{
+    LearnTerms, LearnedPlan, PRICE_MINUTES, Publications, learn, learn_for_polls,
+};
+
+/// A way to poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Policy {
+    /// One fixed interval.
+    Linear,
+    /// The paper's interval rules.
+    Rules,
+    /// The learned plan, learned anew each day.
+    Learned,
+    /// The week's entries say the interval, as some servers do.
+    EntryFrequency,
+    /// Half the interval after a hit, a quarter of an hour more after a miss.
+    Aimd,
+}
+
+impl Policy {
+    /// All of them, in the order of a table.
+    pub const ALL: [Self; 5] =
+        [Self::Linear, Self::Rules, Self::Learned, Self::EntryFrequency, Self::Aimd];
+
+    /// Its name on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Rules => "rules",
+            Self::Learned => "learned",
+            Self::EntryFrequency => "entry-frequency",
+            Self::Aimd => "aimd",
+        }
+    }
+}
+
+/// The conditions of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conditions {
+    /// Shortest gap, minutes.
+    pub min: i64,
+    /// Longest gap, minutes.
+    pub max: i64,
+    /// The first days are for learning, the rest for the test.
+    pub train_days: i64,
+    /// Runs of each feed, each a minute later.
+    pub shifts: u32,
+}
+
+impl Conditions {
+    /// The window of the training weeks.
+    pub fn training(&self, source: &Source) -> Window {
+        Window { start: source.start, end: self.boundary(source), shifts: self.shifts }
+    }
+
+    /// The window of the test weeks.
+    pub fn test(&self, source: &Source) -> Window {
+        Window { start: self.boundary(source), end: source.end, shifts: self.shifts }
+    }
+
+    fn boundary(&self, source: &Source) -> i64 {
+        (source.start + self.train_days * DAY).min(source.end)
+    }
+
+    const fn bounds(&self) -> (i64, i64) {
+        (self.min, self.max)
+    }
+}
+
+/// What is given for one feed besides its publications.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// Rules to follow; else they are marked from the training weeks.
+    pub rules: Option<&'a WeekRules>,
+    /// Polls a week that the linear and the learned policy may spend.
+    pub polls_per_week: Option<f64>,
+}
+
+/// A policy made ready for one feed and one window.
+#[derive(Debug)]
+pub struct Poller<'a> {
+    publications: &'a [i64],
+    bounds: (i64, i64),
+    course: Course,
+}
+
+#[derive(Debug)]
+enum Course {
+    Even(f64),
+    Rules(WeekRules),
+    /// One plan a day from the start of the window on.
+    Learned {
+        start: i64,
+        days: Vec<LearnedPlan>,
+    },
+    EntryFrequency,
+    Aimd,
+}
+
+impl<'a> Poller<'a> {
+    /// Trains a policy on the training weeks, for the test weeks.
+    pub fn for_test(
+        policy: Policy,
+        source: &'a Source,
+        conditions: &Conditions,
+        given: Given<'_>,
+    ) -> Self {
+        let window = conditions.test(source);
+        let days = (window.start..window.end).step_by(1440);
+        let learned = |at: i64| learned_at(source, at, conditions, given.polls_per_week);
+        Self::new(policy, source, conditions, given, || Course::Learned {
+            start: window.start,
+            days: days.filter_map(learned).collect(),
+        })
+    }
+
+    /// The same for the training weeks themselves: the learned policy is the one that their end teaches.
+    pub fn for_training(
+        policy: Policy,
+        source: &'a Source,
+        conditions: &Conditions,
+        given: Given<'_>,
+    ) -> Self {
+        let window = conditions.training(source);
+        Self::new(policy, source, conditions, given, || {
+            let plan = learned_at(source, window.end, conditions, given.polls_per_week);
+            Course::Learned { start: window.end, days: plan.into_iter().collect() }
+        })
+    }
+
+    fn new(
+        policy: Policy,
+        source: &'a Source,
+        conditions: &Conditions,
+        given: Given<'_>,
+        learned: impl FnOnce() -> Course,
+    ) -> Self {
+        let training = conditions.training(source);
+        let span = (training.start, training.end);
+        let course = match policy {
+            Policy::Linear => Course::Even(even_interval(source, span, conditions, given)),
+            Policy::Rules => Course::Rules(match given.rules {
+                Some(rules) => rules.clone(),
+                None => WeekRules::marked(&source.minutes, span, conditions.bounds()),
+            }),
+            Policy::Learned => learned(),
+            Policy::EntryFrequency => Course::EntryFrequency,
+            Policy::Aimd => Course::Aimd,
+        };
+        Self { publications: &source.minutes, bounds: conditions.bounds(), course }
+    }
+
+    /// One run: the minutes of its polls, from the window's start and `shift` on, the last at its end or later.
+    pub fn run(&self, window: Window, shift: u32) -> Vec<i64> {
+        let first = window.start + i64::from(shift);
+        let mut polls = vec![first];
+        let (mut last, mut gap) = (first, AIMD_START);
+        let mut number = 0.0;
+        while last < window.end {
+            let before = polls.len().checked_sub(2).and_then(|place| polls.get(place).copied());
+            number += 1.0;
+            last = match &self.course {
+                Course::Even(interval) => at_even(first, number, *interval, last),
+                Course::Rules(rules) => rules.next(last, self.bounds),
+                Course::Learned { start, days } => self.learned_next(*start, days, last),
+                Course::EntryFrequency => last + self.by_entry_frequency(last),
+                Course::Aimd => {
+                    let hit = self.published(before.unwrap_or(last - gap), last) > 0;
+                    gap = if hit { gap / 2 } else { gap + AIMD_STEP };
+                    gap = gap.clamp(self.bounds.0, self.bounds.1);
+                    last + gap
+                }
+            };
+            polls.push(last);
+        }
+        polls
+    }
+
+    /// All runs of a window, scored; `each` sees every run.
+    pub fn score(
+        &self,
+        source: &Source,
+        window: Window,
+        mut each: impl FnMut(u32, &[i64]),
+    ) -> Option<Score> {
+        let mut scoring = Scoring::new(source, window);
+        for shift in 0..window.shifts.max(1) {
+            let polls = self.run(window, shift);
+            scoring.add(&polls);
+            each(shift, &polls);
+        }
+        scoring.score()
+    }
+
+    fn learned_next(&self, start: i64, days: &[LearnedPlan], last: i64) -> i64 {
+        let (min, max) = self.bounds;
+        let day = usize::try_from((last - start).div_euclid(DAY)).unwrap_or(0);
+        let plan = days.get(day.min(days.len().saturating_sub(1)));
+        plan.map_or(last + max, |plan| plan.next_minute(last, min, max))
+    }
+
+    fn by_entry_frequency(&self, last: i64) -> i64 {
+        let week = self.published(last - WEEK, last);
+        (WEEK / week.max(1)).clamp(self.bounds.0, self.bounds.1)
+    }
+
+    /// Publications that could be seen after `from` and until `to`.
+    fn published(&self, from: i64, to: i64) -> i64 {
+        let until = |end: i64| self.publications.partition_point(|&minute| minute <= end);
+        i64::try_from(until(to).saturating_sub(until(from))).unwrap_or(0)
+    }
+}
+
+/// Where additive increase starts, and what it adds, minutes.
+const AIMD_START: i64 = 60;
+const AIMD_STEP: i64 = 15;
+
+/// The whole minute of an even poller's next poll; never the same twice.
+fn at_even(first: i64, number: f64, interval: f64, last: i64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "a span of years in minutes")]
+    let at = first + (number * interval).floor() as i64;
+    at.max(last + 1)
+}
+
+/// The budget's interval, else the mean time between the publications of the training weeks, within bounds.
+fn even_interval(
+    source: &Source,
+    span: (i64, i64),
+    conditions: &Conditions,
+    given: Given<'_>,
+) -> f64 {
+    let inside =
+        source.minutes.iter().filter(|&&minute| minute >= span.0 && minute < span.1).count();
+    let mean = || whole(span.1 - span.0) / super::week_rules::real(inside).max(1e-9);
+    let interval = given.polls_per_week.map_or_else(mean, |polls| whole(WEEK) / polls);
+    interval.clamp(whole(conditions.min), whole(conditions.max))
+}
+
+/// What a reader who saw all publications until `at` has learned.
+fn learned_at(
+    source: &Source,
+    at: i64,
+    conditions: &Conditions,
+    polls_per_week: Option<f64>,
+) -> Option<LearnedPlan> {
+    // A publication can be seen from the minute after its stamp on.
+    let stamps = source.minutes.iter().take_while(|&&minute| minute <= at).map(|minute| minute - 1);
+    let known = Publications::of_minutes(stamps, source.start, at);
+    let now = DateTime::from_timestamp(at * 60, 0)?;
+    learned(&known, conditions.bounds(), now, polls_per_week)
+}
+
+/// A plan at the common price, or within a budget.
+pub(super) fn learned(
+    known: &Publications,
+    (min, max): (i64, i64),
+    now: DateTime<chrono::Utc>,
+    polls_per_week: Option<f64>,
+) -> Option<LearnedPlan> {
+    let seconds = |minutes: i64| u32::try_from(minutes.saturating_mul(60)).unwrap_or(u32::MAX);
+    let terms = LearnTerms {
+        min_seconds: seconds(min),
+        max_seconds: seconds(max),
+        price_minutes: PRICE_MINUTES,
+        zone: Zone::Utc,
+    };
+    match polls_per_week {
+        Some(polls) => learn_for_polls(known, &terms, now, polls),
+        None => learn(known, &terms, now),
+    }
+}
