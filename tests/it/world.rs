@@ -167,6 +167,7 @@ impl World {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm an effect")]
     fn answer(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Fetch(request) => {
@@ -180,6 +181,10 @@ impl World {
                 let (feed, counters, known) = (commit.feed, merged.counters, merged.known);
                 let (new, edited) = (merged.new, merged.edited);
                 Some(Msg::Committed { feed, counters, new, edited, known })
+            }
+            Effect::SaveTry(feed, at) => {
+                self.store.save_try(feed, at).unwrap();
+                None
             }
             Effect::SaveState(feed, state) => {
                 self.store.save_state(feed, &state).unwrap();
