@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
 use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 
@@ -87,8 +86,7 @@ impl Store {
         if let Some(record) = &commit.record {
             feeds.insert(&key, codec::encode(record)?);
         }
-        let mut state = Batch::default();
-        state.insert(&key, codec::encode(&commit.state)?);
+        let (state, times) = self.state_batches(feed, &commit.state)?;
         let mut counters = Batch::default();
         if !seqs.is_empty() {
             counters.insert(&key, codec::encode(&merged.counters)?);
@@ -106,10 +104,11 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
+            &self.times,
         );
-        let batches = (&feeds, &state, &counters, &index, &meta, &bodies, &polls);
+        let batches = (&feeds, &state, &counters, &index, &meta, &bodies, &polls, &times);
         trees
-            .transaction(|(f, s, c, i, m, b, p)| {
+            .transaction(|(f, s, c, i, m, b, p, t)| {
                 f.apply_batch(batches.0)?;
                 s.apply_batch(batches.1)?;
                 c.apply_batch(batches.2)?;
@@ -117,31 +116,23 @@ impl Store {
                 m.apply_batch(batches.4)?;
                 b.apply_batch(batches.5)?;
                 p.apply_batch(batches.6)?;
+                t.apply_batch(batches.7)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(transaction_failed)
     }
 
     /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
-    /// attempt is taken back. It says itself when the feed was tried last.
+    /// attempt is taken back.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
-        self.state.insert(feed_bytes(feed), codec::encode(state)?)?;
-        self.tries.remove(feed_bytes(feed))?;
-        Ok(())
-    }
-
-    /// Writes when a feed was tried last: 8 bytes before each request, where its
-    /// state would be some hundred, so that a restart does not repeat it (SPEC G.20).
-    pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.tries.insert(feed_bytes(feed), &at.timestamp_millis().to_be_bytes())?;
-        Ok(())
-    }
-
-    /// When a feed was tried last, as far as [`Store::save_try`] was told.
-    pub(super) fn last_try(&self, feed: FeedKey) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let bytes = self.tries.get(feed_bytes(feed))?;
-        let millis = bytes.and_then(|bytes| <[u8; 8]>::try_from(bytes.as_ref()).ok());
-        Ok(millis.and_then(|bytes| DateTime::from_timestamp_millis(i64::from_be_bytes(bytes))))
+        let (state, times) = self.state_batches(feed, state)?;
+        (&self.state, &self.times)
+            .transaction(|(s, t)| {
+                s.apply_batch(&state)?;
+                t.apply_batch(&times)?;
+                Ok::<(), ConflictableTransactionError<()>>(())
+            })
+            .map_err(transaction_failed)
     }
 
     /// Writes the lasting part of subscriptions, all or nothing.
@@ -173,7 +164,7 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
-            &self.tries,
+            &self.times,
             &self.feeds,
         ] {
             let mut batch = Batch::default();

@@ -14,6 +14,7 @@ mod keeper;
 mod lists;
 mod open;
 mod schema;
+mod times;
 
 pub use check::{Finding, Health};
 pub use keeper::{Job, Keeper};

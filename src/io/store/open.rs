@@ -109,8 +109,8 @@ pub struct Store {
     pub(super) meta: Tree,
     pub(super) bodies: Tree,
     pub(super) polls: Tree,
-    /// When each feed was tried last, if that is later than its state says.
-    pub(super) tries: Tree,
+    /// The times of each feed's last polls, where they are later than its state says.
+    pub(super) times: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
@@ -179,7 +179,7 @@ impl Store {
             meta: db.open_tree("meta")?,
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
-            tries: db.open_tree("tries")?,
+            times: db.open_tree("times")?,
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
@@ -246,7 +246,8 @@ impl Store {
                 ));
             }
             let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            if let Some(Err(why)) = state {
+            let times = self.times_damage(&key)?;
+            if let Some(why) = state.and_then(Result::err).or(times) {
                 found.push(format!(
                     "the state of feed {feed} is damaged ({why}): the feed is read anew"
                 ));
@@ -295,14 +296,10 @@ impl Store {
             if record.ended.is_some() {
                 continue;
             }
-            let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            let mut state = state.and_then(Result::ok).unwrap_or_default();
-            // Its state was not written again if the program ended before the answer came (SPEC G.20).
-            state.facts.last_try = state.facts.last_try.max(self.last_try(feed)?);
             saved.push(SavedSubscription {
                 key: feed,
                 record,
-                state,
+                state: self.state_of(feed)?,
                 counters: self.counters_of(feed).unwrap_or_default(),
             });
         }
