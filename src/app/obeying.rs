@@ -122,19 +122,23 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Polls by hand and says what cannot be polled.
 fn poll(model: &mut Model, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<Effect> {
     let noted = model.run.noted;
+    let wanted = feeds.as_ref().map_or(model.feeds.len(), Vec::len);
     let effects = refreshing::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
     let skipped: Vec<_> = model.run.since(noted).collect();
-    if let [only] = skipped.as_slice()
-        && effects.is_empty()
-    {
-        let again =
-            if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
-        let text = format!("not polled: {}{again}", only.reason.as_deref().unwrap_or_default());
-        model.screen.say(now, text);
-    } else if !skipped.is_empty() {
-        let text = format!("{} polls asked for, {} not needed now", model.run.asked, skipped.len());
-        model.screen.say(now, text);
-    }
+    let Some(first) = skipped.first() else { return effects };
+    let reason = first.reason.as_deref().unwrap_or_default();
+    let asked = wanted.saturating_sub(skipped.len());
+    let again = if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
+    let text = match (asked, skipped.len()) {
+        (0, 1) => format!("not polled: {reason}{again}"),
+        (0, all) => {
+            let title = model.feeds.get(&first.feed).map(|feed| feed.record.shown_title());
+            format!("none of {all} feeds is polled; {}: {reason}", title.unwrap_or_default())
+        }
+        (1, held) => format!("1 feed is polled, {held} not now; i on a feed says why"),
+        (asked, held) => format!("{asked} feeds are polled, {held} not now; i on a feed says why"),
+    };
+    model.screen.say(now, text);
     effects
 }
 
