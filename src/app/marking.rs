@@ -10,8 +10,8 @@ use super::model::Model;
 use super::moving;
 use super::msg::Marked;
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
-use super::{preferring, unsubscribing};
-use crate::history::{EntryKey, FeedKey, Flag};
+use super::{preferring, recalling, unsubscribing, wishing};
+use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
@@ -48,6 +48,20 @@ pub enum Step {
         before: Box<SubscriptionRecord>,
         /// The move that was proposed.
         proposed: Option<ProposedMove>,
+    },
+    /// A complete feed withdrew entries.
+    Withdrawn {
+        /// The feed.
+        feed: FeedKey,
+        /// The entries.
+        withdrawn: Vec<u32>,
+    },
+    /// The reader hid a gap.
+    Dismissed {
+        /// The feed.
+        feed: FeedKey,
+        /// The gap.
+        gap: GapKey,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {
@@ -117,6 +131,8 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             moving::put_back(model, now, feed, *before, proposed)
         }
         Step::Changed { feed, before } => preferring::take_back(model, now, feed, *before),
+        Step::Withdrawn { feed, withdrawn } => recalling::bring_back(model, now, feed, withdrawn),
+        Step::Dismissed { feed, gap } => wishing::show_again(model, now, feed, gap),
     }
 }
 
@@ -161,6 +177,13 @@ pub fn counting(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         return Vec::new();
     }
     vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))]
+}
+
+/// The answer to that.
+pub fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect> {
+    model.screen.today = count;
+    model.screen.counting = false;
+    if std::mem::take(&mut model.screen.count_again) { counting(model, now) } else { Vec::new() }
 }
 
 /// Shows a mark on the rows in memory and on the entry being read; they stay in the list until it is opened anew.

@@ -6,8 +6,10 @@
 
 pub mod advising;
 pub mod answers;
+pub mod archiving;
 pub mod asking;
 pub mod attention;
+pub mod backfilling;
 pub mod editing;
 pub mod effect;
 pub mod explaining;
@@ -30,6 +32,7 @@ pub mod pressing;
 pub mod prompting;
 pub mod reachability;
 pub mod reading;
+pub mod recalling;
 pub mod refreshing;
 pub mod results;
 pub mod screen;
@@ -44,3 +47,4 @@ pub mod traffic;
 pub mod unsubscribing;
 pub mod update;
 pub mod walking;
+pub mod wishing;

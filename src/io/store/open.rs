@@ -111,6 +111,8 @@ pub struct Store {
     pub(super) polls: Tree,
     /// When each feed was tried last, if that is later than its state says.
     pub(super) tries: Tree,
+    pub(super) history: Tree,
+    pub(super) nodes: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
@@ -180,6 +182,8 @@ impl Store {
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
             tries: db.open_tree("tries")?,
+            history: db.open_tree("history")?,
+            nodes: db.open_tree("nodes")?,
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
@@ -303,6 +307,7 @@ impl Store {
                 key: feed,
                 record,
                 state,
+                history: self.history_of(feed).unwrap_or_default(),
                 counters: self.counters_of(feed).unwrap_or_default(),
             });
         }

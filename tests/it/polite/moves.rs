@@ -137,7 +137,7 @@ fn the_same_host_or_the_same_identity_is_proof_enough() {
     let atom = |id: &str, entry: &str| {
         format!(
             "<feed xmlns='http://www.w3.org/2005/Atom'><id>{id}</id><title>T</title>\
-             <updated>2026-03-01T00:00:00Z</updated><entry><id>{entry}</id><title>E</title>\
+             <updated>2026-03-01T00:00:00Z</updated><entry><id>{entry}</id><title>{entry}</title>\
              <updated>2026-03-01T00:00:00Z</updated></entry></feed>"
         )
     };

@@ -75,6 +75,9 @@ fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
         record: Some(record(feed)),
         document: Some(Box::new(document(entries))),
         fetched_at: at(second),
+        history: None,
+        renamed: Default::default(),
+        complete: false,
         log: Some(PollLogEntry {
             settled_by: None,
             queued_seconds: 0,
