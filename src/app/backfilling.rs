@@ -382,8 +382,8 @@ pub fn progress(model: &Model, subscription: &Subscription) -> Option<String> {
         return None;
     }
     let most = policy(model, subscription.key).run_documents;
-    let (asked, entries) = (run.documents, run.entries);
-    Some(format!("history: {asked} of at most {most} archives, {entries} entries"))
+    let asked = run.documents;
+    Some(format!("fetching history: {asked} of at most {most} archives"))
 }
 
 /// Why a page could not be had, in a few words.

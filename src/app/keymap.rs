@@ -118,8 +118,10 @@ pub enum Command {
     PollAll,
     /// All, unread, starred.
     Show,
-    /// Unsubscribe.
+    /// Unsubscribe; on a gap: hide it.
     Unsubscribe,
+    /// Older entries.
+    History,
     /// The plan of the selected feed.
     Plan,
     /// The coming polls.
@@ -193,7 +195,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 38] = [
+pub const BINDINGS: [Binding; 39] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -247,7 +249,13 @@ pub const BINDINGS: [Binding; 38] = [
         Command::Space,
         "a page down, then the next unread entry",
     ),
-    binding("Enter", &[Key::code(Code::Enter)], &[], Command::Enter, "open"),
+    binding(
+        "Enter",
+        &[Key::code(Code::Enter)],
+        &[],
+        Command::Enter,
+        "open; on a gap: retry, or continue",
+    ),
     binding(
         "q Esc",
         &[Key::char('q'), Key::code(Code::Esc)],
@@ -295,7 +303,14 @@ pub const BINDINGS: [Binding; 38] = [
         &[Key::char('D')],
         LISTS,
         Command::Unsubscribe,
-        "unsubscribe from the selected feed (u takes it back)",
+        "unsubscribe from the selected feed, or hide a gap (u takes it back)",
+    ),
+    binding(
+        "H",
+        &[Key::char('H')],
+        &[],
+        Command::History,
+        "history: continue, retry, load an older page",
     ),
     binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed or list"),
     binding("R", &[Key::char('R')], &[], Command::PollAll, "poll all that may be polled"),

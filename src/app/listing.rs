@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 
-use crate::history::{EntryKey, FeedKey, Flags};
+use super::gap_rows::GapMark;
+use crate::history::{EntryKey, FeedKey, Flags, GapKey};
 
 /// Rows fetched at once.
 pub const WINDOW_ROWS: usize = 240;
+/// Lines of a gap: what is missing, why, and what happens next.
+pub const GAP_LINES: usize = 3;
 /// Rows to have beyond the screen on both sides before more are asked for.
 const WINDOW_MARGIN: usize = 60;
 
@@ -26,6 +29,35 @@ pub struct ListQuery {
     pub since: Option<DateTime<Utc>>,
     /// Held in any case, so that a row does not vanish while it is read.
     pub keep: BTreeSet<EntryKey>,
+    /// The gaps among them, as the model knows them.
+    pub gaps: Vec<GapMark>,
+}
+
+/// What a row of a list stands for. Of one date entries stand before gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowKey {
+    /// An entry.
+    Entry(EntryKey),
+    /// Something missing (a pseudo-entry, RFC 5005 §4.2).
+    Gap(FeedKey, GapKey),
+}
+
+impl RowKey {
+    /// The entry, if it is one.
+    pub const fn entry(self) -> Option<EntryKey> {
+        match self {
+            Self::Entry(key) => Some(key),
+            Self::Gap(..) => None,
+        }
+    }
+
+    /// The feed it belongs to.
+    pub const fn feed(self) -> FeedKey {
+        match self {
+            Self::Entry(key) => key.feed,
+            Self::Gap(feed, _) => feed,
+        }
+    }
 }
 
 /// Where the entries of a list are taken from.
@@ -63,9 +95,9 @@ impl Show {
 /// One row of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The entry.
-    pub key: EntryKey,
-    /// Its marks.
+    /// What it stands for.
+    pub key: RowKey,
+    /// Its marks; a gap counts as read.
     pub flags: Flags,
     /// The date it is listed under.
     pub listed: DateTime<Utc>,
@@ -75,6 +107,16 @@ pub struct Row {
     pub link: Option<String>,
 }
 
+impl Row {
+    /// Lines it takes on the screen.
+    pub const fn height(&self) -> usize {
+        match self.key {
+            RowKey::Entry(_) => 1,
+            RowKey::Gap(..) => GAP_LINES,
+        }
+    }
+}
+
 /// Which rows are wanted of which list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsWanted {
@@ -82,8 +124,8 @@ pub struct RowsWanted {
     pub list: u64,
     /// Build the order anew by this query; `None`: the order the store has.
     pub rebuild: Option<ListQuery>,
-    /// Find this entry and answer with the rows around it; else those at `offset`.
-    pub around: Option<EntryKey>,
+    /// Find this row and answer with the rows around it; else those at `offset`.
+    pub around: Option<RowKey>,
     /// First row wanted.
     pub offset: usize,
     /// Find the next unread entry from a place on, and answer with the rows around it.
@@ -133,6 +175,8 @@ pub struct Listing {
     pub top: usize,
     /// Entries read or unstarred since the list was opened: they stay until it is opened anew.
     pub keep: BTreeSet<EntryKey>,
+    /// The gaps it was built with.
+    pub gaps: Vec<GapMark>,
     /// Rows have been asked for and have not come.
     pub waiting: bool,
     /// Where the entry stood that the rows on their way were asked around.
@@ -212,7 +256,7 @@ impl Listing {
                 lines = lines.saturating_add(1);
                 day = this;
             }
-            lines = lines.saturating_add(1);
+            lines = lines.saturating_add(self.row(place).map_or(1, Row::height));
             if lines > 4 * usize::from(u16::MAX) {
                 break;
             }
@@ -232,7 +276,7 @@ mod tests {
 
     fn row(seq: u32, day: i64) -> Row {
         Row {
-            key: EntryKey { feed: FeedKey(1), seq },
+            key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
             flags: Flags::NEW,
             listed: DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap(),
             title: String::new(),

@@ -91,7 +91,8 @@ impl UndoStack {
 pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
     let list = &model.screen.list;
     let Some(row) = list.selected_row() else { return Vec::new() };
-    let (key, value) = (row.key, !row.flags.get(flag));
+    let Some(key) = row.key.entry() else { return Vec::new() };
+    let value = !row.flags.get(flag);
     set(model, key, flag, value)
 }
 
@@ -106,7 +107,7 @@ pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Eff
 pub fn mark_all(model: &mut Model) -> Vec<Effect> {
     let list = model.screen.list.number;
     model.undo.marking_list = true;
-    model.screen.list.keep.extend(model.screen.list.rows.iter().map(|row| row.key));
+    model.screen.list.keep.extend(model.screen.list.rows.iter().filter_map(|row| row.key.entry()));
     vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
 }
 
@@ -190,9 +191,9 @@ pub fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect>
 fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
     let wanted: std::collections::BTreeSet<&EntryKey> = keys.iter().collect();
     for row in &mut model.screen.list.rows {
-        if wanted.contains(&row.key) {
+        if let Some(key) = row.key.entry().filter(|key| wanted.contains(key)) {
             row.flags = row.flags.with(flag, value);
-            model.screen.list.keep.insert(row.key);
+            model.screen.list.keep.insert(key);
         }
     }
     if let Some(reader) = &mut model.screen.reader

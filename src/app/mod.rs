@@ -16,6 +16,7 @@ pub mod explaining;
 pub mod feeds_pane;
 pub mod fetching;
 pub mod foreseeing;
+pub mod gap_rows;
 pub mod keymap;
 pub mod lines;
 pub mod listing;

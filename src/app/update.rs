@@ -11,14 +11,15 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, marking, pressing, reading, recalling, refreshing,
-    sparing, walking,
+    backfilling, explaining, foreseeing, gap_rows, marking, pressing, reading, recalling,
+    refreshing, sparing, walking,
 };
 use crate::history::{Counters, FeedKey};
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
-    let effects = happened(model, now, msg);
+    let mut effects = happened(model, now, msg);
+    effects.extend(gap_rows::follow(model, now));
     explaining::refresh(model, now);
     foreseeing::refresh(model);
     feeds_pane::resort(model, now);

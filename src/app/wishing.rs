@@ -96,14 +96,6 @@ pub fn wish(
     backfilling::begin(model, now, feed, Some(wish))
 }
 
-/// A gap as it is shown now.
-pub fn shown(model: &Model, feed: FeedKey, key: GapKey, now: DateTime<Utc>) -> Option<Gap> {
-    let record = &model.feeds.get(&feed)?.history;
-    let walking = model.backfills.contains_key(&feed);
-    let shown = record.shown_gaps(walking, now);
-    shown.into_iter().find_map(|(other, gap)| (other == key).then_some(gap))
-}
-
 /// Hides a gap; that can be undone.
 pub fn dismiss(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };

@@ -146,7 +146,7 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Ut
         };
     }
     if let Some(area) = places.reader {
-        (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model);
+        (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model, now);
     }
     viewport
 }

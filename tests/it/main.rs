@@ -21,6 +21,7 @@ mod corpus;
 mod docs;
 mod documents;
 mod history;
+mod history_journeys;
 mod http;
 mod journeys;
 mod late_rows;

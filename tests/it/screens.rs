@@ -102,7 +102,7 @@ fn the_attention_list_gives_reason_and_remedy() {
         world.refuse("https://tower.example/feed", 410, AnswerHeaders::default());
         world.poll(FeedKey(1));
         world.poll(FeedKey(2));
-        world.press("gjjj<enter>");
+        world.press("gjjjj<enter>");
         world
     };
     show("attention", attention);
@@ -112,7 +112,7 @@ fn the_attention_list_gives_reason_and_remedy() {
             rows,
             &[("https://a.example/f", &rss("A", &[("a", "A", 1, "")]), &[])],
         );
-        world.press("gjjj<enter>");
+        world.press("gjjjj<enter>");
         world
     });
 }

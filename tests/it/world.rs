@@ -323,6 +323,31 @@ impl World {
         Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now)
     }
 
+    /// Time passes until no archive waits or is asked for.
+    pub fn rest(&mut self) {
+        for _ in 0..1000 {
+            if self.model.backfills.is_empty() {
+                return;
+            }
+            self.pass(TimeDelta::seconds(2));
+        }
+        panic!("a walk does not end");
+    }
+
+    /// The program is killed and starts again: what was not written is lost.
+    pub fn restart(&mut self) {
+        self.model = self.reload();
+        self.tell(Msg::Resized(self.size.0, self.size.1));
+        let first = begin(&mut self.model, self.now);
+        self.perform(first);
+        self.draw();
+    }
+
+    /// Addresses asked for, in order.
+    pub fn asked(&self) -> Vec<&str> {
+        self.requests.iter().map(|request| request.url.as_str()).collect()
+    }
+
     /// The titles of the rows in memory.
     pub fn titles(&self) -> Vec<&str> {
         self.model.screen.list.rows.iter().map(|row| row.title.as_str()).collect()

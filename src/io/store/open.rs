@@ -12,8 +12,10 @@ use sled::{Db, Mode, Tree};
 use super::super::codec::{self, CodecError};
 use super::super::terminal::quietly;
 use super::schema;
+use crate::app::gap_rows::GapMark;
+use crate::app::listing::RowKey;
 use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use crate::history::{EntryKey, FeedKey, IndexRow};
+use crate::history::{FeedKey, IndexRow};
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -118,7 +120,9 @@ pub struct Store {
     /// Subscriptions given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.
-    pub(super) order: Vec<EntryKey>,
+    pub(super) order: Vec<RowKey>,
+    /// The gaps in it.
+    pub(super) gaps: Vec<GapMark>,
     /// The number of that list.
     pub(super) order_of: u64,
     /// sled's log, to sync it.
@@ -187,6 +191,7 @@ impl Store {
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
+            gaps: Vec::new(),
             order_of: 0,
             blobs: files.join("blobs"),
             blobs_synced: -1,

@@ -30,7 +30,7 @@ fn remedies(world: &World) -> Vec<Remedy> {
 
 /// Opens the Attention list.
 fn attend(world: &mut World) {
-    world.press("<esc><esc>gjjj<enter>");
+    world.press("<esc><esc>gjjjj<enter>");
     assert!(attention::is_open(&world.model));
 }
 
@@ -184,7 +184,7 @@ fn a_target_that_is_subscribed_already_takes_the_feed_over_with_its_marks() {
         vec![(both[0].0, &both[0].1, &["garden"][..]), (both[1].0, &both[1].1, &["news"][..])];
     let mut world = World::subscribed(120, 36, &feeds);
     // "Wax" is starred in the first feed, "Ladders" is read there.
-    world.press("jjjjj<enter>s");
+    world.press("jjjjjj<enter>s");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("j<enter><esc><esc>");
     world.lead(A, 301, B);

@@ -117,6 +117,7 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
         show: Show::All,
         since: None,
         keep: Default::default(),
+        gaps: Vec::new(),
     };
     let loaded = store.rows_wanted(&RowsWanted { rebuild: Some(query), ..wanted });
     assert_eq!(loaded.expect("every row has its place").rows.len(), 10);

@@ -138,6 +138,7 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
         show: Show::All,
         since: None,
         keep: Default::default(),
+        gaps: Vec::new(),
     };
     let wanted = RowsWanted {
         list: 7,

@@ -5,7 +5,7 @@ mod keeping;
 mod marking;
 mod sums;
 
-use backissue::app::listing::{ListQuery, Scope, Show};
+use backissue::app::listing::{ListQuery, RowKey, Scope, Show};
 use backissue::app::poll_log::{PollCause, PollLogEntry};
 use backissue::app::subscription::{Commit, FeedState, SubscriptionRecord};
 use backissue::feed::{Entry, FeedDocument, Kind};
@@ -103,6 +103,12 @@ fn end(store: &mut Store, feed: FeedKey) {
 }
 
 fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
-    let query = ListQuery { scope: Scope::Everything, show, since: None, keep: Default::default() };
-    store.ordered(&query).unwrap()
+    let query = ListQuery {
+        scope: Scope::Everything,
+        show,
+        since: None,
+        keep: Default::default(),
+        gaps: Vec::new(),
+    };
+    store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()
 }

@@ -1,0 +1,41 @@
+//! Histories in the whole program but for network, terminal and clock: walked, interrupted, shown, asked for again.
+
+mod walking;
+
+use backissue::app::msg::Msg;
+use backissue::history::FeedKey;
+
+use crate::world::World;
+
+pub(super) const FEED: FeedKey = FeedKey(1);
+pub(super) const NOTES: &str = "https://orchard.example/notes/";
+
+macro_rules! example {
+    ($name:literal) => {
+        include_str!(concat!("../fixtures/spec/", $name))
+    };
+}
+
+/// The archived feed of SPEC H.4 on the network.
+pub(super) fn serve_orchard(world: &mut World) {
+    for (name, body) in [
+        ("index.atom", example!("arch-index.xml")),
+        ("archive/2026-02.atom", example!("arch-2026-02.xml")),
+        ("archive/2026-01.atom", example!("arch-2026-01.xml")),
+        ("archive/2025-12.atom", example!("arch-2025-12.xml")),
+    ] {
+        world.serve(&format!("{NOTES}{name}"), body);
+    }
+}
+
+/// The address of one of its archives.
+pub(super) fn archive(name: &str) -> String {
+    format!("{NOTES}archive/{name}.atom")
+}
+
+/// Subscribes to an address; nothing but the subscription document is asked for yet.
+pub(super) fn subscribe(world: &mut World, url: &str) {
+    let wanted = backissue::app::subscribing::Wanted { address: url.into(), ..Default::default() };
+    world.tell(Msg::Add(wanted));
+    world.tell(Msg::Tick);
+}
