@@ -95,7 +95,8 @@ pub fn policy(model: &Model, feed: FeedKey) -> Policy {
         HistoryMode::Off => Mode::Off,
     };
     let allow_insecure = wishes.is_some_and(|wishes| wishes.allow_insecure);
-    Policy { mode, allow_insecure, ..Policy::default() }
+    let day_documents = model.settings.history.archives_a_day;
+    Policy { mode, day_documents, allow_insecure, ..Policy::default() }
 }
 
 /// An archive or a page that came: what answered, and its document.

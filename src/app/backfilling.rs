@@ -146,7 +146,9 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     }
     // A feed that may not be walked still says so in its list.
     if held_up && policy.mode != Mode::Off {
-        return rest(model, now, feed, None);
+        let why = "its archives are asked for after its next good check";
+        let told = backfill.asked.then(|| why.to_owned());
+        return rest(model, now, feed, told);
     }
     let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
     match walk.next(now) {
@@ -315,6 +317,10 @@ pub fn kept(
         return Vec::new();
     }
     (backfill.stage, backfill.before) = (Stage::Ready, None);
+    if backfill.merging.is_some() {
+        model.run.archives = model.run.archives.saturating_add(1);
+        model.run.recovered = model.run.recovered.saturating_add(new);
+    }
     match (backfill.merging.take(), backfill.paging) {
         (Some(more), true) => {
             backfill.paging = false;

@@ -7,6 +7,7 @@ use super::listing::RowsLoaded;
 use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;
 use super::subscribing::Wanted;
+use super::wishing::HistoryWish;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
 
 /// Something that happened.
@@ -94,6 +95,8 @@ pub enum Msg {
     Add(Wanted),
     /// Subscribe to many addresses without asking anybody.
     Import(Vec<Wanted>),
+    /// More of a feed's history.
+    WantHistory(FeedKey, HistoryWish),
     /// The program is asked to end (signal, closed terminal).
     Stop,
 }

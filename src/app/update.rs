@@ -12,7 +12,7 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     backfilling, explaining, foreseeing, gap_rows, marking, pressing, reading, recalling,
-    refreshing, sparing, walking,
+    refreshing, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -87,6 +87,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
+        Msg::WantHistory(feed, wish) => wishing::want(model, now, feed, wish),
         Msg::Import(wanted) => subscribing::import(model, now, wanted),
         Msg::Stop => vec![Effect::Stop],
     }

@@ -20,6 +20,10 @@ pub enum HistoryWish {
     GoOn(GapKey),
     /// Go on at every gap that can be asked at.
     Everywhere,
+    /// Go on where a limit ended a walk, or load the next older page.
+    Continue,
+    /// Ask again for what could not be had.
+    Retry,
     /// The next older page of a paged feed.
     Page,
     /// Forget which archives were fetched and read all of them again; entries stay.
@@ -39,6 +43,12 @@ pub(super) fn grant(
         let granted = match wish {
             HistoryWish::GoOn(key) => record.go_on(key, nodes),
             HistoryWish::Everywhere => record.go_on_everywhere(nodes),
+            HistoryWish::Continue => go_on_where(record, nodes, |kind| {
+                matches!(kind, GapKind::Limit | GapKind::Interrupted | GapKind::Paged)
+            }),
+            HistoryWish::Retry => go_on_where(record, nodes, |kind| {
+                matches!(kind, GapKind::Unavailable | GapKind::Unreadable | GapKind::Loop)
+            }),
             HistoryWish::Page => GoOn::Page,
             HistoryWish::Reread => {
                 record.reread(nodes);
@@ -57,6 +67,27 @@ pub(super) fn grant(
         }
     }
     (page, refused)
+}
+
+/// Goes on at gaps of some kinds; hidden ones too.
+fn go_on_where(
+    record: &mut HistoryRecord,
+    nodes: &Nodes,
+    wanted: impl Fn(GapKind) -> bool,
+) -> GoOn {
+    let kept = record.gaps.iter().map(|(key, gap)| (*key, gap.kind()));
+    let rests = record.frontiers.iter().filter(|next| next.gap.is_none());
+    let rests = rests.map(|next| (GapKey::archive(&next.edge.key), GapKind::Interrupted));
+    let keys: Vec<(GapKey, GapKind)> =
+        kept.chain(rests).filter(|(_, kind)| wanted(*kind)).collect();
+    let mut answer = GoOn::Nothing;
+    for (key, _) in keys {
+        match record.go_on(key, nodes) {
+            GoOn::Nothing => {}
+            granted @ (GoOn::Walking | GoOn::Page) => answer = granted,
+        }
+    }
+    answer
 }
 
 /// The next older page; where the last one was reached, from the first one's link again.
@@ -94,6 +125,20 @@ pub fn wish(
     };
     model.screen.say(now, format!("{title}: asking for older entries"));
     backfilling::begin(model, now, feed, Some(wish))
+}
+
+/// A wish from the command line.
+pub fn want(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    wish: HistoryWish,
+) -> Vec<Effect> {
+    if model.feeds.contains_key(&feed) && !model.offline {
+        backfilling::begin(model, now, feed, Some(wish))
+    } else {
+        Vec::new()
+    }
 }
 
 /// Hides a gap; that can be undone.

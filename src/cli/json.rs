@@ -200,6 +200,8 @@ pub(super) fn history(model: &Model, feed: &Subscription, now: DateTime<Utc>) ->
     json!({
         "state": word,
         "text": text,
+        "archives": record.archives,
+        "back_to": time(record.reaches),
         "missing": record.missing(),
         "gaps": gap_rows::of_feed(model, feed, now).len(),
     })

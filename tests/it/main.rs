@@ -22,6 +22,7 @@ mod docs;
 mod documents;
 mod history;
 mod history_journeys;
+mod history_program;
 mod http;
 mod journeys;
 mod late_rows;
