@@ -12,7 +12,7 @@ use super::subscription::Subscription;
 use crate::feed::FeedDocument;
 use crate::history::overrun::Verdict;
 use crate::history::{DocumentKind, Failure, FeedKey, Mode, Policy, Polled};
-use crate::schedule::Wait;
+use crate::schedule::{Standing, Wait};
 
 /// A subscription document that was read, as [`Subscription::history`] sees it.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +63,14 @@ pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
         Verdict::Renamed(renamed) => renamed,
         Verdict::Fine | Verdict::Verify | Verdict::Missed(_) => BTreeMap::new(),
     };
+    // An archive does not change: it is hardly ever asked for.
+    let facts = &mut subscription.state.facts;
+    let is_archive = history.kind == DocumentKind::Archive;
+    if is_archive && facts.standing == Standing::Active {
+        facts.standing = Standing::Archive;
+    } else if !is_archive && facts.standing == Standing::Archive {
+        facts.standing = Standing::Active;
+    }
     let complete = came.whole && history.kind == DocumentKind::Complete;
     Taken { renamed, complete }
 }

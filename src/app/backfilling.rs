@@ -389,7 +389,7 @@ pub fn progress(model: &Model, subscription: &Subscription) -> Option<String> {
     }
     let most = policy(model, subscription.key).run_documents;
     let asked = run.documents;
-    Some(format!("fetching history: {asked} of at most {most} archives"))
+    Some(format!("fetching archive {asked} of at most {most}"))
 }
 
 /// Why a page could not be had, in a few words.

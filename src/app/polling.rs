@@ -6,9 +6,10 @@ use super::answers::worth_asking_again;
 use super::archiving;
 use super::asking::{self, Again, Sent};
 use super::backfilling;
+use super::correcting;
 use super::effect::Effect;
 use super::feeds_pane;
-use super::fetching::{FetchId, Fetched, Purpose, Request};
+use super::fetching::{FetchId, Fetched, Purpose, Reach, Request};
 use super::model::Model;
 use super::moving;
 use super::planning;
@@ -126,7 +127,11 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         match waiting.purpose {
             Purpose::Poll(feed) => effects.extend(ask_feed(model, now, id, feed, &waiting)),
             Purpose::Archive(feed) => effects.extend(backfilling::ask(model, now, id, feed)),
-            Purpose::Discover(_) => effects.push(Effect::Fetch(Request::typed(id, waiting.url))),
+            Purpose::Discover(addition) => {
+                let reach = model.additions.get(&addition).map_or(Reach::Typed, correcting::reach);
+                let request = Request { reach, ..Request::typed(id, waiting.url) };
+                effects.push(Effect::Fetch(request));
+            }
         }
     }
     effects

@@ -164,8 +164,11 @@ fn a_program_killed_fifty_times_keeps_what_it_fetched() {
     for _ in 0..KILLS {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let action = if seed >> 63 == 0 { "--continue" } else { "--retry" };
-        let command: &[&str] =
-            if (seed >> 60) % 4 == 0 { &["poll", "--all"] } else { &["history", "1", action] };
+        let command: &[&str] = if (seed >> 60).is_multiple_of(4) {
+            &["poll", "--all"]
+        } else {
+            &["history", "1", action]
+        };
         program.killed_after(command, Duration::from_millis(20 + (seed >> 32) % 80));
         if seed & 0xf00 == 0 {
             press.healed.store(true, Ordering::Relaxed);

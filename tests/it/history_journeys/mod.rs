@@ -7,8 +7,8 @@ use backissue::history::FeedKey;
 
 use crate::world::World;
 
-pub(super) const FEED: FeedKey = FeedKey(1);
-pub(super) const NOTES: &str = "https://orchard.example/notes/";
+pub(crate) const FEED: FeedKey = FeedKey(1);
+pub(crate) const NOTES: &str = "https://orchard.example/notes/";
 
 macro_rules! example {
     ($name:literal) => {
@@ -16,8 +16,10 @@ macro_rules! example {
     };
 }
 
+pub(super) use example;
+
 /// The archived feed of SPEC H.4 on the network.
-pub(super) fn serve_orchard(world: &mut World) {
+pub(crate) fn serve_orchard(world: &mut World) {
     for (name, body) in [
         ("index.atom", example!("arch-index.xml")),
         ("archive/2026-02.atom", example!("arch-2026-02.xml")),
@@ -29,12 +31,12 @@ pub(super) fn serve_orchard(world: &mut World) {
 }
 
 /// The address of one of its archives.
-pub(super) fn archive(name: &str) -> String {
+pub(crate) fn archive(name: &str) -> String {
     format!("{NOTES}archive/{name}.atom")
 }
 
 /// Subscribes to an address; nothing but the subscription document is asked for yet.
-pub(super) fn subscribe(world: &mut World, url: &str) {
+pub(crate) fn subscribe(world: &mut World, url: &str) {
     let wanted = backissue::app::subscribing::Wanted { address: url.into(), ..Default::default() };
     world.tell(Msg::Add(wanted));
     world.tell(Msg::Tick);

@@ -4,8 +4,8 @@ use backissue::app::fetching::Reach;
 use backissue::app::settings::HistoryMode;
 use chrono::TimeDelta;
 
-use super::{FEED, NOTES, archive, serve_orchard, subscribe};
-use crate::world::World;
+use super::{FEED, NOTES, archive, example, serve_orchard, subscribe};
+use crate::world::{Scripted, World, rss};
 
 fn orchard() -> World {
     let mut world = World::new(120, 36);
@@ -147,10 +147,7 @@ fn a_gap_can_be_hidden_and_that_can_be_undone() {
 #[test]
 fn polls_of_a_site_go_before_its_archives() {
     let mut world = orchard();
-    world.serve(
-        "https://orchard.example/other.xml",
-        &crate::world::rss("Other", &[("x", "X", 1, "")]),
-    );
+    world.serve("https://orchard.example/other.xml", &rss("Other", &[("x", "X", 1, "")]));
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.tell(backissue::app::msg::Msg::Import(vec![backissue::app::subscribing::Wanted {
         address: "https://orchard.example/other.xml".into(),
@@ -161,4 +158,97 @@ fn polls_of_a_site_go_before_its_archives() {
     assert!(world.asked()[1].ends_with("other.xml"), "{:?}", world.asked());
     world.rest();
     assert_eq!(world.asked().len(), 5);
+}
+
+#[test]
+fn who_subscribes_to_an_archive_gets_the_feed_it_belongs_to() {
+    let mut world = orchard();
+    subscribe(&mut world, &archive("2026-01"));
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.feed(1).record.url, format!("{NOTES}index.atom"));
+    let by = Reach::Supplied { by: archive("2026-01"), public: true };
+    assert_eq!(world.requests[1].reach, by);
+    world.rest();
+    assert_eq!(standing(&world), "complete history");
+
+    let mut world = orchard();
+    world.network.remove(&format!("{NOTES}index.atom"));
+    subscribe(&mut world, &archive("2026-01"));
+    world.pass(TimeDelta::seconds(2));
+    let feed = world.feed(1);
+    assert_eq!(feed.record.url, archive("2026-01"), "its feed cannot be read: it stays");
+    let hours = (feed.plan.next_poll.unwrap() - world.now).num_hours();
+    assert!(hours >= 12, "an archive does not change: {hours} h");
+}
+
+#[test]
+fn a_complete_feed_withdraws_what_it_does_not_hold_and_that_can_be_undone() {
+    let url = "https://lakes.example/top.atom";
+    let complete = example!("complete.xml");
+    let entry = |name: &str| {
+        format!(
+            "<entry><title>{name}</title><id>urn:{name}</id><updated>2026-03-01T06:00:00Z</updated></entry>"
+        )
+    };
+    let before = complete.replace("<entry>", &format!("{}<entry>", entry("Old")));
+    let mut world = World::new(120, 36);
+    world.serve(url, &before);
+    subscribe(&mut world, url);
+    assert_eq!(world.titles(), ["Lake Morn", "Old"]);
+    world.serve(url, complete);
+    world.poll(FEED);
+    assert_eq!(world.titles(), ["Lake Morn"]);
+    assert!(world.notice().contains("withdrew 1 entry"), "{}", world.notice());
+    assert_eq!(world.feed(1).counters.total, 1);
+    world.press("u");
+    assert_eq!(world.titles(), ["Lake Morn", "Old"]);
+    assert_eq!(standing(&world), "complete history");
+}
+
+#[test]
+fn older_pages_come_one_by_one_on_request_only() {
+    let url = "https://find.example/rss?q=bicycles";
+    let mut world = World::new(120, 36);
+    world.serve(url, example!("paged-1.xml"));
+    world.serve(&format!("{url}&page=2"), example!("paged-2.xml"));
+    subscribe(&mut world, url);
+    world.pass(TimeDelta::hours(30));
+    world.rest();
+    assert!(world.asked().iter().all(|asked| *asked == url), "{:?}", world.asked());
+    assert_eq!(standing(&world), "paged: may be incomplete");
+    assert!(world.draw().contains("older pages may exist"));
+    world.press("H");
+    world.rest();
+    assert_eq!(world.feed(1).counters.total, 2);
+    assert_eq!(standing(&world), "paged: may be incomplete", "also after the last page");
+    assert!(world.draw().contains("older pages may exist"));
+}
+
+#[test]
+fn an_overrun_is_recorded_only_after_a_request_without_validators() {
+    let url = "https://busy.example/feed";
+    let window = |from: i64| {
+        let ids: Vec<String> = (from..from + 5).map(|id| format!("e{id}")).collect();
+        let entries: Vec<(&str, &str, i64, &str)> = ids
+            .iter()
+            .zip(from..)
+            .map(|(id, hours)| (id.as_str(), id.as_str(), -hours, ""))
+            .collect();
+        rss("Busy", &entries)
+    };
+    let mut world = World::new(120, 36);
+    let tagged = |body: String, etag| Scripted {
+        status: 200,
+        etag: Some(etag),
+        body,
+        ..Scripted::default()
+    };
+    world.network.insert(url.into(), tagged(window(-50), "\"1\""));
+    subscribe(&mut world, url);
+    world.network.insert(url.into(), tagged(window(-40), "\"2\""));
+    world.poll(FEED);
+    let last: Vec<bool> =
+        world.requests.iter().map(|request| request.validators.is_some()).collect();
+    assert_eq!(last, [false, true, false], "asked once more, without validators");
+    assert!(world.draw().contains("entries may have been missed"));
 }
