@@ -241,6 +241,7 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
         since,
         keep: screen.list.keep.clone(),
         gaps: Vec::new(),
+        order: screen.list.order,
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {

@@ -122,6 +122,10 @@ pub enum Command {
     Unsubscribe,
     /// Older entries.
     History,
+    /// To a date.
+    GoTo,
+    /// From the beginning, or newest first.
+    TurnRound,
     /// The plan of the selected feed.
     Plan,
     /// The coming polls.
@@ -195,7 +199,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 39] = [
+pub const BINDINGS: [Binding; 41] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -311,6 +315,20 @@ pub const BINDINGS: [Binding; 39] = [
         &[],
         Command::History,
         "history: continue, retry, load an older page",
+    ),
+    binding(
+        "@",
+        &[Key::char('@')],
+        &[],
+        Command::GoTo,
+        "go to a date: 2014, 2014-03 or 2014-03-09",
+    ),
+    binding(
+        "B",
+        &[Key::char('B')],
+        &[],
+        Command::TurnRound,
+        "read the feed from its beginning, oldest first, where you were; again: newest first",
     ),
     binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed or list"),
     binding("R", &[Key::char('R')], &[], Command::PollAll, "poll all that may be polled"),

@@ -31,6 +31,18 @@ pub struct ListQuery {
     pub keep: BTreeSet<EntryKey>,
     /// The gaps among them, as the model knows them.
     pub gaps: Vec<GapMark>,
+    /// Which end comes first.
+    pub order: RowOrder,
+}
+
+/// Which end of a list comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowOrder {
+    /// The newest entry.
+    #[default]
+    NewestFirst,
+    /// The oldest: a feed is read from its beginning.
+    OldestFirst,
 }
 
 /// What a row of a list stands for. Of one date entries stand before gaps.
@@ -126,19 +138,42 @@ pub struct RowsWanted {
     pub rebuild: Option<ListQuery>,
     /// Find this row and answer with the rows around it; else those at `offset`.
     pub around: Option<RowKey>,
+    /// Find the first row at this date or beyond it, in the order of the list.
+    pub date: Option<DateTime<Utc>>,
     /// First row wanted.
     pub offset: usize,
-    /// Find the next unread entry from a place on, and answer with the rows around it.
+    /// Find the next entry of a kind from a place on, and answer with the rows around it.
     pub seek: Option<Seek>,
 }
 
-/// Where to look for an unread entry.
+/// Where to look for an entry of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seek {
     /// The first place to look at.
     pub from: usize,
     /// Towards the end of the list, or towards its beginning.
     pub down: bool,
+    /// What to look for.
+    pub what: Sought,
+}
+
+/// What is looked for in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// An unread entry.
+    Unread,
+    /// One that was never opened, though it may count as read because it came from history.
+    Unopened,
+}
+
+impl Sought {
+    /// Whether an entry with these marks is looked for.
+    pub const fn takes(self, flags: Flags) -> bool {
+        match self {
+            Self::Unread => flags.is_unread(),
+            Self::Unopened => !flags.was_opened(),
+        }
+    }
 }
 
 /// Rows of a list, as the store gives them.
@@ -154,8 +189,10 @@ pub struct RowsLoaded {
     pub rows: Vec<Row>,
     /// Place of the entry that was looked for, if it is in the list.
     pub found: Option<usize>,
-    /// It answers a look for an unread entry.
+    /// It answers a look for an entry of a kind.
     pub seek: bool,
+    /// Entries of the whole list that were opened, if it was built anew from the beginning.
+    pub opened: Option<usize>,
 }
 
 /// The open list.
@@ -181,6 +218,10 @@ pub struct Listing {
     pub waiting: bool,
     /// Where the entry stood that the rows on their way were asked around.
     pub asked: Option<usize>,
+    /// Which end comes first.
+    pub order: RowOrder,
+    /// Entries of it that were opened, where it goes from the beginning.
+    pub opened: usize,
     /// The list was never filled.
     pub fresh: bool,
     /// Something changed while rows were on their way: the list is to be built anew.
@@ -207,6 +248,7 @@ impl Listing {
             self.top = moved(self.top);
         }
         self.total = loaded.total;
+        self.opened = loaded.opened.unwrap_or(self.opened);
         self.offset = loaded.offset;
         self.rows = loaded.rows;
         self.selected = self.selected.min(self.total.saturating_sub(1));
@@ -318,7 +360,15 @@ mod tests {
         let mut list = listing(20);
         (list.selected, list.top, list.asked) = (6, 4, Some(6));
         let rows = listing(25).rows;
-        list.take(RowsLoaded { list: 0, total: 25, offset: 0, rows, found: Some(11), seek: false });
+        list.take(RowsLoaded {
+            list: 0,
+            total: 25,
+            offset: 0,
+            rows,
+            found: Some(11),
+            seek: false,
+            opened: None,
+        });
         assert_eq!((list.selected, list.top), (11, 9));
     }
 
@@ -333,6 +383,7 @@ mod tests {
             rows: listing(3).rows,
             found: None,
             seek: false,
+            opened: None,
         });
         assert_eq!(list.selected, 2);
     }

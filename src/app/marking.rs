@@ -124,6 +124,10 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match step {
         Step::Marked { flag, value, keys } => {
             show(model, &keys, flag, !value);
+            if flag == Flag::Opened {
+                let opened = &mut model.screen.list.opened;
+                *opened = opened.saturating_sub(keys.len());
+            }
             model.screen.say(now, format!("undone: {}", words(flag, value, keys.len())));
             vec![Effect::Mark { keys, flag, value: !value }]
         }
@@ -208,6 +212,8 @@ fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",
         (Flag::Read, false) => "marked unread",
+        (Flag::Opened, true) => "read",
+        (Flag::Opened, false) => "not read yet",
         (Flag::Starred, true) => "starred",
         (Flag::Starred, false) => "unstarred",
     };

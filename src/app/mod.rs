@@ -10,6 +10,7 @@ pub mod archiving;
 pub mod asking;
 pub mod attention;
 pub mod backfilling;
+pub mod browsing;
 pub mod correcting;
 pub mod editing;
 pub mod effect;

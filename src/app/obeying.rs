@@ -12,8 +12,8 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, editing, explaining, foreseeing, marking, preferring, reading, unsubscribing,
-    walking, wishing,
+    attention, browsing, editing, explaining, foreseeing, marking, preferring, reading,
+    unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -60,10 +60,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Undo => marking::undo(model, now),
         Command::Open => reading::open_page(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
-        Command::Add => {
-            model.screen.lay_over(Overlay::Prompt(Prompt::new(PromptPurpose::Add)));
-            Vec::new()
-        }
+        Command::Add => prompt(model, PromptPurpose::Add),
         Command::Poll => poll_selected(model, now),
         Command::PollAll => poll(model, now, None),
         Command::Show => show_next(model, now),
@@ -72,6 +69,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             None => unsubscribing::unsubscribe(model, now),
         },
         Command::History => history(model, now),
+        Command::GoTo => prompt(model, PromptPurpose::GoTo),
+        Command::TurnRound => browsing::turn_round(model, now),
         Command::Plan => explaining::toggle(model, now),
         Command::Timetable => {
             foreseeing::toggle(model);
@@ -90,6 +89,11 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             Vec::new()
         }
     }
+}
+
+fn prompt(model: &mut Model, purpose: PromptPurpose) -> Vec<Effect> {
+    model.screen.lay_over(Overlay::Prompt(Prompt::new(purpose)));
+    Vec::new()
 }
 
 fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {

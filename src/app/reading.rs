@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Effect, RenderWanted, RenderedEntry};
 use super::feeds_pane::{self, FeedsRow};
-use super::listing::{RowKey, RowsLoaded, RowsWanted, Seek, Show};
-use super::marking;
+use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
+use super::{browsing, marking};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -27,10 +27,13 @@ pub fn open_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 fn open(model: &mut Model, key: EntryKey) -> Vec<Effect> {
     let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
     let unread = row.is_some_and(|row| row.flags.is_unread());
+    let unopened = row.is_some_and(|row| !row.flags.was_opened());
     model.screen.focus = Pane::Reader;
     model.screen.opening = Some(key);
     let mut effects = vec![Effect::LoadEntry(key)];
-    if unread {
+    if unopened && model.screen.list.order == RowOrder::OldestFirst {
+        effects.extend(browsing::opened(model, key));
+    } else if unread {
         effects.extend(marking::set(model, key, Flag::Read, true));
     }
     effects
@@ -124,14 +127,22 @@ pub fn next_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     } else {
         list.selected.saturating_add(1)
     };
-    seek(model, now, Seek { from, down: true })
+    seek(model, now, Seek { from, down: true, what: sought(model) })
 }
 
 /// Opens the previous unread entry of the list.
 pub fn previous_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match model.screen.list.selected.checked_sub(1) {
-        Some(from) => seek(model, now, Seek { from, down: false }),
+        Some(from) => seek(model, now, Seek { from, down: false, what: sought(model) }),
         None => nothing_above(model, now),
+    }
+}
+
+/// What the next entry is: where a feed is read from its beginning, the next that was not opened.
+const fn sought(model: &Model) -> Sought {
+    match model.screen.list.order {
+        RowOrder::OldestFirst => Sought::Unopened,
+        RowOrder::NewestFirst => Sought::Unread,
     }
 }
 
@@ -144,7 +155,7 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
     }
     let mut place = seek.from;
     while let Some(row) = list.row(place) {
-        if row.flags.is_unread() {
+        if row.key.entry().is_some() && seek.what.takes(row.flags) {
             return open_at(model, place);
         }
         match if seek.down { place.checked_add(1) } else { place.checked_sub(1) } {
@@ -162,6 +173,7 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
         list: number,
         rebuild: None,
         around: None,
+        date: None,
         offset: from,
         seek: Some(Seek { from, ..seek }),
     };

@@ -125,6 +125,7 @@ pub fn settle(model: &mut Model) -> Vec<Effect> {
         list: model.screen.list.number,
         rebuild: None,
         around: None,
+        date: None,
         offset,
         seek: None,
     };
@@ -146,6 +147,7 @@ pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         list: number,
         rebuild: Some(query),
         around: None,
+        date: None,
         offset: 0,
         seek: None,
     })]
@@ -167,6 +169,7 @@ pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         list: list.number,
         rebuild: Some(query),
         around,
+        date: None,
         offset,
         seek: None,
     })]

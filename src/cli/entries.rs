@@ -9,7 +9,7 @@ use super::args::{EntriesArgs, Options};
 use super::session::{self, Failure};
 use super::{Done, json, lookup};
 use crate::app::gap_rows;
-use crate::app::listing::{ListQuery, RowKey, Scope, Show};
+use crate::app::listing::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::app::model::Model;
 use crate::app::subscription::Subscription;
 use crate::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
@@ -32,7 +32,14 @@ pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure
         (_, true) => Show::Starred,
         (false, false) => Show::All,
     };
-    let query = ListQuery { scope, show, since, keep: BTreeSet::new(), gaps: Vec::new() };
+    let query = ListQuery {
+        scope,
+        show,
+        since,
+        keep: BTreeSet::new(),
+        gaps: Vec::new(),
+        order: RowOrder::NewestFirst,
+    };
     let query = ListQuery { gaps: gap_rows::in_query(&model, &query, now), ..query };
     let rows = store.ordered(&query)?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{cells, pane, theme, when};
+use crate::app::browsing;
 use crate::app::feeds_pane::FeedsRow;
 use crate::app::gap_rows::{self, GapLines};
 use crate::app::listing::{Row, RowKey, Show, day_of};
@@ -24,11 +25,7 @@ const TITLE_CELLS_MIN: usize = 4;
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
     let focused = model.screen.focus == Pane::Entries;
     let list = &model.screen.list;
-    let place = if list.total == 0 {
-        String::new()
-    } else {
-        format!("{}/{}", list.selected.saturating_add(1), list.total)
-    };
+    let place = if list.total == 0 { String::new() } else { place(model) };
     let room = usize::from(area.width).saturating_sub(4);
     let inside = pane::counted(frame, area, &title(model, room), &place, focused);
     if list.total == 0 {
@@ -64,6 +61,35 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     }
     frame.render_widget(Paragraph::new(lines), inside);
     inside.height
+}
+
+/// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the
+/// beginning, and the place.
+fn place(model: &Model) -> String {
+    let list = &model.screen.list;
+    let long = list.total > usize::from(model.screen.viewport.entries_rows);
+    let month = list
+        .selected_row()
+        .filter(|_| long)
+        .map(|row| row.listed.with_timezone(&model.zone).format("%b %Y").to_string());
+    let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
+    let parts = [month, browsing::count(model), Some(place)].into_iter().flatten();
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// The mark at the right edge that shows which part of a long list is on the screen. Drawn after all panes, which
+/// share their borders.
+pub(super) fn draw_mark(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let list = &model.screen.list;
+    let rows = usize::from(area.height.saturating_sub(2));
+    if list.total <= rows || rows == 0 {
+        return;
+    }
+    let end = list.total.saturating_sub(1).max(1);
+    let row = list.selected.saturating_mul(rows.saturating_sub(1)).checked_div(end).unwrap_or(0);
+    let row = u16::try_from(row).unwrap_or(0).saturating_add(1).saturating_add(area.y);
+    let column = area.right().saturating_sub(1);
+    frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
 }
 
 /// What stands in the border, in so many cells.

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::open::{Store, StoreError};
 use crate::app::gap_rows::GapMark;
 use crate::app::listing::{
-    ListQuery, Row, RowKey, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS,
+    ListQuery, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS,
 };
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry};
 
@@ -17,16 +17,23 @@ impl Store {
             self.gaps.clone_from(&query.gaps);
             self.order_of = wanted.list;
         }
-        let found = match wanted.seek {
-            Some(seek) => self.unread_from(seek)?,
-            None => wanted.around.and_then(|key| self.order.iter().position(|&other| other == key)),
+        let found = match (wanted.seek, wanted.date) {
+            (Some(seek), _) => self.sought(seek)?,
+            (None, Some(date)) => self.place_of(date)?,
+            (None, None) => {
+                wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
+            }
         };
         let wish = found.map_or(wanted.offset, |place| place.saturating_sub(WINDOW_ROWS / 2));
         let offset = wish.min(self.order.len().saturating_sub(WINDOW_ROWS));
         let keys: Vec<RowKey> = self.order.iter().skip(offset).take(WINDOW_ROWS).copied().collect();
         let rows = self.rows(&keys)?;
         let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
-        Ok(RowsLoaded { list, total, offset, rows, found, seek })
+        let opened = match &wanted.rebuild {
+            Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
+            Some(_) | None => None,
+        };
+        Ok(RowsLoaded { list, total, offset, rows, found, seek, opened })
     }
 
     /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
@@ -35,12 +42,58 @@ impl Store {
         order.filter_map(|key| key.entry()).collect()
     }
 
-    /// The place of the next unread entry in the list's order.
-    fn unread_from(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
+    /// Entries of the list that were opened.
+    fn opened(&mut self) -> Result<usize, StoreError> {
+        let keys: Vec<EntryKey> = self.order.iter().filter_map(|key| key.entry()).collect();
+        let mut opened = 0_usize;
+        for key in keys {
+            opened = opened.saturating_add(usize::from(self.flags(key)?.was_opened()));
+        }
+        Ok(opened)
+    }
+
+    /// The first place in the list's order that is at a date or beyond it; else the last one.
+    fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
+        let (mut from, mut to) = (0, self.order.len());
+        let mut newest_first = true;
+        if let [first, .., last] = self.order.as_slice() {
+            let (first, last) = (*first, *last);
+            newest_first = self.listed_at(first)? >= self.listed_at(last)?;
+        }
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            let Some(&key) = self.order.get(middle) else { break };
+            let listed = self.listed_at(key)?;
+            let before =
+                if newest_first { listed > date.timestamp() } else { listed < date.timestamp() };
+            if before {
+                from = middle.saturating_add(1);
+            } else {
+                to = middle;
+            }
+        }
+        Ok(self.order.len().checked_sub(1).map(|last| from.min(last)))
+    }
+
+    /// The date a row is listed under, in Unix seconds.
+    fn listed_at(&mut self, key: RowKey) -> Result<i64, StoreError> {
+        match key {
+            RowKey::Entry(key) => {
+                let row = self.rows_of(key.feed)?.get(key.seq as usize);
+                Ok(row.map_or(0, |row| row.listed))
+            }
+            RowKey::Gap(feed, gap) => {
+                Ok(self.gap_row(feed, gap).map_or(0, |row| row.listed.timestamp()))
+            }
+        }
+    }
+
+    /// The place of the next entry of a kind in the list's order.
+    fn sought(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
         let mut place = seek.from;
         while let Some(&key) = self.order.get(place) {
-            let unread = key.entry().map(|key| self.flags(key)).transpose()?;
-            if unread.is_some_and(Flags::is_unread) {
+            let flags = key.entry().map(|key| self.flags(key)).transpose()?;
+            if flags.is_some_and(|flags| seek.what.takes(flags)) {
                 return Ok(Some(place));
             }
             let next = if seek.down { place.checked_add(1) } else { place.checked_sub(1) };
@@ -69,6 +122,9 @@ impl Store {
         }
         // Of one date the entry seen first stands first: feeds list their newest first.
         order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        if query.order == RowOrder::OldestFirst {
+            order.reverse();
+        }
         Ok(order.into_iter().map(|(_, key)| key).collect())
     }
 

@@ -1,5 +1,6 @@
 //! Histories in the whole program but for network, terminal and clock: walked, interrupted, shown, asked for again.
 
+mod browsing;
 mod walking;
 
 use backissue::app::msg::Msg;

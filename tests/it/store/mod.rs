@@ -109,6 +109,7 @@ fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
         since: None,
         keep: Default::default(),
         gaps: Vec::new(),
+        order: Default::default(),
     };
     store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()
 }
