@@ -29,6 +29,7 @@ pub mod msg;
 pub mod obeying;
 pub mod planning;
 pub mod poll_log;
+pub mod poll_times;
 pub mod polling;
 pub mod preferring;
 pub mod pressing;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
 use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 
@@ -175,10 +174,10 @@ impl Store {
         if let Some(record) = beside.record {
             feeds.insert(&key, codec::encode(record)?);
         }
-        let mut state = Batch::default();
-        if let Some(written) = beside.state {
-            state.insert(&key, codec::encode(written)?);
-        }
+        let (state, times) = match beside.state {
+            Some(written) => self.state_batches(feed, written)?,
+            None => (Batch::default(), Batch::default()),
+        };
         let mut counters = Batch::default();
         if !seqs.is_empty() {
             counters.insert(&key, codec::encode(&merged.counters)?);
@@ -198,9 +197,10 @@ impl Store {
             &self.polls,
             &self.history,
             &self.nodes,
+            &self.times,
         );
         trees
-            .transaction(|(f, s, c, i, m, b, p, h, n)| {
+            .transaction(|(f, s, c, i, m, b, p, h, n, t)| {
                 f.apply_batch(&feeds)?;
                 s.apply_batch(&state)?;
                 c.apply_batch(&counters)?;
@@ -210,31 +210,23 @@ impl Store {
                 p.apply_batch(&polls)?;
                 h.apply_batch(&history)?;
                 n.apply_batch(&nodes)?;
+                t.apply_batch(&times)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(transaction_failed)
     }
 
     /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
-    /// attempt is taken back. It says itself when the feed was tried last.
+    /// attempt is taken back.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
-        self.state.insert(feed_bytes(feed), codec::encode(state)?)?;
-        self.tries.remove(feed_bytes(feed))?;
-        Ok(())
-    }
-
-    /// Writes when a feed was tried last: 8 bytes before each request, where its
-    /// state would be some hundred, so that a restart does not repeat it (SPEC G.20).
-    pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.tries.insert(feed_bytes(feed), &at.timestamp_millis().to_be_bytes())?;
-        Ok(())
-    }
-
-    /// When a feed was tried last, as far as [`Store::save_try`] was told.
-    pub(super) fn last_try(&self, feed: FeedKey) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let bytes = self.tries.get(feed_bytes(feed))?;
-        let millis = bytes.and_then(|bytes| <[u8; 8]>::try_from(bytes.as_ref()).ok());
-        Ok(millis.and_then(|bytes| DateTime::from_timestamp_millis(i64::from_be_bytes(bytes))))
+        let (state, times) = self.state_batches(feed, state)?;
+        (&self.state, &self.times)
+            .transaction(|(s, t)| {
+                s.apply_batch(&state)?;
+                t.apply_batch(&times)?;
+                Ok::<(), ConflictableTransactionError<()>>(())
+            })
+            .map_err(transaction_failed)
     }
 
     /// Writes the lasting part of subscriptions, all or nothing.
@@ -266,7 +258,7 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
-            &self.tries,
+            &self.times,
             &self.history,
             &self.nodes,
             &self.feeds,

@@ -15,6 +15,7 @@ mod keeper;
 mod lists;
 mod open;
 mod schema;
+mod times;
 
 pub use check::{Finding, Health};
 pub use keeper::{Job, Keeper};

@@ -111,8 +111,8 @@ pub struct Store {
     pub(super) meta: Tree,
     pub(super) bodies: Tree,
     pub(super) polls: Tree,
-    /// When each feed was tried last, if that is later than its state says.
-    pub(super) tries: Tree,
+    /// The times of each feed's last polls, where they are later than its state says.
+    pub(super) times: Tree,
     pub(super) history: Tree,
     pub(super) nodes: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
@@ -185,7 +185,7 @@ impl Store {
             meta: db.open_tree("meta")?,
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
-            tries: db.open_tree("tries")?,
+            times: db.open_tree("times")?,
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,
             rows: BTreeMap::new(),
@@ -255,7 +255,8 @@ impl Store {
                 ));
             }
             let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            if let Some(Err(why)) = state {
+            let times = self.times_damage(&key)?;
+            if let Some(why) = state.and_then(Result::err).or(times) {
                 found.push(format!(
                     "the state of feed {feed} is damaged ({why}): the feed is read anew"
                 ));
@@ -304,14 +305,10 @@ impl Store {
             if record.ended.is_some() {
                 continue;
             }
-            let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            let mut state = state.and_then(Result::ok).unwrap_or_default();
-            // Its state was not written again if the program ended before the answer came (SPEC G.20).
-            state.facts.last_try = state.facts.last_try.max(self.last_try(feed)?);
             saved.push(SavedSubscription {
                 key: feed,
                 record,
-                state,
+                state: self.state_of(feed)?,
                 history: self.history_of(feed).unwrap_or_default(),
                 counters: self.counters_of(feed).unwrap_or_default(),
             });

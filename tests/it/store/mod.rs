@@ -4,6 +4,7 @@ mod damage;
 mod keeping;
 mod marking;
 mod sums;
+mod unchanged;
 
 use backissue::app::listing::{ListQuery, RowKey, Scope, Show};
 use backissue::app::poll_log::{PollCause, PollLogEntry};
