@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use super::backfilling::Backfill;
 use super::marking::UndoStack;
 use super::planning;
 use super::polling;
@@ -46,6 +47,10 @@ pub struct Model {
     pub traffic: Traffic,
     /// Feeds that wait, are asked, or are being written.
     pub busy: BTreeMap<FeedKey, polling::Poll>,
+    /// Walks through archives under way.
+    pub backfills: BTreeMap<FeedKey, Backfill>,
+    /// Archives are fetched after checks.
+    pub fills_history: bool,
     /// The polls since the program was last at rest.
     pub run: Run,
     /// Addresses being subscribed to.
@@ -85,6 +90,8 @@ impl Model {
             timetable: Timetable::default(),
             traffic: Traffic::default(),
             busy: BTreeMap::new(),
+            backfills: BTreeMap::new(),
+            fills_history: true,
             run: Run::default(),
             additions: BTreeMap::new(),
             imported: None,
@@ -97,6 +104,7 @@ impl Model {
         for saved in saved {
             let subscription = Subscription {
                 state: saved.state,
+                history: saved.history,
                 counters: saved.counters,
                 ..Subscription::new(saved.key, saved.record)
             };

@@ -26,6 +26,8 @@ pub enum PromptPurpose {
     Add,
     /// The path of an OPML file to import.
     Import,
+    /// A date to go to.
+    GoTo,
     /// A line of the edit dialog.
     Field(EditField),
 }
@@ -52,6 +54,7 @@ impl Prompt {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import the OPML file: ",
+            PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Field(field) => field.label(),
         }
     }

@@ -10,6 +10,7 @@ mod absorb;
 mod check;
 mod chunks;
 mod commit;
+mod history;
 mod keeper;
 mod lists;
 mod open;

@@ -12,8 +12,10 @@ use sled::{Db, Mode, Tree};
 use super::super::codec::{self, CodecError};
 use super::super::terminal::quietly;
 use super::schema;
+use crate::app::gap_rows::GapMark;
+use crate::app::listing::RowKey;
 use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use crate::history::{EntryKey, FeedKey, IndexRow};
+use crate::history::{FeedKey, IndexRow};
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -111,12 +113,16 @@ pub struct Store {
     pub(super) polls: Tree,
     /// The times of each feed's last polls, where they are later than its state says.
     pub(super) times: Tree,
+    pub(super) history: Tree,
+    pub(super) nodes: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.
-    pub(super) order: Vec<EntryKey>,
+    pub(super) order: Vec<RowKey>,
+    /// The gaps in it.
+    pub(super) gaps: Vec<GapMark>,
     /// The number of that list.
     pub(super) order_of: u64,
     /// sled's log, to sync it.
@@ -180,9 +186,12 @@ impl Store {
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
             times: db.open_tree("times")?,
+            history: db.open_tree("history")?,
+            nodes: db.open_tree("nodes")?,
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
+            gaps: Vec::new(),
             order_of: 0,
             blobs: files.join("blobs"),
             blobs_synced: -1,
@@ -300,6 +309,7 @@ impl Store {
                 key: feed,
                 record,
                 state: self.state_of(feed)?,
+                history: self.history_of(feed).unwrap_or_default(),
                 counters: self.counters_of(feed).unwrap_or_default(),
             });
         }

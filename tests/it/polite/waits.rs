@@ -68,7 +68,7 @@ fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
     world.refuse(A, 503, retry_after("7200"));
     world.poll(FeedKey(1));
     world.pass(TimeDelta::minutes(6));
-    world.press("jjjj");
+    world.press("jjjjj");
     world.press("r");
     assert_eq!(asked(&world, A), 2);
     assert!(world.notice().contains("r again polls it all the same"), "{}", world.notice());
