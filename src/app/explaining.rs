@@ -185,6 +185,7 @@ pub const fn works_over_panes(command: Command) -> bool {
             command,
             Command::Plan
                 | Command::Timetable
+                | Command::Palette
                 | Command::Zone
                 | Command::MoreOften
                 | Command::LessOften

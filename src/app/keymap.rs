@@ -142,6 +142,8 @@ pub enum Command {
     Edit,
     /// Another order of the feeds.
     Sort,
+    /// The command palette.
+    Palette,
     /// Help.
     Help,
     /// A digit of a link's number.
@@ -183,6 +185,13 @@ pub struct Binding {
     command: Command,
 }
 
+impl Binding {
+    /// What the keys mean.
+    pub const fn command(&self) -> Command {
+        self.command
+    }
+}
+
 const FEEDS: &[Pane] = &[Pane::Feeds];
 const LISTS: &[Pane] = &[Pane::Feeds, Pane::Entries];
 const ENTRIES: &[Pane] = &[Pane::Entries, Pane::Reader];
@@ -199,7 +208,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 41] = [
+pub const BINDINGS: [Binding; 42] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -353,6 +362,13 @@ pub const BINDINGS: [Binding; 41] = [
     binding("U", &[Key::char('U')], &[], Command::Zone, "in a plan: UTC, or your own time zone"),
     binding("S", &[Key::char('S')], FEEDS, Command::Sort, "sort by title, unread or next poll"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
+    binding(
+        ": Ctrl-p",
+        &[Key::char(':'), Key::ctrl('p')],
+        &[],
+        Command::Palette,
+        "every command by its name; 'goto 2014-03' takes what stands behind it along",
+    ),
     binding("?", &[Key::char('?')], &[], Command::Help, "the keys that work here"),
     binding("Ctrl-c", &[Key::ctrl('c')], &[], Command::Quit, "end at once; everything is saved"),
 ];

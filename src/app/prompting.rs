@@ -28,6 +28,8 @@ pub enum PromptPurpose {
     Import,
     /// A date to go to.
     GoTo,
+    /// A command by its name.
+    Command,
     /// A line of the edit dialog.
     Field(EditField),
 }
@@ -55,6 +57,7 @@ impl Prompt {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import the OPML file: ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
+            PromptPurpose::Command => ":",
             PromptPurpose::Field(field) => field.label(),
         }
     }

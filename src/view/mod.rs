@@ -14,6 +14,7 @@ mod edit;
 mod entries;
 mod feeds;
 mod help;
+mod palette;
 mod pane;
 mod plan;
 mod plan_polls;

@@ -28,6 +28,7 @@ mod journeys;
 mod late_rows;
 mod mutations;
 mod opml;
+mod palette;
 mod plans;
 mod polite;
 mod screens;

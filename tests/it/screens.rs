@@ -263,3 +263,12 @@ fn a_walk_under_way_shows_how_far_it_is() {
         world
     });
 }
+
+#[test]
+fn the_palette_lists_commands_above_the_line_they_are_typed_in() {
+    show("palette", |columns, rows| {
+        let mut world = full(columns, rows);
+        world.press("l:oft<c-n>");
+        world
+    });
+}
