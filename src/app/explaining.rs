@@ -2,6 +2,8 @@
 //!
 //! The page is a value, made anew when something it says has changed; the view lays it out and computes nothing.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Datelike, Days, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
@@ -9,6 +11,7 @@ use super::advising::{self, Advice};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::keymap::Command;
+use super::learning;
 use super::model::Model;
 use super::planning;
 use super::poll_log::PollLogEntry;
@@ -16,6 +19,7 @@ use super::screen::Overlay;
 use super::subscription::Subscription;
 use crate::feed::{IntervalRule, Zone};
 use crate::history::FeedKey;
+use crate::schedule::learning::{LearnedPlan, Publications};
 use crate::schedule::{self, Facts, Pace, Plan, Restriction};
 
 /// Hours in a week.
@@ -32,6 +36,10 @@ pub struct PlanPane {
     pub utc: bool,
     /// What it says.
     pub page: PlanPage,
+    /// When it published; `None` while that is read.
+    pub publications: Option<Arc<Publications>>,
+    /// What is learned of it, whether that counts or not.
+    pub learned: Option<Arc<LearnedPlan>>,
     /// The last polls, newest first; `None` while they are read.
     pub polls: Option<Vec<PollLogEntry>>,
 }
@@ -66,6 +74,14 @@ struct MadeFrom {
     minute: i64,
     zone: Tz,
     held_up: Option<String>,
+    known: Known,
+}
+
+/// What is known of a feed's rhythm.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Known {
+    publications: Option<Arc<Publications>>,
+    learned: Option<Arc<LearnedPlan>>,
 }
 
 /// What a pace would bring.
@@ -130,10 +146,13 @@ pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Opens the plan of a feed; its last polls are read from the store.
 pub fn open(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let zone = model.zone;
-    let Some(page) = page(model, feed, now, zone) else { return Vec::new() };
-    let opened = PlanPane { feed, top: 0, utc: false, page, polls: None };
+    let Some(page) = page(model, feed, now, zone, &Known::default()) else { return Vec::new() };
+    let (publications, learned) = (None, None);
+    let opened = PlanPane { feed, top: 0, utc: false, page, publications, learned, polls: None };
     model.screen.lay_over(Overlay::Plan(Box::new(opened)));
-    vec![Effect::LoadPolls(feed)]
+    let mut effects = vec![Effect::LoadPolls(feed)];
+    effects.extend(learning::ask(model, feed));
+    effects
 }
 
 /// Switches between UTC and the reader's zone.
@@ -162,16 +181,17 @@ pub fn polled(model: &mut Model, feed: FeedKey) -> Option<Effect> {
 pub fn refresh(model: &mut Model, now: DateTime<Utc>) {
     let Some(pane) = model.screen.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
+    let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
     let zone = if utc { Tz::UTC } else { model.zone };
     let Some(subscription) = model.feeds.get(&feed) else {
         // It was unsubscribed from.
         model.screen.close_plan();
         return;
     };
-    let wanted = made_from(model, subscription, now, zone);
+    let wanted = made_from(model, subscription, now, zone, &known);
     let current = model.screen.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
     if !current
-        && let Some(page) = page(model, feed, now, zone)
+        && let Some(page) = page(model, feed, now, zone, &known)
         && let Some(pane) = model.screen.plan_pane_mut()
     {
         pane.page = page;
@@ -197,21 +217,34 @@ pub const fn works_over_panes(command: Command) -> bool {
         )
 }
 
-fn made_from(model: &Model, subscription: &Subscription, now: DateTime<Utc>, zone: Tz) -> MadeFrom {
+fn made_from(
+    model: &Model,
+    subscription: &Subscription,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> MadeFrom {
     MadeFrom {
         facts: subscription.state.facts.clone(),
         minute: now.timestamp().div_euclid(60),
         zone,
         held_up: advising::held_up(model, subscription.key),
+        known: known.clone(),
     }
 }
 
 /// What the pane says of a feed.
-fn page(model: &Model, feed: FeedKey, now: DateTime<Utc>, zone: Tz) -> Option<PlanPage> {
+fn page(
+    model: &Model,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> Option<PlanPage> {
     let subscription = model.feeds.get(&feed)?;
     let plan = planning::explained(model, feed, now)?;
     let facts = &subscription.state.facts;
-    let made_from = made_from(model, subscription, now, zone);
+    let made_from = made_from(model, subscription, now, zone, known);
     Some(PlanPage {
         held_up: made_from.held_up.clone(),
         paces: paces(model, subscription, now),

@@ -15,6 +15,7 @@ pub mod feeds_pane;
 pub mod fetching;
 pub mod foreseeing;
 pub mod keymap;
+pub mod learning;
 pub mod lines;
 pub mod listing;
 pub mod marking;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use super::learning::Learning;
 use super::marking::UndoStack;
 use super::planning;
 use super::polling;
@@ -58,6 +59,8 @@ pub struct Model {
     pub last_feed: u32,
     /// Records of subscriptions handed to the store and not yet durable.
     pub unsaved: u32,
+    /// What is being learned.
+    pub learning: Learning,
     /// What the reader can take back.
     pub undo: UndoStack,
     /// What is on the screen.
@@ -91,6 +94,7 @@ impl Model {
             not_saved: None,
             last_feed: 0,
             unsaved: 0,
+            learning: Learning::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };

@@ -1,5 +1,7 @@
 //! Everything that can happen, as one closed enum.
 
+use std::sync::Arc;
+
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::keymap::Key;
@@ -8,6 +10,7 @@ use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;
 use super::subscribing::Wanted;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry};
+use crate::schedule::learning::{LearnedPlan, Publications};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +81,10 @@ pub enum Msg {
     Rendered(Box<RenderedEntry>),
     /// The last polls of a feed, newest first.
     PollsLoaded(FeedKey, Vec<PollLogEntry>),
+    /// When a feed published; `None`: it could not be read.
+    PublicationsLoaded(FeedKey, Option<Arc<Publications>>),
+    /// What was learned of a feed.
+    Learned(FeedKey, Option<Arc<LearnedPlan>>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.

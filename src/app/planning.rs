@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::learning;
 use super::model::Model;
 use super::settings::Settings;
 use super::subscription::Subscription;
@@ -13,6 +14,10 @@ use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy, Stage}
 pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return };
     fill_in(subscription, &model.settings);
+    if !learning::counts(subscription, &model.settings) {
+        subscription.state.facts.learned = None;
+        model.learning.forget(feed);
+    }
     subscription.plan = decided(subscription, model.salt, now);
     model.screen.feeds.stale = true;
     match subscription.plan.due.or(subscription.plan.next_poll) {

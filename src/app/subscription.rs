@@ -90,6 +90,9 @@ pub struct Wishes {
     pub ignore_expired: bool,
     /// Whether archives are walked.
     pub history: Option<HistoryMode>,
+    /// Its rhythm is learned.
+    #[serde(skip_serializing_if = "is_default")]
+    pub learn: Option<bool>,
     /// The server's cache lifetimes are not believed (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// The publisher's skip windows are not kept (SPEC B.5).
@@ -126,6 +129,11 @@ impl Wishes {
             history: settings
                 .get("history")
                 .and_then(|word| HistoryMode::ALL.into_iter().find(|mode| mode.word() == word)),
+            learn: settings.get("learn").and_then(|word| match word.as_str() {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            }),
             ignore_cache_lifetime: is_on("ignore-cache-lifetime"),
             ignore_skips: is_on("ignore-skips"),
         }
@@ -142,6 +150,7 @@ impl Wishes {
             ("allow-insecure", on(self.allow_insecure)),
             ("ignore-expired", on(self.ignore_expired)),
             ("history", self.history.map(|mode| mode.word().to_owned())),
+            ("learn", self.learn.map(|learn| if learn { "on" } else { "off" }.to_owned())),
             ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
             ("ignore-skips", on(self.ignore_skips)),
         ];

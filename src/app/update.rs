@@ -10,7 +10,9 @@ use super::msg::Msg;
 use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
-use super::{explaining, foreseeing, marking, pressing, reading, refreshing, sparing, walking};
+use super::{
+    explaining, foreseeing, learning, marking, pressing, reading, refreshing, sparing, walking,
+};
 use crate::history::{Counters, FeedKey};
 
 /// Changes the model by what happened and says what to do.
@@ -61,15 +63,11 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             explaining::polls_loaded(model, feed, polls);
             Vec::new()
         }
-        Msg::TodayCounted(count) => {
-            model.screen.today = count;
-            model.screen.counting = false;
-            if std::mem::take(&mut model.screen.count_again) {
-                marking::counting(model, now)
-            } else {
-                Vec::new()
-            }
+        Msg::PublicationsLoaded(feed, publications) => {
+            learning::loaded(model, now, feed, publications)
         }
+        Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
+        Msg::TodayCounted(count) => counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
             model.not_saved = Some(why.clone());
@@ -99,6 +97,17 @@ fn complained(model: &mut Model, now: DateTime<Utc>, why: String) -> Vec<Effect>
     Vec::new()
 }
 
+/// The unread entries of today were counted; if more happened meanwhile, they are counted again.
+fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect> {
+    model.screen.today = count;
+    model.screen.counting = false;
+    if std::mem::take(&mut model.screen.count_again) {
+        marking::counting(model, now)
+    } else {
+        Vec::new()
+    }
+}
+
 /// A poll's result is durable.
 fn committed(
     model: &mut Model,
@@ -108,6 +117,7 @@ fn committed(
     news: News,
 ) -> Vec<Effect> {
     let mut effects = polling::committed(model, now, feed, counters, news);
+    effects.extend(learning::polled(model, now, feed, news));
     effects.extend(followed(model, now, feed, news.new > 0 || news.edited > 0));
     effects
 }

@@ -127,5 +127,6 @@ pub(super) fn stop_on_signals(runtime: &Runtime) {
 pub(super) fn at_rest(model: &Model) -> bool {
     model.busy.is_empty()
         && model.unsaved == 0
+        && model.learning.is_at_rest()
         && model.additions.values().all(|addition| addition.ended.is_some())
 }

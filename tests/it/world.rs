@@ -1,10 +1,12 @@
 //! A world for tests: the real model and the real store, a network made of a table, and a clock set by hand.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-use backissue::app::effect::{Effect, RenderedEntry};
+use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
 use backissue::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Request};
 use backissue::app::keymap::{Code, Key};
+use backissue::app::learning::LearnWanted;
 use backissue::app::model::Model;
 use backissue::app::msg::{LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
@@ -15,6 +17,7 @@ use backissue::app::update::{begin, measured, update};
 use backissue::history::FeedKey;
 use backissue::io::http::read_body;
 use backissue::io::store::Store;
+use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -210,19 +213,15 @@ impl World {
                 let body = self.store.body(key).unwrap();
                 Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
             }
-            Effect::Render(wanted) => {
-                let mut rendered =
-                    view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-                view::link_list::append(&mut rendered, wanted.width);
-                Some(Msg::Rendered(Box::new(RenderedEntry {
-                    key: wanted.key,
-                    width: wanted.width,
-                    rendered,
-                })))
-            }
+            Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::LoadPolls(feed) => {
                 Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
             }
+            Effect::LoadPublications(feed) => {
+                let publications = Arc::new(self.store.publications(feed).unwrap());
+                Some(Msg::PublicationsLoaded(feed, Some(publications)))
+            }
+            Effect::Learn(wanted) => Some(learned(&wanted)),
             Effect::CountToday(since) => {
                 Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
             }
@@ -353,4 +352,15 @@ pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
     format!(
         "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
     )
+}
+
+fn rendered(wanted: &RenderWanted) -> Msg {
+    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    view::link_list::append(&mut rendered, wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+fn learned(wanted: &LearnWanted) -> Msg {
+    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
+    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }

@@ -18,16 +18,15 @@ impl Store {
     /// Writes what a poll changed, all or nothing: entries, sums, state, validators, a line of the poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
-        let merged = match &commit.document {
-            None => Merged { counters: self.counters_of(feed)?, ..Merged::default() },
-            Some(document) => {
-                let place =
-                    Place { position: Position::Subscription, fetched_at: commit.fetched_at };
-                let known = self.known(feed, identities(document).collect())?;
-                merge(document, place, &known, self.counters_of(feed)?)
-            }
-        };
-        self.write(commit, merged)
+        let counters = self.counters_of(feed)?;
+        let (mut merged, mut rhythm) = (Merged { counters, ..Merged::default() }, Batch::default());
+        if let Some(document) = &commit.document {
+            let place = Place { position: Position::Subscription, fetched_at: commit.fetched_at };
+            let known = self.known(feed, identities(document).collect())?;
+            merged = merge(document, place, &known, counters);
+            rhythm = self.rhythm_batch(commit, &known, &merged, counters.next_seq)?;
+        }
+        self.write(commit, merged, &rhythm)
     }
 
     /// The entries of a feed that may be those with these identity hashes.
@@ -52,7 +51,12 @@ impl Store {
         Ok(known)
     }
 
-    fn write(&mut self, commit: &Commit, mut merged: Merged) -> Result<Merged, StoreError> {
+    fn write(
+        &mut self,
+        commit: &Commit,
+        mut merged: Merged,
+        rhythm: &Batch,
+    ) -> Result<Merged, StoreError> {
         let feed = commit.feed;
         let entries = std::mem::take(&mut merged.entries);
         let seqs: Vec<u32> = entries.keys().copied().collect();
@@ -64,7 +68,7 @@ impl Store {
                 None => rows.push(entry.row),
             }
         }
-        let written = self.write_batches(commit, &merged, entries, &seqs);
+        let written = self.write_batches(commit, &merged, entries, (&seqs, rhythm));
         if written.is_err() {
             // Nothing was written, so nothing may be remembered.
             self.rows.insert(feed, before);
@@ -77,7 +81,7 @@ impl Store {
         commit: &Commit,
         merged: &Merged,
         entries: BTreeMap<u32, crate::history::MergedEntry>,
-        seqs: &[u32],
+        (seqs, rhythm): (&[u32], &Batch),
     ) -> Result<(), StoreError> {
         let (feed, key) = (commit.feed, feed_bytes(commit.feed));
         let index = self.index_batch(feed, seqs.iter().copied())?;
@@ -105,10 +109,11 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
+            &self.rhythms,
         );
-        let batches = (&feeds, &state, &counters, &index, &meta, &bodies, &polls);
+        let batches = (&feeds, &state, &counters, &index, &meta, &bodies, &polls, rhythm);
         trees
-            .transaction(|(f, s, c, i, m, b, p)| {
+            .transaction(|(f, s, c, i, m, b, p, r)| {
                 f.apply_batch(batches.0)?;
                 s.apply_batch(batches.1)?;
                 c.apply_batch(batches.2)?;
@@ -116,6 +121,7 @@ impl Store {
                 m.apply_batch(batches.4)?;
                 b.apply_batch(batches.5)?;
                 p.apply_batch(batches.6)?;
+                r.apply_batch(batches.7)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(transaction_failed)
@@ -156,6 +162,7 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
+            &self.rhythms,
             &self.feeds,
         ] {
             let mut batch = Batch::default();

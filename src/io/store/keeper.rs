@@ -43,6 +43,8 @@ pub enum Job {
     Entry(EntryKey),
     /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
     Polls(FeedKey),
+    /// When a feed published; answered by [`Msg::PublicationsLoaded`].
+    Publications(FeedKey),
     /// Unread entries since an instant; answered by [`Msg::TodayCounted`].
     CountToday(DateTime<Utc>),
     /// Finish what was handed in and stop.
@@ -51,7 +53,14 @@ pub enum Job {
 
 impl Job {
     const fn is_read(&self) -> bool {
-        matches!(self, Self::Rows(_) | Self::Entry(_) | Self::Polls(_) | Self::CountToday(_))
+        matches!(
+            self,
+            Self::Rows(_)
+                | Self::Entry(_)
+                | Self::Polls(_)
+                | Self::Publications(_)
+                | Self::CountToday(_)
+        )
     }
 }
 
@@ -160,6 +169,7 @@ enum Concerns {
     Records,
     Rows(u64),
     Entry(EntryKey),
+    Rhythm(FeedKey),
     Nobody,
 }
 
@@ -170,6 +180,7 @@ impl Concerns {
             Job::SaveRecords(_) => Self::Records,
             Job::Rows(wanted) => Self::Rows(wanted.list),
             Job::Entry(key) => Self::Entry(*key),
+            Job::Publications(feed) => Self::Rhythm(*feed),
             Job::SaveState(..)
             | Job::Absorb { .. }
             | Job::Mark { .. }
@@ -188,6 +199,8 @@ impl Concerns {
             Self::Records => Msg::RecordsNotSaved(why),
             Self::Rows(list) => Msg::RowsFailed(list, why),
             Self::Entry(key) => Msg::EntryFailed(key, why),
+            // Nothing is lost but what could be learned.
+            Self::Rhythm(feed) => Msg::PublicationsLoaded(feed, None),
             Self::Nobody => Msg::StoreFailed(why),
         }
     }
@@ -262,6 +275,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             ))
         }
         Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
+        Job::Publications(feed) => {
+            let publications = Some(std::sync::Arc::new(store.publications(feed)?));
+            Some(Msg::PublicationsLoaded(feed, publications))
+        }
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
         Job::Stop => None,
     })

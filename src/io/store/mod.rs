@@ -13,6 +13,7 @@ mod commit;
 mod keeper;
 mod lists;
 mod open;
+mod rhythms;
 mod schema;
 
 pub use check::{Finding, Health};

@@ -109,6 +109,7 @@ pub struct Store {
     pub(super) meta: Tree,
     pub(super) bodies: Tree,
     pub(super) polls: Tree,
+    pub(super) rhythms: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
@@ -177,6 +178,7 @@ impl Store {
             meta: db.open_tree("meta")?,
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
+            rhythms: db.open_tree("rhythms")?,
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
