@@ -17,6 +17,8 @@ pub enum Effect {
     Commit(Box<Commit>),
     /// Write a feed's state before a request goes out (SPEC G.20).
     SaveState(FeedKey, Box<FeedState>),
+    /// Write when a feed was tried last, where nothing else of its state changes before a request.
+    SaveTry(FeedKey, DateTime<Utc>),
     /// Write the lasting part of subscriptions, all or nothing.
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
     /// Hand the entries of one feed, with their marks, to another that goes on in its place.

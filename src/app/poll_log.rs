@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::feed::sparse::is_default;
 use crate::schedule::SettledBy;
 
 /// Lines kept for each feed; older ones are overwritten.
@@ -14,22 +15,27 @@ pub struct PollLogEntry {
     /// When the request was sent.
     pub at: DateTime<Utc>,
     /// Status of the answer; `None` if none came.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub status: Option<u16>,
     /// Bytes of the body as they came over the wire.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wire_bytes: u64,
     /// Entries never seen before.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub new: u32,
     /// Entries whose content changed.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub edited: u32,
     /// Why it ran.
     pub cause: PollCause,
     /// What had settled its time: the wish or the floor that it waited for.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub settled_by: Option<SettledBy>,
     /// Seconds it then waited for its turn: for its site, for the network, for others.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub queued_seconds: u32,
     /// What went wrong, as a sentence fragment.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub trouble: Option<String>,
 }
 

@@ -142,11 +142,19 @@ fn ask_feed(
     };
     let poll = model.busy.entry(feed).or_insert_with(|| Poll::at(Stage::Asking));
     poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
+    let habits = subscription.state.habits.clone();
+    let validators = subscription.state.validators.clone();
     let (request, sent) = asking::request(subscription, id, waiting.cause, poll.again, now);
     (poll.stage, poll.fetch, poll.sent) = (Stage::Asking, Some(id), sent);
     let state = &mut subscription.state;
     state.facts.last_try = Some(now);
-    vec![Effect::SaveState(feed, Box::new(state.clone())), Effect::Fetch(request)]
+    let more_changed = state.habits != habits || state.validators != validators;
+    let saved = if more_changed {
+        Effect::SaveState(feed, Box::new(state.clone()))
+    } else {
+        Effect::SaveTry(feed, now)
+    };
+    vec![saved, Effect::Fetch(request)]
 }
 
 /// A poll's fetch ended.

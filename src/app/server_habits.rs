@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::subscription::Validators;
+use crate::feed::sparse::is_default;
 use crate::schedule::Learned;
 
 /// Nothing but 304 for this long: one unconditional request (SPEC 0, `VALIDATOR_MAX_AGE`).
@@ -49,11 +50,6 @@ pub enum Accepting {
     Anything,
     /// The list again: `*/*` did not help either.
     InVain,
-}
-
-/// For fields that need not be written.
-pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl ServerHabits {

@@ -6,9 +6,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::poll_log::PollLogEntry;
-use super::server_habits::{ServerHabits, is_default};
+use super::server_habits::ServerHabits;
 use super::settings::HistoryMode;
 use crate::feed::FeedDocument;
+use crate::feed::sparse::is_default;
 use crate::history::{Counters, FeedKey};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
 
@@ -163,31 +164,37 @@ impl Wishes {
 #[serde(default)]
 pub struct FeedState {
     /// Validators of the last good answer.
+    #[serde(skip_serializing_if = "is_default")]
     pub validators: Validators,
     /// What the schedule goes by; its settings are filled in from the record when a plan is made.
+    #[serde(skip_serializing_if = "is_default")]
     pub facts: Facts,
     /// Since when attempts fail.
+    #[serde(skip_serializing_if = "is_default")]
     pub failing_since: Option<DateTime<Utc>>,
     /// Status of the last answer; `None` if there was none.
+    #[serde(skip_serializing_if = "is_default")]
     pub status: Option<u16>,
     /// What went wrong last, as a sentence fragment.
+    #[serde(skip_serializing_if = "is_default")]
     pub trouble: Option<String>,
     /// What kind of trouble it is, where the reader can do something special about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub obstacle: Option<Obstacle>,
     /// What polls taught us of the server's habits.
     #[serde(skip_serializing_if = "is_default")]
     pub habits: ServerHabits,
     /// The publisher's own identity of the feed (Atom `id`, JSON `feed_url`).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub feed_id: Option<String>,
     /// Where the publisher says it moved, if that is not plain enough to follow for good (SPEC D.3).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub proposed: Option<ProposedMove>,
     /// The reader has taken note of what stood in the Attention list at that time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub noted: Option<DateTime<Utc>>,
     /// Polls made so far; places the next line of the poll log.
+    #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,
 }
 
@@ -218,10 +225,13 @@ pub struct ProposedMove {
 #[serde(default)]
 pub struct Validators {
     /// The address that gave them, and the only one they are sent to.
+    #[serde(skip_serializing_if = "is_default")]
     pub url: String,
     /// `ETag`, byte for byte.
+    #[serde(skip_serializing_if = "is_default")]
     pub etag: Option<Vec<u8>>,
     /// `Last-Modified`, byte for byte.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_modified: Option<Vec<u8>>,
 }
 

@@ -3,27 +3,38 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::sparse::is_default;
+
 /// All hints of one subscription document. Absent means not stated, or dropped as unreadable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hints {
     /// RSS `ttl`, minutes, 1 to 527 040 (SPEC S0.7).
+    #[serde(skip_serializing_if = "is_default")]
     pub ttl_minutes: Option<u32>,
     /// Hours of the day in UTC not to poll in, 0 to 23, ascending, without duplicates (SPEC S0.8).
+    #[serde(skip_serializing_if = "is_default")]
     pub skip_hours: Vec<u8>,
     /// Days in UTC not to poll on, ascending, without duplicates (SPEC S0.8).
+    #[serde(skip_serializing_if = "is_default")]
     pub skip_days: Vec<Day>,
     /// `sy:*` (SPEC S0.5).
+    #[serde(skip_serializing_if = "is_default")]
     pub sy: Option<SyHint>,
     /// `refreshRate`, milliseconds, at least 1 000 (SPEC S0.10).
+    #[serde(skip_serializing_if = "is_default")]
     pub refresh_rate_ms: Option<u64>,
     /// Interval rules in document order, at most `RULES_MAX` (SPEC A.5, H.1).
+    #[serde(skip_serializing_if = "is_default")]
     pub intervals: Vec<IntervalRule>,
     /// The program that wrote the document, for the boilerplate rule of SPEC B.2.
+    #[serde(skip_serializing_if = "is_default")]
     pub generator: Option<String>,
     /// The feed offers push (`cloud`, `WebSub` hub, JSON Feed `hubs`): noted, not used (SPEC S0.11).
+    #[serde(skip_serializing_if = "is_default")]
     pub offers_push: bool,
     /// JSON Feed `expired`: no more entries will come (SPEC G.40).
+    #[serde(skip_serializing_if = "is_default")]
     pub expired: bool,
 }
 

@@ -56,6 +56,7 @@ impl Performer {
             Effect::Fetch(request) => self.fetch(request),
             Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
             Effect::SaveState(feed, state) => self.keeper.hand(Job::SaveState(feed, state)),
+            Effect::SaveTry(feed, at) => self.keeper.hand(Job::SaveTry(feed, at)),
             Effect::SaveRecords(records) => self.keeper.hand(Job::SaveRecords(records)),
             Effect::Absorb { from, into } => self.keeper.hand(Job::Absorb { from, into }),
             Effect::Mark { keys, flag, value } => self.keeper.hand(Job::Mark { keys, flag, value }),

@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::feed::sparse::is_default;
+
 use super::instant::seconds;
 use super::limits::{CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACHE_FULL_SECONDS};
 
@@ -33,8 +35,10 @@ pub struct CacheState {
     /// How long it lives.
     pub lifetime: Lifetime,
     /// The `Date` of the answer.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub date: Option<DateTime<Utc>>,
     /// How long the answer had already lain in a cache, seconds.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub age_seconds: u32,
 }
 

@@ -10,6 +10,7 @@ use super::instant::seconds;
 use super::learning::LearnedPlan;
 use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS};
 use super::retry_after::Wait;
+use crate::feed::sparse::is_default;
 use crate::feed::{Hints, IntervalRule};
 
 /// Everything the schedule of one feed depends on, besides `now` and `u` (SPEC section 0).
@@ -20,29 +21,40 @@ use crate::feed::{Hints, IntervalRule};
 #[serde(default)]
 pub struct Facts {
     /// What the subscription document asks.
+    #[serde(skip_serializing_if = "is_default")]
     pub hints: Hints,
     /// What the reader asks: the settings of the feed, global ones filled in. Never stored: made anew for each plan.
     #[serde(skip)]
     pub settings: Settings,
     /// Whether automatic polls happen at all.
+    #[serde(skip_serializing_if = "is_default")]
     pub standing: Standing,
     /// Start of the last poll that ended in 200, 226 or 304 and was processed.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_ok: Option<DateTime<Utc>>,
     /// Start of the last attempt, whatever its end. Without one, `last_ok` counts.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_try: Option<DateTime<Utc>>,
     /// Failures in a row since `last_ok`.
+    #[serde(skip_serializing_if = "is_default")]
     pub failures: u32,
     /// How the last attempt failed; only looked at while `failures` is not 0.
+    #[serde(skip_serializing_if = "is_default")]
     pub failure: Option<Failure>,
     /// The lifetime that the last good answer was given (SPEC B.4.2).
+    #[serde(skip_serializing_if = "is_default")]
     pub cache: Option<CacheState>,
     /// What a refusing answer asked for (SPEC B.4.3).
+    #[serde(skip_serializing_if = "is_default")]
     pub retry_after: Option<Wait>,
     /// What a 429 to another feed of the same host asked for (SPEC B.4.3).
+    #[serde(skip_serializing_if = "is_default")]
     pub host_wait: Option<Wait>,
     /// The host is this machine: `HARD_MIN` does not apply.
+    #[serde(skip_serializing_if = "is_default")]
     pub loopback: bool,
     /// What past updates suggest, if the reader allows learning and enough is known (SPEC B.2).
+    #[serde(skip_serializing_if = "is_default")]
     pub learned: Option<Learned>,
 }
 

@@ -312,7 +312,7 @@ fn opening_a_plan_asks_the_store_once() {
     let mut world = two_plans();
     let now = world.now;
     let asked = update(&mut world.model, now, Msg::Key(Key::char('i')));
-    assert_eq!(asked, [Effect::LoadPolls(FeedKey(1))]);
+    assert_eq!(asked, [Effect::LoadPolls(FeedKey(1)), Effect::LoadPublications(FeedKey(1))]);
     assert!(
         matches!(&world.model.screen.overlay, Some(Overlay::Plan(pane)) if pane.polls.is_none())
     );

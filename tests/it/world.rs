@@ -184,6 +184,10 @@ impl World {
                 let (new, edited) = (merged.new, merged.edited);
                 Some(Msg::Committed { feed, counters, new, edited, known })
             }
+            Effect::SaveTry(feed, at) => {
+                self.store.save_try(feed, at).unwrap();
+                None
+            }
             Effect::SaveState(feed, state) => {
                 self.store.save_state(feed, &state).unwrap();
                 None

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 
@@ -127,10 +128,26 @@ impl Store {
             .map_err(transaction_failed)
     }
 
-    /// Writes the state of a feed alone: before a request goes out, so that a restart does not repeat it (SPEC G.20).
+    /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
+    /// attempt is taken back. It says itself when the feed was tried last.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
         self.state.insert(feed_bytes(feed), codec::encode(state)?)?;
+        self.tries.remove(feed_bytes(feed))?;
         Ok(())
+    }
+
+    /// Writes when a feed was tried last: 8 bytes before each request, where its
+    /// state would be some hundred, so that a restart does not repeat it (SPEC G.20).
+    pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
+        self.tries.insert(feed_bytes(feed), &at.timestamp_millis().to_be_bytes())?;
+        Ok(())
+    }
+
+    /// When a feed was tried last, as far as [`Store::save_try`] was told.
+    pub(super) fn last_try(&self, feed: FeedKey) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let bytes = self.tries.get(feed_bytes(feed))?;
+        let millis = bytes.and_then(|bytes| <[u8; 8]>::try_from(bytes.as_ref()).ok());
+        Ok(millis.and_then(|bytes| DateTime::from_timestamp_millis(i64::from_be_bytes(bytes))))
     }
 
     /// Writes the lasting part of subscriptions, all or nothing.
@@ -163,6 +180,7 @@ impl Store {
             &self.bodies,
             &self.polls,
             &self.rhythms,
+            &self.tries,
             &self.feeds,
         ] {
             let mut batch = Batch::default();

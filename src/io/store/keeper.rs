@@ -31,6 +31,8 @@ pub enum Job {
     Commit(Box<Commit>),
     /// The state of a feed before a request goes out; not answered.
     SaveState(FeedKey, Box<FeedState>),
+    /// When a feed was tried last.
+    SaveTry(FeedKey, DateTime<Utc>),
     /// The lasting part of subscriptions; answered by [`Msg::RecordsSaved`].
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
     /// Marks on entries; answered by [`Msg::Marked`].
@@ -182,6 +184,7 @@ impl Concerns {
             Job::Entry(key) => Self::Entry(*key),
             Job::Publications(feed) => Self::Rhythm(*feed),
             Job::SaveState(..)
+            | Job::SaveTry(..)
             | Job::Absorb { .. }
             | Job::Mark { .. }
             | Job::MarkList { .. }
@@ -238,6 +241,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
                 edited: merged.edited,
                 known: merged.known,
             })
+        }
+        Job::SaveTry(feed, at) => {
+            store.save_try(feed, at)?;
+            None
         }
         Job::SaveState(feed, state) => {
             store.save_state(feed, &state)?;

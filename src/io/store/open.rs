@@ -109,7 +109,10 @@ pub struct Store {
     pub(super) meta: Tree,
     pub(super) bodies: Tree,
     pub(super) polls: Tree,
+    /// When each feed published.
     pub(super) rhythms: Tree,
+    /// When each feed was tried last, if that is later than its state says.
+    pub(super) tries: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
@@ -179,6 +182,7 @@ impl Store {
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
             rhythms: db.open_tree("rhythms")?,
+            tries: db.open_tree("tries")?,
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
@@ -295,10 +299,13 @@ impl Store {
                 continue;
             }
             let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
+            let mut state = state.and_then(Result::ok).unwrap_or_default();
+            // Its state was not written again if the program ended before the answer came (SPEC G.20).
+            state.facts.last_try = state.facts.last_try.max(self.last_try(feed)?);
             saved.push(SavedSubscription {
                 key: feed,
                 record,
-                state: state.and_then(Result::ok).unwrap_or_default(),
+                state,
                 counters: self.counters_of(feed).unwrap_or_default(),
             });
         }

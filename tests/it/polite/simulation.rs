@@ -168,6 +168,10 @@ impl Simulation {
                 self.under_way.insert((self.now + takes, request.id), request);
                 None
             }
+            Effect::SaveTry(feed, at) => {
+                self.states.entry(feed).or_default().facts.last_try = Some(at);
+                None
+            }
             Effect::SaveState(feed, state) => {
                 self.states.insert(feed, *state);
                 None
