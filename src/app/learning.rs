@@ -83,6 +83,43 @@ pub fn is_enough(plan: &LearnedPlan) -> bool {
     plan.is_placed() || plan.rhythm.observed_minutes >= WATCHED_MINUTES
 }
 
+/// Why what was learned of a feed does not decide when it is polled, in a few words; `None`: it does.
+pub fn why_not_followed(model: &Model, feed: FeedKey, plan: &LearnedPlan) -> Option<&'static str> {
+    let subscription = model.feeds.get(&feed)?;
+    let facts = &subscription.state.facts;
+    let may = subscription.record.wishes.learn;
+    if may == Some(false) {
+        Some("learning is off for this feed")
+    } else if !may.unwrap_or(model.settings.poll.learn) {
+        Some("learning is off")
+    } else if facts.settings.fixed_seconds.is_some() {
+        Some("you fixed the interval")
+    } else if !schedule::leaves_room_for_learning(facts) {
+        Some("the publisher says how often")
+    } else if !facts.settings.own_rules.is_empty() {
+        Some("your own rules come first")
+    } else if !facts.hints.intervals.is_empty() {
+        Some("the publisher's rules come first")
+    } else if !is_enough(plan) {
+        Some("too little is known yet")
+    } else {
+        None
+    }
+}
+
+/// Gives the model a plan that was learned just now; what was answered for the last poll stays.
+pub fn remember(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    if !counts(subscription, &model.settings) || !is_enough(plan) {
+        return;
+    }
+    let facts = &mut subscription.state.facts;
+    let fresh = Learned::by_plan(Arc::clone(plan), facts.last_ok, &facts.settings);
+    let answered = facts.learned.as_ref().and_then(|learned| learned.answered);
+    facts.learned = Some(Learned { answered: answered.or(fresh.answered), ..fresh });
+    planning::replan(model, feed, now);
+}
+
 /// A poll of a feed is durable.
 pub fn polled(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
     let due = is_due(model, now, feed) || (news.new > 0 && is_surprised(model, now, feed));

@@ -23,6 +23,7 @@ pub mod model;
 pub mod moving;
 pub mod msg;
 pub mod obeying;
+pub mod own_rules;
 pub mod planning;
 pub mod poll_log;
 pub mod polling;

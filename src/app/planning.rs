@@ -83,10 +83,10 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
         max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
         default_seconds: seconds(settings.poll.default_minutes),
         fixed_seconds: wishes.fixed_minutes.map(seconds),
+        own_rules: wishes.rules.clone(),
         ignore_expired: wishes.ignore_expired,
         ignore_cache_lifetime: wishes.ignore_cache_lifetime,
         ignore_skips: wishes.ignore_skips,
-        ..schedule::Settings::default()
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }

@@ -103,13 +103,13 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
     Recommendation { source: flat.source, course, flat }
 }
 
-/// Whether nobody says how often a feed is to be polled, so that what is learned of it counts (SPEC B.2 rank 6).
+/// Whether nobody states one interval for all times, so that what is learned counts (SPEC B.2 rank 6): it places the
+/// polls, or it is the interval of the hours that no rule covers.
 pub fn leaves_room_for_learning(facts: &Facts) -> bool {
     let stated = |source: FlatSource| source(facts).is_some();
     !SPEAKERS.into_iter().any(stated)
         && facts.settings.fixed_seconds.is_none()
         && facts.standing != Standing::Archive
-        && rules(facts).is_none()
 }
 
 /// Placed polls, if the last one is known and what was learned can place the next.

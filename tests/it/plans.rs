@@ -158,7 +158,7 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
     assert!(screen.contains("skip hours 10 to 11 (UTC): no polls then"), "{screen}");
     assert!(screen.contains("××"), "{screen}");
     world.press("e");
-    for _ in 0..7 {
+    for _ in 0..9 {
         world.tell(key(Code::Down));
     }
     world.press(" <enter>");
