@@ -12,8 +12,8 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, editing, explaining, foreseeing, marking, preferring, reading, unsubscribing,
-    walking,
+    attention, editing, explaining, foreseeing, marking, outlining, preferring, reading,
+    unsubscribing, walking,
 };
 use crate::history::{FeedKey, Flag};
 use crate::schedule::Pace;
@@ -77,6 +77,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             explaining::switch_zone(model, now);
             Vec::new()
         }
+        Command::Outline => outlining::begin(model, now),
         Command::MoreOften => preferring::pace(model, now, Pace::More),
         Command::LessOften => preferring::pace(model, now, Pace::Less),
         Command::NormallyOften => preferring::pace(model, now, Pace::Normal),

@@ -55,6 +55,17 @@ pub fn following(
     schedule::following(&subscription.state.facts, now, count, unit)
 }
 
+/// When a feed is polled until an instant, if nothing changes.
+pub fn polls_until(
+    subscription: &Subscription,
+    salt: u64,
+    now: DateTime<Utc>,
+    end: DateTime<Utc>,
+) -> Vec<DateTime<Utc>> {
+    let unit = |last_ok| unit(subscription.key, salt, last_ok);
+    schedule::polls_until(&subscription.state.facts, now, end, unit)
+}
+
 /// What keeps a feed from being polled sooner.
 pub fn restrictions(
     subscription: &Subscription,

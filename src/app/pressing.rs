@@ -9,7 +9,7 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{editing, explaining, reading};
+use super::{editing, explaining, outlining, reading};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -51,6 +51,9 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     }
     if let Some(Overlay::Edit(_)) = model.screen.overlay {
         return editing::pressed(model, now, key);
+    }
+    if matches!(&model.screen.overlay, Some(Overlay::Plan(pane)) if pane.outline.is_some()) {
+        return outlining::pressed(model, now, key);
     }
     if let Some(Overlay::Choice(choice)) = model.screen.overlay {
         return choosing(model, now, choice, key);
@@ -125,6 +128,9 @@ fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> 
 fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
     model.screen.uncover();
+    if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
+        return outlining::typed(model, now, (feed, replaces), &prompt.text);
+    }
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
@@ -138,7 +144,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             )
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
-        // The edit dialog has the keys itself.
-        PromptPurpose::Field(_) => Vec::new(),
+        // The edit dialog has the keys itself; a rule was dealt with.
+        PromptPurpose::Field(_) | PromptPurpose::Rule { .. } => Vec::new(),
     }
 }

@@ -17,6 +17,7 @@ mod help;
 mod pane;
 mod plan;
 mod plan_polls;
+mod plan_rhythm;
 mod plan_week;
 mod reader;
 mod status;

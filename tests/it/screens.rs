@@ -163,33 +163,33 @@ fn planned(place: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
 
 #[test]
 fn the_plan_of_a_feed_with_rules_says_when_and_why() {
-    show("plan_rules", planned(4, "i"));
-    show("plan_rules_end", planned(4, "iG"));
+    show("plan_rules", planned(5, "i"));
+    show("plan_rules_end", planned(5, "iG"));
 }
 
 #[test]
 fn the_plan_of_a_failing_feed_says_what_it_waits_for() {
-    show("plan_failing", planned(5, "i"));
+    show("plan_failing", planned(6, "i"));
 }
 
 #[test]
 fn the_plan_of_a_gone_feed_says_that_it_is_over() {
-    show("plan_gone", planned(6, "i"));
+    show("plan_gone", planned(7, "i"));
 }
 
 #[test]
 fn the_timetable_lists_the_coming_polls() {
-    show("timetable", planned(4, "+P"));
+    show("timetable", planned(5, "+P"));
 }
 
 #[test]
 fn the_edit_dialog_shows_what_can_be_chosen() {
-    show("edit", planned(4, "e"));
+    show("edit", planned(5, "e"));
 }
 
 #[test]
 fn the_feeds_can_be_sorted_by_next_poll() {
-    show("by_next_poll", planned(4, "SS"));
+    show("by_next_poll", planned(5, "SS"));
 }
 
 #[test]

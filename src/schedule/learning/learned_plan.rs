@@ -16,7 +16,7 @@ use crate::feed::Zone;
 /// Minutes of waiting that saving one poll is worth, until changed.
 pub const PRICE_MINUTES: f64 = 30.0;
 /// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
-const PUBLICATIONS_MIN: usize = 8;
+pub(super) const PUBLICATIONS_MIN: usize = 8;
 /// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 /// Another zone is taken only if it foretells the past better by so much (natural logarithm).

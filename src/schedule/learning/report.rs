@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 use super::super::rules::ZoneClock;
 use super::super::wording::duration_words;
 use super::clocks::Shares;
-use super::learned_plan::PaceCost;
+use super::learned_plan::{PUBLICATIONS_MIN, PaceCost};
 use super::peaks::{Peak, peaks};
 use super::price_plan::{PricePlan, Waiting};
 use super::profile::Profile;
@@ -119,6 +119,9 @@ impl LearnedRhythm {
             counted(self.publications, "publication"),
             observed_words(self.observed_minutes)
         );
+        if self.publications < PUBLICATIONS_MIN {
+            return format!("{from}: too few to tell the hours");
+        }
         let waits = format!(
             "a publication waits about {} instead of {}",
             rough_words(self.delay_minutes),
