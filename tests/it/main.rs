@@ -28,6 +28,7 @@ mod mutations;
 mod opml;
 mod plans;
 mod polite;
+mod rhythms;
 mod screens;
 mod simulation;
 mod site;

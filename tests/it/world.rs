@@ -338,6 +338,7 @@ fn named_key(name: &str) -> Key {
         "esc" => Key::code(Code::Esc),
         "tab" => Key::code(Code::Tab),
         "end" => Key::code(Code::End),
+        "backspace" => Key::code(Code::Backspace),
         name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
     }
 }
