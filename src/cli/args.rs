@@ -300,6 +300,9 @@ pub(super) struct SimulateArgs {
     /// Publication times: one JSON object a line with name, start, end and minutes
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     pub(super) feeds: Option<PathBuf>,
+    /// Try on the history of this subscription: its number, address, or a part of its title
+    #[arg(long, value_name = "FEED", conflicts_with_all = ["feeds", "stdio", "rules", "budget", "retrievals", "policies", "min", "max", "train_days"])]
+    pub(super) feed: Option<String>,
     /// Ways of polling; may be repeated, all if left out
     #[arg(long = "policy", value_name = "POLICY", value_enum)]
     pub(super) policies: Vec<SimulatePolicy>,
