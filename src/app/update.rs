@@ -20,6 +20,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     let effects = happened(model, now, msg);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
+    foreseeing::sum_up(model, now);
     feeds_pane::resort(model, now);
     effects
 }

@@ -235,7 +235,7 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
     world.press("P");
     let screen = world.draw();
     let place = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
-    let tower = "Bell Tower                 ";
+    let tower = "17m  Bell Tower ";
     assert!(place(tower) < screen.lines().count(), "{screen}");
     assert!(screen.contains("the publisher's rules") && screen.contains("1/2"), "{screen}");
     world.press("j");

@@ -226,3 +226,22 @@ fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone()
     assert!(rules(&world).is_empty());
     assert_eq!(world.model.zone, Tz::UTC);
 }
+
+#[test]
+fn the_timetable_says_what_all_feeds_cost_and_what_less_often_would_save() {
+    let hourly = document(start(), "<ttl>60</ttl>");
+    let daily = document(start(), "<ttl>360</ttl>").replace("Evening Desk", "Tide Table");
+    let feeds =
+        [(DESK, hourly.as_str(), &[][..]), ("https://tide.example/feed", daily.as_str(), &[])];
+    let mut world = World::subscribed(140, 30, &feeds);
+    world.model.screen.notice = None;
+    world.press("<end>P");
+    let screen = world.draw();
+    assert!(screen.contains("2 feeds: 28 downloads a day, a new entry waits about 1h"), "{screen}");
+    assert!(screen.contains("polling all less often would save 14 a day"), "{screen}");
+    assert!(screen.contains("24 a day, waits  30m"), "{screen}");
+    assert!(screen.contains("4.0 a day, waits   3h"), "{screen}");
+    world.press("+");
+    let screen = world.draw();
+    assert!(screen.contains("downloads a day") && !screen.contains(": 28 downloads"), "{screen}");
+}
