@@ -123,8 +123,10 @@ fn legend(rhythm: &RhythmPicture, wide: bool) -> Vec<String> {
     let busiest = rhythm.busiest;
     let most = if !rhythm.foretold {
         "█ most was published".to_owned()
-    } else if busiest >= 0.95 {
+    } else if busiest >= 1.5 {
         format!("█ most is expected, about {busiest:.0} in that hour of a week")
+    } else if busiest >= 0.67 {
+        "█ most is expected, about one in that hour of a week".to_owned()
     } else {
         format!("█ most is expected, about one in {:.0} weeks", (1.0 / busiest.max(1e-3)).round())
     };
