@@ -296,3 +296,30 @@ fn settings_travel_in_opml() {
     second.run_with(&["import", "-"], exported.as_bytes()).with(0);
     assert_eq!(second.run(&["export", "-"]).with(0).out, exported);
 }
+
+#[test]
+fn a_feed_without_hints_says_what_was_learned_of_it() {
+    let now = chrono::Utc::now();
+    let items = (1..40).map(|day| {
+        let date = (now - chrono::TimeDelta::hours(24 * day - 5)).to_rfc2822();
+        format!("<item><guid isPermaLink=\"false\">{day}</guid><pubDate>{date}</pubDate></item>")
+    });
+    let feed = rss(&items.collect::<String>());
+    let (site, program) = (Site::start(move |_| answer(200, &[], feed.clone())), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let answer = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(answer["settled_by"], json!("learned"), "{answer:#}");
+    let learned = &answer["learned"];
+    assert_eq!((&learned["followed"], &learned["publications"]), (&json!(true), &json!(39)));
+    assert!(learned["words"].as_str().unwrap().starts_with("learned from 39 publications"));
+    let polls = learned["next_polls"].as_array().unwrap();
+    assert_eq!((polls.len(), &polls[0]), (5, &answer["next_poll"]));
+    let again = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(again["next_poll"], answer["next_poll"], "another process says the same");
+    program.run(&["set", "1", "--learn", "off"]).with(0);
+    let answer = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(answer["settled_by"], json!("default"));
+    assert_eq!(answer["learned"]["not_followed_because"], json!("learning is off for this feed"));
+    let told = program.run(&["plan", "1"]).with(0).out;
+    assert!(told.contains("(not followed: learning is off for this feed)"), "{told}");
+}
