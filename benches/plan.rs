@@ -6,7 +6,7 @@ use backissue::app::model::Model;
 use backissue::app::settings::Settings;
 use backissue::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::feed::{Hints, IntervalRule, Period, SyHint, Zone};
-use backissue::history::{Counters, FeedKey};
+use backissue::history::{Counters, FeedKey, HistoryRecord};
 use backissue::schedule::{Facts, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -50,7 +50,13 @@ fn saved(number: u32, now: DateTime<Utc>) -> SavedSubscription {
         ..SubscriptionRecord::default()
     };
     let state = FeedState { facts: facts(number, now), ..FeedState::default() };
-    SavedSubscription { key: FeedKey(number), record, state, counters: Counters::default() }
+    SavedSubscription {
+        key: FeedKey(number),
+        record,
+        state,
+        history: HistoryRecord::default(),
+        counters: Counters::default(),
+    }
 }
 
 /// All kinds of hints in turn; polled some time in the last four hours.

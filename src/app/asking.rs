@@ -19,6 +19,8 @@ pub enum Again {
     NoDelta,
     /// Without validators: the delta that came cannot be used.
     Whole,
+    /// The same: entries seem to be missing, perhaps only because of what was sent (SPEC C.8.1).
+    Verify,
 }
 
 /// What a poll sent, to judge the answer by.
@@ -42,9 +44,9 @@ pub fn request(
     again: Option<Again>,
     now: DateTime<Utc>,
 ) -> (Request, Sent) {
-    let forced = cause == PollCause::Forced && again != Some(Again::Whole);
+    let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
     let state = &mut subscription.state;
-    if forced || matches!(again, Some(Again::Fresh | Again::Whole)) {
+    if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
         // They are forgotten before the request (SPEC D.4 rule 8), not only left out of it.
         state.validators = Validators::default();
     }

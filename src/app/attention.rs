@@ -249,9 +249,9 @@ pub fn is_open(model: &Model) -> bool {
     matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Attention))
 }
 
-/// The selected concern, if the list is open and has the keys.
+/// The selected concern, if the list is open and the keys are not with the feeds.
 pub fn selected(model: &Model, now: DateTime<Utc>) -> Option<Concern> {
-    if !is_open(model) || model.screen.focus != Pane::Entries {
+    if !is_open(model) || model.screen.focus == Pane::Feeds {
         return None;
     }
     let mut list = concerns(model, now);

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::fetching::Request;
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
-use super::subscription::{Commit, FeedState, SubscriptionRecord};
+use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
 
 /// Something asked of the world. The answer, where there is one, comes as a [`super::msg::Msg`].
@@ -15,6 +15,12 @@ pub enum Effect {
     Fetch(Request),
     /// Write what a poll changed, all or nothing.
     Commit(Box<Commit>),
+    /// Write what an archive, a page or a wish changed of a feed's history, all or nothing.
+    KeepHistory(Box<HistoryCommit>),
+    /// Read which archives of a feed were fetched, behind everything that waits to be written.
+    LoadNodes(FeedKey),
+    /// Bring entries back that their publisher withdrew.
+    Restore(FeedKey, Vec<u32>),
     /// Write a feed's state before a request goes out (SPEC G.20).
     SaveState(FeedKey, Box<FeedState>),
     /// Write when a feed was tried last, where nothing else of its state changes before a request.

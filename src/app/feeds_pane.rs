@@ -1,11 +1,12 @@
 //! The subscriptions pane: smart lists first, then tags with their feeds, then feeds without a tag.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::attention;
+use super::gap_rows;
 use super::listing::{ListQuery, Scope, Show};
 use super::model::Model;
 use super::screen::{Overlay, Pane};
@@ -53,6 +54,8 @@ pub enum FeedsRow {
     Today,
     /// Starred entries.
     Starred,
+    /// What is missing of all feeds.
+    Gaps,
     /// Feeds in trouble.
     Attention,
     /// A tag, with its feeds below it.
@@ -79,9 +82,9 @@ impl FeedsPane {
 
 /// Makes the rows anew; the selection stays on the row it was on.
 pub fn rebuild(model: &mut Model) {
+    use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = model.screen.feeds.selected_row().cloned();
-    let mut rows =
-        vec![FeedsRow::AllUnread, FeedsRow::Today, FeedsRow::Starred, FeedsRow::Attention];
+    let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
     match model.screen.feeds.order {
         SortOrder::Title => rows.extend(under_tags(model)),
         SortOrder::Unread => {
@@ -187,7 +190,7 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
     }
     let row = model.screen.list.selected_row();
     match (model.screen.focus, row, model.screen.feeds.selected_row()) {
-        (Pane::Entries | Pane::Reader, Some(row), _) => Some(row.key.feed),
+        (Pane::Entries | Pane::Reader, Some(row), _) => Some(row.key.feed()),
         (_, _, Some(FeedsRow::Feed(key, _))) => Some(*key),
         (
             _,
@@ -196,6 +199,7 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
                 FeedsRow::AllUnread
                 | FeedsRow::Today
                 | FeedsRow::Starred
+                | FeedsRow::Gaps
                 | FeedsRow::Attention
                 | FeedsRow::Tag(..),
             )
@@ -236,23 +240,31 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
         show,
         since,
         keep: screen.list.keep.clone(),
+        gaps: Vec::new(),
+        order: screen.list.order,
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
-    match screen.feeds.selected_row() {
+    let query = match screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
         Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, model.zone))),
         Some(FeedsRow::Starred) => everything(Show::Starred, None),
+        Some(FeedsRow::Gaps) => {
+            let keep = BTreeSet::new();
+            let gaps = gap_rows::everywhere(model, now);
+            return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
+        }
         Some(FeedsRow::Attention) => feeds(Vec::new()),
         Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
-    }
+    };
+    ListQuery { gaps: gap_rows::in_query(model, &query, now), ..query }
 }
 
 /// Whether entries of a feed can be in the open list.
 pub fn concerns(model: &Model, feed: FeedKey) -> bool {
     match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
-        Some(FeedsRow::Attention) => false,
+        Some(FeedsRow::Gaps | FeedsRow::Attention) => false,
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
         Some(FeedsRow::Feed(key, _)) => *key == feed,
     }
@@ -265,7 +277,7 @@ pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
         FeedsRow::AllUnread => model.unread(),
         FeedsRow::Today => model.screen.today,
         FeedsRow::Starred => model.starred(),
-        FeedsRow::Attention => 0,
+        FeedsRow::Gaps | FeedsRow::Attention => 0,
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
     }

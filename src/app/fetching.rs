@@ -76,6 +76,8 @@ pub enum Reach {
 pub enum Purpose {
     /// The subscription document of a feed.
     Poll(FeedKey),
+    /// An archive of a feed, or an older page of it.
+    Archive(FeedKey),
     /// An address the reader typed: a feed, or a page that names one. The number is that of the addition.
     Discover(u32),
 }

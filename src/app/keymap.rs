@@ -118,8 +118,14 @@ pub enum Command {
     PollAll,
     /// All, unread, starred.
     Show,
-    /// Unsubscribe.
+    /// Unsubscribe; on a gap: hide it.
     Unsubscribe,
+    /// Older entries.
+    History,
+    /// To a date.
+    GoTo,
+    /// From the beginning, or newest first.
+    TurnRound,
     /// The plan of the selected feed.
     Plan,
     /// The coming polls.
@@ -195,7 +201,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 39] = [
+pub const BINDINGS: [Binding; 42] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -249,7 +255,13 @@ pub const BINDINGS: [Binding; 39] = [
         Command::Space,
         "a page down, then the next unread entry",
     ),
-    binding("Enter", &[Key::code(Code::Enter)], &[], Command::Enter, "open"),
+    binding(
+        "Enter",
+        &[Key::code(Code::Enter)],
+        &[],
+        Command::Enter,
+        "open; on a gap: retry, or continue",
+    ),
     binding(
         "q Esc",
         &[Key::char('q'), Key::code(Code::Esc)],
@@ -297,7 +309,28 @@ pub const BINDINGS: [Binding; 39] = [
         &[Key::char('D')],
         LISTS,
         Command::Unsubscribe,
-        "unsubscribe from the selected feed (u takes it back)",
+        "unsubscribe from the selected feed, or hide a gap (u takes it back)",
+    ),
+    binding(
+        "H",
+        &[Key::char('H')],
+        &[],
+        Command::History,
+        "history: continue, retry, load an older page",
+    ),
+    binding(
+        "@",
+        &[Key::char('@')],
+        &[],
+        Command::GoTo,
+        "go to a date: 2014, 2014-03 or 2014-03-09",
+    ),
+    binding(
+        "B",
+        &[Key::char('B')],
+        &[],
+        Command::TurnRound,
+        "read the feed from its beginning, oldest first, where you were; again: newest first",
     ),
     binding("r", &[Key::char('r')], &[], Command::Poll, "poll the selected feed or list"),
     binding("R", &[Key::char('R')], &[], Command::PollAll, "poll all that may be polled"),

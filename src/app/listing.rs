@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 
-use crate::history::{EntryKey, FeedKey, Flags};
+use super::gap_rows::GapMark;
+use crate::history::{EntryKey, FeedKey, Flags, GapKey};
 
 /// Rows fetched at once.
 pub const WINDOW_ROWS: usize = 240;
+/// Lines of a gap: what is missing, why, and what happens next.
+pub const GAP_LINES: usize = 3;
 /// Rows to have beyond the screen on both sides before more are asked for.
 const WINDOW_MARGIN: usize = 60;
 
@@ -26,6 +29,47 @@ pub struct ListQuery {
     pub since: Option<DateTime<Utc>>,
     /// Held in any case, so that a row does not vanish while it is read.
     pub keep: BTreeSet<EntryKey>,
+    /// The gaps among them, as the model knows them.
+    pub gaps: Vec<GapMark>,
+    /// Which end comes first.
+    pub order: RowOrder,
+}
+
+/// Which end of a list comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowOrder {
+    /// The newest entry.
+    #[default]
+    NewestFirst,
+    /// The oldest: a feed is read from its beginning.
+    OldestFirst,
+}
+
+/// What a row of a list stands for. Of one date entries stand before gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowKey {
+    /// An entry.
+    Entry(EntryKey),
+    /// Something missing (a pseudo-entry, RFC 5005 §4.2).
+    Gap(FeedKey, GapKey),
+}
+
+impl RowKey {
+    /// The entry, if it is one.
+    pub const fn entry(self) -> Option<EntryKey> {
+        match self {
+            Self::Entry(key) => Some(key),
+            Self::Gap(..) => None,
+        }
+    }
+
+    /// The feed it belongs to.
+    pub const fn feed(self) -> FeedKey {
+        match self {
+            Self::Entry(key) => key.feed,
+            Self::Gap(feed, _) => feed,
+        }
+    }
 }
 
 /// Where the entries of a list are taken from.
@@ -63,9 +107,9 @@ impl Show {
 /// One row of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The entry.
-    pub key: EntryKey,
-    /// Its marks.
+    /// What it stands for.
+    pub key: RowKey,
+    /// Its marks; a gap counts as read.
     pub flags: Flags,
     /// The date it is listed under.
     pub listed: DateTime<Utc>,
@@ -75,6 +119,16 @@ pub struct Row {
     pub link: Option<String>,
 }
 
+impl Row {
+    /// Lines it takes on the screen.
+    pub const fn height(&self) -> usize {
+        match self.key {
+            RowKey::Entry(_) => 1,
+            RowKey::Gap(..) => GAP_LINES,
+        }
+    }
+}
+
 /// Which rows are wanted of which list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsWanted {
@@ -82,21 +136,44 @@ pub struct RowsWanted {
     pub list: u64,
     /// Build the order anew by this query; `None`: the order the store has.
     pub rebuild: Option<ListQuery>,
-    /// Find this entry and answer with the rows around it; else those at `offset`.
-    pub around: Option<EntryKey>,
+    /// Find this row and answer with the rows around it; else those at `offset`.
+    pub around: Option<RowKey>,
+    /// Find the first row at this date or beyond it, in the order of the list.
+    pub date: Option<DateTime<Utc>>,
     /// First row wanted.
     pub offset: usize,
-    /// Find the next unread entry from a place on, and answer with the rows around it.
+    /// Find the next entry of a kind from a place on, and answer with the rows around it.
     pub seek: Option<Seek>,
 }
 
-/// Where to look for an unread entry.
+/// Where to look for an entry of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seek {
     /// The first place to look at.
     pub from: usize,
     /// Towards the end of the list, or towards its beginning.
     pub down: bool,
+    /// What to look for.
+    pub what: Sought,
+}
+
+/// What is looked for in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// An unread entry.
+    Unread,
+    /// One that was never opened, though it may count as read because it came from history.
+    Unopened,
+}
+
+impl Sought {
+    /// Whether an entry with these marks is looked for.
+    pub const fn takes(self, flags: Flags) -> bool {
+        match self {
+            Self::Unread => flags.is_unread(),
+            Self::Unopened => !flags.was_opened(),
+        }
+    }
 }
 
 /// Rows of a list, as the store gives them.
@@ -112,8 +189,10 @@ pub struct RowsLoaded {
     pub rows: Vec<Row>,
     /// Place of the entry that was looked for, if it is in the list.
     pub found: Option<usize>,
-    /// It answers a look for an unread entry.
+    /// It answers a look for an entry of a kind.
     pub seek: bool,
+    /// Entries of the whole list that were opened, if it was built anew from the beginning.
+    pub opened: Option<usize>,
 }
 
 /// The open list.
@@ -133,10 +212,16 @@ pub struct Listing {
     pub top: usize,
     /// Entries read or unstarred since the list was opened: they stay until it is opened anew.
     pub keep: BTreeSet<EntryKey>,
+    /// The gaps it was built with.
+    pub gaps: Vec<GapMark>,
     /// Rows have been asked for and have not come.
     pub waiting: bool,
     /// Where the entry stood that the rows on their way were asked around.
     pub asked: Option<usize>,
+    /// Which end comes first.
+    pub order: RowOrder,
+    /// Entries of it that were opened, where it goes from the beginning.
+    pub opened: usize,
     /// The list was never filled.
     pub fresh: bool,
     /// Something changed while rows were on their way: the list is to be built anew.
@@ -163,6 +248,7 @@ impl Listing {
             self.top = moved(self.top);
         }
         self.total = loaded.total;
+        self.opened = loaded.opened.unwrap_or(self.opened);
         self.offset = loaded.offset;
         self.rows = loaded.rows;
         self.selected = self.selected.min(self.total.saturating_sub(1));
@@ -212,7 +298,7 @@ impl Listing {
                 lines = lines.saturating_add(1);
                 day = this;
             }
-            lines = lines.saturating_add(1);
+            lines = lines.saturating_add(self.row(place).map_or(1, Row::height));
             if lines > 4 * usize::from(u16::MAX) {
                 break;
             }
@@ -232,7 +318,7 @@ mod tests {
 
     fn row(seq: u32, day: i64) -> Row {
         Row {
-            key: EntryKey { feed: FeedKey(1), seq },
+            key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
             flags: Flags::NEW,
             listed: DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap(),
             title: String::new(),
@@ -274,7 +360,15 @@ mod tests {
         let mut list = listing(20);
         (list.selected, list.top, list.asked) = (6, 4, Some(6));
         let rows = listing(25).rows;
-        list.take(RowsLoaded { list: 0, total: 25, offset: 0, rows, found: Some(11), seek: false });
+        list.take(RowsLoaded {
+            list: 0,
+            total: 25,
+            offset: 0,
+            rows,
+            found: Some(11),
+            seek: false,
+            opened: None,
+        });
         assert_eq!((list.selected, list.top), (11, 9));
     }
 
@@ -289,6 +383,7 @@ mod tests {
             rows: listing(3).rows,
             found: None,
             seek: false,
+            opened: None,
         });
         assert_eq!(list.selected, 2);
     }

@@ -10,8 +10,8 @@ use super::model::Model;
 use super::moving;
 use super::msg::Marked;
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
-use super::{preferring, unsubscribing};
-use crate::history::{EntryKey, FeedKey, Flag};
+use super::{preferring, recalling, unsubscribing, wishing};
+use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
@@ -49,6 +49,20 @@ pub enum Step {
         /// The move that was proposed.
         proposed: Option<ProposedMove>,
     },
+    /// A complete feed withdrew entries.
+    Withdrawn {
+        /// The feed.
+        feed: FeedKey,
+        /// The entries.
+        withdrawn: Vec<u32>,
+    },
+    /// The reader hid a gap.
+    Dismissed {
+        /// The feed.
+        feed: FeedKey,
+        /// The gap.
+        gap: GapKey,
+    },
     /// The reader changed what was chosen for a subscription.
     Changed {
         /// The subscription.
@@ -77,7 +91,8 @@ impl UndoStack {
 pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
     let list = &model.screen.list;
     let Some(row) = list.selected_row() else { return Vec::new() };
-    let (key, value) = (row.key, !row.flags.get(flag));
+    let Some(key) = row.key.entry() else { return Vec::new() };
+    let value = !row.flags.get(flag);
     set(model, key, flag, value)
 }
 
@@ -92,7 +107,7 @@ pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Eff
 pub fn mark_all(model: &mut Model) -> Vec<Effect> {
     let list = model.screen.list.number;
     model.undo.marking_list = true;
-    model.screen.list.keep.extend(model.screen.list.rows.iter().map(|row| row.key));
+    model.screen.list.keep.extend(model.screen.list.rows.iter().filter_map(|row| row.key.entry()));
     vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
 }
 
@@ -109,6 +124,10 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match step {
         Step::Marked { flag, value, keys } => {
             show(model, &keys, flag, !value);
+            if flag == Flag::Opened {
+                let opened = &mut model.screen.list.opened;
+                *opened = opened.saturating_sub(keys.len());
+            }
             model.screen.say(now, format!("undone: {}", words(flag, value, keys.len())));
             vec![Effect::Mark { keys, flag, value: !value }]
         }
@@ -117,6 +136,8 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             moving::put_back(model, now, feed, *before, proposed)
         }
         Step::Changed { feed, before } => preferring::take_back(model, now, feed, *before),
+        Step::Withdrawn { feed, withdrawn } => recalling::bring_back(model, now, feed, withdrawn),
+        Step::Dismissed { feed, gap } => wishing::show_again(model, now, feed, gap),
     }
 }
 
@@ -163,13 +184,20 @@ pub fn counting(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))]
 }
 
+/// The answer to that.
+pub fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect> {
+    model.screen.today = count;
+    model.screen.counting = false;
+    if std::mem::take(&mut model.screen.count_again) { counting(model, now) } else { Vec::new() }
+}
+
 /// Shows a mark on the rows in memory and on the entry being read; they stay in the list until it is opened anew.
 fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
     let wanted: std::collections::BTreeSet<&EntryKey> = keys.iter().collect();
     for row in &mut model.screen.list.rows {
-        if wanted.contains(&row.key) {
+        if let Some(key) = row.key.entry().filter(|key| wanted.contains(key)) {
             row.flags = row.flags.with(flag, value);
-            model.screen.list.keep.insert(row.key);
+            model.screen.list.keep.insert(key);
         }
     }
     if let Some(reader) = &mut model.screen.reader
@@ -184,6 +212,8 @@ fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",
         (Flag::Read, false) => "marked unread",
+        (Flag::Opened, true) => "read",
+        (Flag::Opened, false) => "not read yet",
         (Flag::Starred, true) => "starred",
         (Flag::Starred, false) => "unstarred",
     };

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use super::backfilling::Backfill;
 use super::learning::Learning;
 use super::marking::UndoStack;
 use super::planning;
@@ -47,6 +48,10 @@ pub struct Model {
     pub traffic: Traffic,
     /// Feeds that wait, are asked, or are being written.
     pub busy: BTreeMap<FeedKey, polling::Poll>,
+    /// Walks through archives under way.
+    pub backfills: BTreeMap<FeedKey, Backfill>,
+    /// Archives are fetched after checks.
+    pub fills_history: bool,
     /// The polls since the program was last at rest.
     pub run: Run,
     /// Addresses being subscribed to.
@@ -88,6 +93,8 @@ impl Model {
             timetable: Timetable::default(),
             traffic: Traffic::default(),
             busy: BTreeMap::new(),
+            backfills: BTreeMap::new(),
+            fills_history: true,
             run: Run::default(),
             additions: BTreeMap::new(),
             imported: None,
@@ -101,6 +108,7 @@ impl Model {
         for saved in saved {
             let subscription = Subscription {
                 state: saved.state,
+                history: saved.history,
                 counters: saved.counters,
                 ..Subscription::new(saved.key, saved.record)
             };

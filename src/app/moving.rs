@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::backfilling;
 use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::Hop;
@@ -137,8 +138,10 @@ pub fn accept(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
         return merge(model, now, feed, into);
     }
     changed(model, now, feed, |subscription| {
-        let Subscription { record, state, .. } = subscription;
+        let Subscription { record, state, history, .. } = subscription;
         take(record, state, now, proposed.to.clone(), proposed.public);
+        // What is published there need not go on where the former address ended.
+        history.forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     })
 }
@@ -151,6 +154,8 @@ fn merge(model: &mut Model, now: DateTime<Utc>, from: FeedKey, into: FeedKey) ->
     }
     let Some(mut given_up) = model.feeds.remove(&from) else { return Vec::new() };
     model.timetable.remove(&from);
+    backfilling::drop_walk(model, from);
+    given_up.history.asking = None;
     given_up.record.ended = Some(now);
     let mut records = vec![(from, given_up.record.clone())];
     if let Some(kept) = model.feeds.get_mut(&into) {

@@ -9,7 +9,8 @@ use super::listing::RowsLoaded;
 use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;
 use super::subscribing::Wanted;
-use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry};
+use super::wishing::HistoryWish;
+use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
 use crate::schedule::learning::{LearnedPlan, Publications};
 
 /// Something that happened.
@@ -39,7 +40,11 @@ pub enum Msg {
         edited: u32,
         /// Entries of the document that were known, changed or not.
         known: u32,
+        /// Entries that the publisher withdrew.
+        withdrawn: Vec<u32>,
     },
+    /// The store did something about a feed's history.
+    History(FeedKey, HistoryNews),
     /// A feed took over the entries of another.
     Absorbed {
         /// The feed.
@@ -97,8 +102,30 @@ pub enum Msg {
     Add(Wanted),
     /// Subscribe to many addresses without asking anybody.
     Import(Vec<Wanted>),
+    /// More of a feed's history.
+    WantHistory(FeedKey, HistoryWish),
     /// The program is asked to end (signal, closed terminal).
     Stop,
+}
+
+/// What the store did about a feed's history.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HistoryNews {
+    /// What an archive, a page or a wish changed is durable.
+    Kept {
+        /// The feed's sums afterwards.
+        counters: Counters,
+        /// Entries never seen before.
+        new: u32,
+        /// Entries whose content changed.
+        edited: u32,
+    },
+    /// It could not be written, or the archives could not be read; a sentence.
+    Failed(String),
+    /// The archives that were fetched.
+    Nodes(Box<Nodes>),
+    /// Entries were brought back that their publisher had withdrawn.
+    Restored(Marked),
 }
 
 /// Which entries a mark changed.

@@ -5,17 +5,17 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::keymap::Command;
-use super::listing::Show;
+use super::listing::{RowKey, Show};
 use super::model::Model;
 use super::prompting::{Prompt, PromptPurpose};
 use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, editing, explaining, foreseeing, marking, outlining, preferring, reading,
-    unsubscribing, walking,
+    attention, browsing, editing, explaining, foreseeing, marking, outlining, preferring, reading,
+    unsubscribing, walking, wishing,
 };
-use crate::history::{FeedKey, Flag};
+use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
 
 /// Does what a command says.
@@ -60,14 +60,17 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Undo => marking::undo(model, now),
         Command::Open => reading::open_page(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
-        Command::Add => {
-            model.screen.lay_over(Overlay::Prompt(Prompt::new(PromptPurpose::Add)));
-            Vec::new()
-        }
+        Command::Add => prompt(model, PromptPurpose::Add),
         Command::Poll => poll_selected(model, now),
         Command::PollAll => poll(model, now, None),
         Command::Show => show_next(model, now),
-        Command::Unsubscribe => unsubscribing::unsubscribe(model, now),
+        Command::Unsubscribe => match selected_gap(model) {
+            Some((feed, gap)) => wishing::dismiss(model, now, feed, gap),
+            None => unsubscribing::unsubscribe(model, now),
+        },
+        Command::History => history(model, now),
+        Command::GoTo => prompt(model, PromptPurpose::GoTo),
+        Command::TurnRound => browsing::turn_round(model, now),
         Command::Plan => explaining::toggle(model, now),
         Command::Timetable => {
             foreseeing::toggle(model);
@@ -89,6 +92,11 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
     }
 }
 
+fn prompt(model: &mut Model, purpose: PromptPurpose) -> Vec<Effect> {
+    model.screen.lay_over(Overlay::Prompt(Prompt::new(purpose)));
+    Vec::new()
+}
+
 fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if model.screen.overlay.is_some() {
         return foreseeing::enter(model, now);
@@ -99,9 +107,30 @@ fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             Vec::new()
         }
         Pane::Entries if attention::is_open(model) => attention::remedy(model, now),
-        Pane::Entries => reading::open_selected(model),
+        Pane::Entries => reading::open_selected(model, now),
         Pane::Reader => Vec::new(),
     }
+}
+
+/// The gap that is selected, where the keys are about rows of the list.
+fn selected_gap(model: &Model) -> Option<(FeedKey, GapKey)> {
+    let row = model.screen.list.selected_row()?;
+    match (model.screen.focus, row.key) {
+        (Pane::Entries | Pane::Reader, RowKey::Gap(feed, gap)) => Some((feed, gap)),
+        (Pane::Feeds, _) | (_, RowKey::Entry(_)) => None,
+    }
+}
+
+/// More of the selected feed's history.
+fn history(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if let Some((feed, gap)) = selected_gap(model) {
+        return wishing::wish(model, now, feed, Some(gap));
+    }
+    let Some(feed) = feeds_pane::selected_feed(model, now) else {
+        model.screen.say(now, "select a feed first");
+        return Vec::new();
+    };
+    wishing::wish(model, now, feed, None)
 }
 
 fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
@@ -112,6 +141,7 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             feeds_pane::FeedsRow::AllUnread
             | feeds_pane::FeedsRow::Today
             | feeds_pane::FeedsRow::Starred
+            | feeds_pane::FeedsRow::Gaps
             | feeds_pane::FeedsRow::Attention
             | feeds_pane::FeedsRow::Feed(..),
         )
@@ -123,19 +153,23 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Polls by hand and says what cannot be polled.
 fn poll(model: &mut Model, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<Effect> {
     let noted = model.run.noted;
+    let wanted = feeds.as_ref().map_or(model.feeds.len(), Vec::len);
     let effects = refreshing::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
     let skipped: Vec<_> = model.run.since(noted).collect();
-    if let [only] = skipped.as_slice()
-        && effects.is_empty()
-    {
-        let again =
-            if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
-        let text = format!("not polled: {}{again}", only.reason.as_deref().unwrap_or_default());
-        model.screen.say(now, text);
-    } else if !skipped.is_empty() {
-        let text = format!("{} polls asked for, {} not needed now", model.run.asked, skipped.len());
-        model.screen.say(now, text);
-    }
+    let Some(first) = skipped.first() else { return effects };
+    let reason = first.reason.as_deref().unwrap_or_default();
+    let asked = wanted.saturating_sub(skipped.len());
+    let again = if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
+    let text = match (asked, skipped.len()) {
+        (0, 1) => format!("not polled: {reason}{again}"),
+        (0, all) => {
+            let title = model.feeds.get(&first.feed).map(|feed| feed.record.shown_title());
+            format!("none of {all} feeds is polled; {}: {reason}", title.unwrap_or_default())
+        }
+        (1, held) => format!("1 feed is polled, {held} not now; i on a feed says why"),
+        (asked, held) => format!("{asked} feeds are polled, {held} not now; i on a feed says why"),
+    };
+    model.screen.say(now, text);
     effects
 }
 

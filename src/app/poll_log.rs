@@ -9,33 +9,35 @@ use crate::schedule::SettledBy;
 /// Lines kept for each feed; older ones are overwritten.
 pub const POLL_LOG_LINES: u32 = 50;
 
-/// One poll.
+/// One poll. Its fields have short names: a line is written at every poll.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollLogEntry {
     /// When the request was sent.
+    #[serde(rename = "t", with = "chrono::serde::ts_milliseconds")]
     pub at: DateTime<Utc>,
     /// Status of the answer; `None` if none came.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "s", default, skip_serializing_if = "is_default")]
     pub status: Option<u16>,
     /// Bytes of the body as they came over the wire.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "b", default, skip_serializing_if = "is_default")]
     pub wire_bytes: u64,
     /// Entries never seen before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "n", default, skip_serializing_if = "is_default")]
     pub new: u32,
     /// Entries whose content changed.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "e", default, skip_serializing_if = "is_default")]
     pub edited: u32,
     /// Why it ran.
+    #[serde(rename = "c")]
     pub cause: PollCause,
     /// What had settled its time: the wish or the floor that it waited for.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "w", default, skip_serializing_if = "is_default")]
     pub settled_by: Option<SettledBy>,
     /// Seconds it then waited for its turn: for its site, for the network, for others.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "q", default, skip_serializing_if = "is_default")]
     pub queued_seconds: u32,
     /// What went wrong, as a sentence fragment.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(rename = "x", default, skip_serializing_if = "is_default")]
     pub trouble: Option<String>,
 }
 

@@ -3,10 +3,13 @@
 use chrono::{DateTime, Utc};
 
 use super::answers::worth_asking_again;
+use super::archiving;
 use super::asking::{self, Again, Sent};
+use super::backfilling;
+use super::correcting;
 use super::effect::Effect;
 use super::feeds_pane;
-use super::fetching::{FetchId, Fetched, Purpose, Request};
+use super::fetching::{FetchId, Fetched, Purpose, Reach, Request};
 use super::model::Model;
 use super::moving;
 use super::planning;
@@ -16,9 +19,9 @@ use super::results::{PollOutcome, PollResult};
 use super::settling::{PendingMove, Settled, settle};
 use super::sparing;
 use super::subscribing::subscribed_as;
-use super::subscription::{FeedState, SubscriptionRecord};
+use super::subscription::{FeedState, Subscription, SubscriptionRecord};
 use super::traffic::Waiting;
-use crate::history::{Counters, FeedKey};
+use crate::history::{Counters, FeedKey, HistoryRecord};
 use crate::schedule::{self, Failure, SettledBy};
 
 /// A poll between due and planned anew.
@@ -43,7 +46,7 @@ pub struct Poll {
     /// The feed's state before the request, to go back to if the attempt does not count.
     at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
-    before: Option<Box<(FeedState, SubscriptionRecord)>>,
+    before: Option<Box<(FeedState, SubscriptionRecord, HistoryRecord)>>,
     /// A move that waits for the merge.
     if_shared: Option<PendingMove>,
     /// While its answer was being written, it turned out not to count: the state to go back to.
@@ -123,7 +126,12 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     for (id, waiting) in model.traffic.start(now, &model.settings.network) {
         match waiting.purpose {
             Purpose::Poll(feed) => effects.extend(ask_feed(model, now, id, feed, &waiting)),
-            Purpose::Discover(_) => effects.push(Effect::Fetch(Request::typed(id, waiting.url))),
+            Purpose::Archive(feed) => effects.extend(backfilling::ask(model, now, id, feed)),
+            Purpose::Discover(addition) => {
+                let reach = model.additions.get(&addition).map_or(Reach::Typed, correcting::reach);
+                let request = Request { reach, ..Request::typed(id, waiting.url) };
+                effects.push(Effect::Fetch(request));
+            }
         }
     }
     effects
@@ -200,6 +208,11 @@ pub fn fetched(
         model.traffic.enqueue(waiting.clone(), &model.settings.network);
         return start(model, now);
     }
+    if poll.again.is_none() && archiving::is_doubtful(subscription, &poll.sent.url, &fetched) {
+        (poll.again, poll.stage) = (Some(Again::Verify), Stage::Waiting);
+        model.traffic.enqueue(waiting.clone(), &model.settings.network);
+        return start(model, now);
+    }
     let mut effects = answered(model, now, feed, waiting.cause, fetched);
     effects.extend(start(model, now));
     effects
@@ -218,8 +231,10 @@ fn answered(
     poll.stage = Stage::Writing;
     poll.wire_bytes = fetched.wire_bytes;
     poll.conditional = fetched.conditional;
-    poll.before = Some(Box::new((subscription.state.clone(), subscription.record.clone())));
+    let Subscription { state, record, history, .. } = &subscription;
+    poll.before = Some(Box::new((state.clone(), record.clone(), history.clone())));
     let sent = std::mem::take(&mut poll.sent);
+    let asked = sent.url.clone();
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(model, url).is_some();
     let Settled { mut commit, if_shared, host_wait, moved } =
@@ -243,7 +258,7 @@ fn answered(
     }
     let mut effects = vec![Effect::Commit(Box::new(commit))];
     if let Some(wait) = host_wait {
-        effects.extend(sparing::spread_wait(model, now, feed, wait));
+        effects.extend(sparing::spread_wait(model, now, &asked, Some(feed), wait));
     }
     effects
 }
@@ -299,8 +314,12 @@ pub fn committed(
         now,
         PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason },
     );
-    if_shared
-        .map_or_else(Vec::new, |pending| moving::after_merge(model, now, feed, pending, known > 0))
+    let mut effects = if_shared
+        .map_or_else(Vec::new, |pending| moving::after_merge(model, now, feed, pending, known > 0));
+    if outcome != PollOutcome::Failed {
+        effects.extend(backfilling::checked(model, now, feed));
+    }
+    effects
 }
 
 /// What a merge brought.
@@ -322,7 +341,12 @@ pub fn commit_failed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: 
     if let Some(before) = before {
         // What the reader chose meanwhile is saved already and stays.
         let chosen = subscription.record.chosen();
-        (subscription.state, subscription.record) = *before;
+        let walking = model.backfills.contains_key(&feed);
+        let (state, record, history) = *before;
+        (subscription.state, subscription.record) = (state, record);
+        if !walking {
+            subscription.history = history;
+        }
         subscription.record.choose(chosen);
     }
     let nothing = schedule::AnswerHeaders::default();

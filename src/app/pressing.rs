@@ -9,7 +9,7 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{editing, explaining, outlining, reading};
+use super::{browsing, editing, explaining, outlining, reading};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -144,6 +144,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             )
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
+        PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
         // The edit dialog has the keys itself; a rule was dealt with.
         PromptPurpose::Field(_) | PromptPurpose::Rule { .. } => Vec::new(),
     }

@@ -27,6 +27,8 @@ pub enum PromptPurpose {
     Add,
     /// The path of an OPML file to import.
     Import,
+    /// A date to go to.
+    GoTo,
     /// A line of the edit dialog.
     Field(EditField),
     /// An interval rule of the reader's own, in place of another or as a further one.
@@ -60,6 +62,7 @@ impl Prompt {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import the OPML file: ",
+            PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Field(field) => field.label(),
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
             PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",

@@ -4,22 +4,36 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Effect, RenderWanted, RenderedEntry};
 use super::feeds_pane::{self, FeedsRow};
-use super::listing::{RowsLoaded, RowsWanted, Seek, Show};
-use super::marking;
+use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
+use super::wishing;
+use super::{browsing, marking};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
-pub fn open_selected(model: &mut Model) -> Vec<Effect> {
+pub fn open_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(row) = model.screen.list.selected_row() else { return Vec::new() };
-    let (key, unread) = (row.key, row.flags.is_unread());
+    let key = match row.key {
+        RowKey::Entry(key) => key,
+        RowKey::Gap(feed, gap) => return wishing::wish(model, now, feed, Some(gap)),
+    };
+    open(model, key)
+}
+
+/// Opens an entry of the open list and marks it read.
+fn open(model: &mut Model, key: EntryKey) -> Vec<Effect> {
+    let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
+    let unread = row.is_some_and(|row| row.flags.is_unread());
+    let unopened = row.is_some_and(|row| !row.flags.was_opened());
     model.screen.focus = Pane::Reader;
     model.screen.opening = Some(key);
     let mut effects = vec![Effect::LoadEntry(key)];
-    if unread {
+    if unopened && model.screen.list.order == RowOrder::OldestFirst {
+        effects.extend(browsing::opened(model, key));
+    } else if unread {
         effects.extend(marking::set(model, key, Flag::Read, true));
     }
     effects
@@ -31,7 +45,7 @@ pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
         return Vec::new();
     }
     model.screen.opening = None;
-    let row = model.screen.list.rows.iter().find(|row| row.key == entry.key);
+    let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(entry.key));
     let flags = row.map_or(entry.flags, |row| row.flags);
     let entry = LoadedEntry { flags, ..entry };
     model.screen.reader =
@@ -113,14 +127,22 @@ pub fn next_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     } else {
         list.selected.saturating_add(1)
     };
-    seek(model, now, Seek { from, down: true })
+    seek(model, now, Seek { from, down: true, what: sought(model) })
 }
 
 /// Opens the previous unread entry of the list.
 pub fn previous_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     match model.screen.list.selected.checked_sub(1) {
-        Some(from) => seek(model, now, Seek { from, down: false }),
+        Some(from) => seek(model, now, Seek { from, down: false, what: sought(model) }),
         None => nothing_above(model, now),
+    }
+}
+
+/// What the next entry is: where a feed is read from its beginning, the next that was not opened.
+const fn sought(model: &Model) -> Sought {
+    match model.screen.list.order {
+        RowOrder::OldestFirst => Sought::Unopened,
+        RowOrder::NewestFirst => Sought::Unread,
     }
 }
 
@@ -133,7 +155,7 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
     }
     let mut place = seek.from;
     while let Some(row) = list.row(place) {
-        if row.flags.is_unread() {
+        if row.key.entry().is_some() && seek.what.takes(row.flags) {
             return open_at(model, place);
         }
         match if seek.down { place.checked_add(1) } else { place.checked_sub(1) } {
@@ -151,6 +173,7 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
         list: number,
         rebuild: None,
         around: None,
+        date: None,
         offset: from,
         seek: Some(Seek { from, ..seek }),
     };
@@ -160,7 +183,10 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
 fn open_at(model: &mut Model, place: usize) -> Vec<Effect> {
     model.screen.list.selected = place;
     let mut effects = walking::settle(model);
-    effects.extend(open_selected(model));
+    // Coming by a gap asks for nothing: the reader pane explains it.
+    if let Some(key) = model.screen.list.selected_row().and_then(|row| row.key.entry()) {
+        effects.extend(open(model, key));
+    }
     effects
 }
 
@@ -243,8 +269,8 @@ pub fn neighbour(model: &mut Model, down: bool) -> Vec<Effect> {
 /// Opens the entry's page in the browser and marks the entry read.
 pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(row) = model.screen.list.selected_row() else { return Vec::new() };
-    let (key, link, unread) = (row.key, row.link.clone(), row.flags.is_unread());
-    let Some(link) = link else {
+    let (key, link, unread) = (row.key.entry(), row.link.clone(), row.flags.is_unread());
+    let (Some(key), Some(link)) = (key, link) else {
         model.screen.say(now, "this entry has no link");
         return Vec::new();
     };

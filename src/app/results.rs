@@ -22,6 +22,10 @@ pub struct Run {
     pub results: VecDeque<PollResult>,
     /// Results ever noted.
     pub noted: u64,
+    /// Archives and pages that were fetched.
+    pub archives: u32,
+    /// Entries never seen before that they brought.
+    pub recovered: u32,
 }
 
 impl Run {

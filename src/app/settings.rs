@@ -110,6 +110,8 @@ pub struct PollSettings {
 pub struct HistorySettings {
     /// Whether archives are walked.
     pub mode: HistoryMode,
+    /// Archives of one feed asked for in a day (`ARCHIVE_DAY_DOCS`).
+    pub archives_a_day: u32,
 }
 
 /// Whether archives are walked (SPEC C.10).
@@ -173,7 +175,7 @@ impl Default for Settings {
                 learn: true,
                 start_spread_seconds: 5,
             },
-            history: HistorySettings { mode: HistoryMode::Auto },
+            history: HistorySettings { mode: HistoryMode::Auto, archives_a_day: 200 },
             ui: UiSettings { theme: None, mouse: true, images: false, text_width: 80 },
         }
     }

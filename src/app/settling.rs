@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::answers::{Trouble, Verdict, judge};
+use super::archiving::{self, Came, Taken};
 use super::asking::Sent;
 use super::fetching::{Answer, Fetched};
 use super::moving::{self, Moving};
@@ -59,11 +60,19 @@ pub fn settle(
     state.polls = state.polls.wrapping_add(1);
     state.obstacle = None;
     let verdict = judge(fetched, sent);
-    let target = target.as_deref();
-    let outcome =
-        Outcome::of(subscription, verdict, head.as_ref(), target, tag_sent.as_deref(), taken);
+    let about = About {
+        head: head.as_ref(),
+        target: target.as_deref(),
+        tag_sent: tag_sent.as_deref(),
+        asked: &sent.url,
+        conditional,
+        taken,
+    };
+    let outcome = Outcome::of(subscription, verdict, &about);
     let state = &mut subscription.state;
     state.trouble.clone_from(&outcome.trouble);
+    let looked_at = outcome.said.is_some();
+    let Taken { renamed, complete } = outcome.said.unwrap_or_default();
     Settled {
         commit: Commit {
             feed: subscription.key,
@@ -71,6 +80,9 @@ pub fn settle(
             record: outcome.record_changed.then(|| subscription.record.clone()),
             document: outcome.document,
             fetched_at: started,
+            history: looked_at.then(|| Box::new(subscription.history.clone())),
+            renamed,
+            complete,
             log: Some(PollLogEntry {
                 at: started,
                 status,
@@ -98,19 +110,46 @@ struct Outcome {
     if_shared: Option<PendingMove>,
     host_wait: Option<Wait>,
     moved: bool,
+    /// What the document says of the feed's history.
+    said: Option<Taken>,
+}
+
+/// What an answer is judged by, beside its verdict.
+struct About<'a> {
+    /// Its head, if there was an answer.
+    head: Option<&'a Answer>,
+    /// Where a permanent redirect led.
+    target: Option<&'a str>,
+    /// The tag the answering address was sent.
+    tag_sent: Option<&'a [u8]>,
+    /// The address that was asked.
+    asked: &'a str,
+    /// Validators were sent.
+    conditional: bool,
+    /// Whether another subscription has an address.
+    taken: &'a dyn Fn(&str) -> bool,
+}
+
+impl About<'_> {
+    /// Lets the feed's history take note of a document.
+    fn says(
+        &self,
+        subscription: &mut Subscription,
+        head: &Answer,
+        whole: bool,
+        document: &FeedDocument,
+    ) -> Taken {
+        let started = subscription.state.facts.last_try.unwrap_or_default();
+        let (asked, conditional) = (self.asked, self.conditional);
+        let came = Came { asked, head, started, conditional, whole, document };
+        archiving::take(subscription, came)
+    }
 }
 
 impl Outcome {
-    /// Lets a verdict change the feed's state. `target`: where a permanent redirect led; `tag_sent`: the tag the
-    /// answering address was sent.
-    fn of(
-        subscription: &mut Subscription,
-        verdict: Verdict,
-        head: Option<&Answer>,
-        target: Option<&str>,
-        tag_sent: Option<&[u8]>,
-        taken: &dyn Fn(&str) -> bool,
-    ) -> Self {
+    /// Lets a verdict change the feed's state.
+    fn of(subscription: &mut Subscription, verdict: Verdict, about: &About<'_>) -> Self {
+        let About { head, target, tag_sent, taken, .. } = *about;
         let started = subscription.state.facts.last_try.unwrap_or_default();
         let state = &mut subscription.state;
         let mut outcome = Self::default();
@@ -120,12 +159,14 @@ impl Outcome {
                 state.habits.read(started, same_tag);
                 succeeded(state, started, head, true);
                 state.facts.hints = read.hints.clone();
+                outcome.said = Some(about.says(subscription, head, true, &read));
                 outcome.read(subscription, head, target, read, taken);
             }
             (Verdict::Delta(read), Some(head)) => {
                 state.habits.read(started, false);
                 succeeded(state, started, head, true);
                 state.facts.hints.overlay(read.hints.clone());
+                outcome.said = Some(about.says(subscription, head, false, &read));
                 outcome.document = Some(read);
             }
             (Verdict::NotModified, Some(head)) => {

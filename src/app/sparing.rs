@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::backfilling;
 use super::effect::Effect;
 use super::fetching::Purpose;
 use super::model::Model;
@@ -17,20 +18,31 @@ use crate::schedule::Wait;
 /// After waking up, the network needs a moment (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
-/// A 429 asks for a pause: the other feeds of the host keep it too, also those that wait for their turn.
+/// A 429 from an address asks for a pause: the feeds of its host keep it, but for the one that was polled and has it
+/// already, also those that wait for their turn. Archives there wait for the next check of their feeds.
 pub fn spread_wait(
     model: &mut Model,
     now: DateTime<Utc>,
-    feed: FeedKey,
+    url: &str,
+    polled: Option<FeedKey>,
     wait: Wait,
 ) -> Vec<Effect> {
-    let Some(host) = model.feeds.get(&feed).and_then(|feed| host_of(&feed.record.url)) else {
-        return Vec::new();
-    };
+    let Some(host) = host_of(url) else { return Vec::new() };
+    let dropped = model.traffic.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Archive(_))
+            && host_of(&waiting.url).as_ref() == Some(&host)
+    });
+    for waiting in dropped {
+        if let Purpose::Archive(feed) = waiting.purpose {
+            backfilling::drop_walk(model, feed);
+        }
+    }
     let others: Vec<FeedKey> = model
         .feeds
         .values()
-        .filter(|other| other.key != feed && host_of(&other.record.url).as_ref() == Some(&host))
+        .filter(|other| {
+            Some(other.key) != polled && host_of(&other.record.url).as_ref() == Some(&host)
+        })
         .map(|other| other.key)
         .collect();
     let mut effects = Vec::new();
@@ -82,11 +94,14 @@ pub fn went_offline(model: &mut Model, now: DateTime<Utc>, suspects: Vec<Suspect
 /// A command that does one thing does not wait for a network: what has not begun ends.
 fn give_up_waiting(model: &mut Model, now: DateTime<Utc>) {
     let dropped = model.traffic.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Poll(_)) && !is_loopback(&waiting.url)
+        matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_))
+            && !is_loopback(&waiting.url)
     });
     for waiting in dropped {
-        if let Purpose::Poll(feed) = waiting.purpose {
-            polling::ended(model, now, without_network(feed));
+        match waiting.purpose {
+            Purpose::Poll(feed) => polling::ended(model, now, without_network(feed)),
+            Purpose::Archive(feed) => backfilling::drop_walk(model, feed),
+            Purpose::Discover(_) => {}
         }
     }
 }

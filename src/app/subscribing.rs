@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, Utc};
 
 use super::answers::{not_a_feed, status_words};
+use super::correcting::{Corrected, Mistaken, correct};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::{AnswerBody, Fetched, Purpose};
@@ -44,7 +45,7 @@ pub struct Wanted {
 }
 
 /// A subscription under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Addition {
     /// What was wanted.
     pub wanted: Wanted,
@@ -56,6 +57,8 @@ pub struct Addition {
     asked: u32,
     /// Why the first address is no feed.
     first_trouble: Option<String>,
+    /// It led to an archive, whose feed is asked for.
+    pub mistaken: Option<Box<Mistaken>>,
     /// How it ended; `None`: it goes on.
     pub ended: Option<Result<Added, String>>,
 }
@@ -161,6 +164,7 @@ pub fn add(model: &mut Model, now: DateTime<Utc>, wanted: Wanted) -> Vec<Effect>
         found: Vec::new(),
         asked: 0,
         first_trouble: None,
+        mistaken: None,
         ended: None,
         wanted,
     };
@@ -237,9 +241,18 @@ pub fn fetched(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let Some(mut addition) = model.additions.remove(&id) else { return polling::start(model, now) };
+    let (asked, fetched) = match correct(&mut addition, asked, fetched) {
+        Corrected::GoBy(asked, fetched) => (asked, *fetched),
+        Corrected::Ask(current) => {
+            addition.to_try.push_front(current);
+            try_next(model, &mut addition);
+            model.additions.insert(id, addition);
+            return polling::start(model, now);
+        }
+    };
     let mut effects = match found(&fetched) {
         Found::Feed => {
-            let (added, effects) = subscribe_to(model, now, &addition.wanted, asked, fetched);
+            let (added, effects) = subscribe_to(model, now, &addition.wanted, &asked, fetched);
             addition.ended = Some(Ok(added));
             effects
         }
@@ -264,7 +277,7 @@ pub fn fetched(
                 addition.found = candidates;
             }
             let more =
-                if named.is_empty() && addition.asked == 1 { well_known(asked) } else { named };
+                if named.is_empty() && addition.asked == 1 { well_known(&asked) } else { named };
             addition.to_try.extend(more);
             go_on(model, now, &mut addition, why);
             Vec::new()

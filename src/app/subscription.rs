@@ -11,7 +11,7 @@ use super::server_habits::ServerHabits;
 use super::settings::HistoryMode;
 use crate::feed::sparse::is_default;
 use crate::feed::{FeedDocument, IntervalRule, Zone};
-use crate::history::{Counters, FeedKey};
+use crate::history::{Counters, FeedKey, HistoryRecord, Merging, Node};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
 
 /// One subscription as the model holds it.
@@ -23,6 +23,8 @@ pub struct Subscription {
     pub record: SubscriptionRecord,
     /// What polls taught us.
     pub state: FeedState,
+    /// What is known of its history.
+    pub history: HistoryRecord,
     /// Sums over its entries.
     pub counters: Counters,
     /// When it is polled next, and why then. Derived from the rest, never stored.
@@ -265,6 +267,7 @@ impl Subscription {
             key,
             record,
             state: FeedState::default(),
+            history: HistoryRecord::default(),
             counters: Counters::default(),
             plan: unplanned,
         }
@@ -325,6 +328,8 @@ pub struct SavedSubscription {
     pub record: SubscriptionRecord,
     /// What polls taught us.
     pub state: FeedState,
+    /// What is known of its history.
+    pub history: HistoryRecord,
     /// Sums over its entries.
     pub counters: Counters,
 }
@@ -342,6 +347,25 @@ pub struct Commit {
     pub document: Option<Box<FeedDocument>>,
     /// When the document was fetched.
     pub fetched_at: DateTime<Utc>,
+    /// What is known of its history, if the document was looked at for that.
+    pub history: Option<Box<HistoryRecord>>,
+    /// Entries that the publisher gave new ids (SPEC C.8.1 rule 5): the new id, and the identity hash of the old one.
+    pub renamed: BTreeMap<String, u64>,
+    /// The document is the whole feed: what it does not hold is withdrawn (SPEC C.6).
+    pub complete: bool,
     /// The line for the poll log; `new` and `edited` are filled in by the merge.
     pub log: Option<PollLogEntry>,
+}
+
+/// One atomic batch too: what an archive or a page changes, or a wish of the reader.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryCommit {
+    /// The feed.
+    pub feed: FeedKey,
+    /// Its record afterwards.
+    pub record: HistoryRecord,
+    /// Archives whose record changed, by canonical address; `None`: forgotten.
+    pub nodes: Vec<(String, Option<Node>)>,
+    /// The document to merge, if one came, and how.
+    pub document: Option<(Box<FeedDocument>, Merging)>,
 }

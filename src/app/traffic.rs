@@ -35,13 +35,44 @@ pub struct InFlight {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Site {
     waiting: VecDeque<Waiting>,
+    /// Archives that wait: behind everything else.
+    archives: VecDeque<Waiting>,
     in_flight: usize,
     /// Not before this; `None`: at once.
     free_at: Option<DateTime<Utc>>,
+    /// The same for an archive.
+    archives_at: Option<DateTime<Utc>>,
     /// No spacing and no limit of one (loopback under `space_loopback = false`).
     unlimited: bool,
     /// It is on this machine and needs no network.
     local: bool,
+}
+
+impl Site {
+    fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty() || !self.archives.is_empty()
+    }
+
+    /// Not before this the next of those that wait may be asked for; `None`: at once.
+    fn next_at(&self) -> Option<DateTime<Utc>> {
+        match (self.unlimited, self.waiting.is_empty()) {
+            (true, _) => None,
+            (false, false) => self.free_at,
+            (false, true) => self.archives_at.max(self.free_at),
+        }
+    }
+
+    fn may_ask(&self, now: DateTime<Utc>) -> bool {
+        self.has_waiting() && self.next_at().is_none_or(|instant| instant <= now)
+    }
+
+    /// The next whose pause is over: an archive only when nothing else waits.
+    fn take_next(&mut self, now: DateTime<Utc>) -> Option<Waiting> {
+        if !self.may_ask(now) {
+            return None;
+        }
+        self.waiting.pop_front().or_else(|| self.archives.pop_front())
+    }
 }
 
 /// All queues, and what is under way.
@@ -80,7 +111,11 @@ impl Traffic {
         let site = self.sites.entry(key).or_default();
         site.local = is_loopback(&waiting.url);
         site.unlimited = !settings.space_loopback && site.local;
-        site.waiting.push_back(waiting);
+        if matches!(waiting.purpose, Purpose::Archive(_)) {
+            site.archives.push_back(waiting);
+        } else {
+            site.waiting.push_back(waiting);
+        }
     }
 
     /// A site was asked before the program started: the pause after that is kept.
@@ -112,7 +147,7 @@ impl Traffic {
             }
             for name in names {
                 let Some(site) = self.sites.get_mut(&name) else { continue };
-                let Some(waiting) = site.waiting.pop_front() else { continue };
+                let Some(waiting) = site.take_next(now) else { continue };
                 site.in_flight = site.in_flight.saturating_add(1);
                 self.last_id = self.last_id.saturating_add(1);
                 let id = FetchId(self.last_id);
@@ -138,21 +173,25 @@ impl Traffic {
     }
 
     /// The sites that may be asked at `now`, beginning behind the one served last.
-    fn ready(&self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
+    fn ready<'a>(&'a self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
         let ready = |site: &Site| {
             let limit = if site.unlimited { settings.parallel } else { settings.host_parallel };
-            let rested = site.unlimited || site.free_at.is_none_or(|instant| instant <= now);
-            !site.waiting.is_empty() && site.in_flight < limit && rested
+            site.in_flight < limit && site.may_ask(now)
         };
-        let names = |(name, site): (&String, &Site)| ready(site).then(|| name.clone());
+        // Where there is room for few, archives let polls of other sites go first.
+        let polls_first = |mut ready: Vec<(&String, &Site)>| -> Vec<String> {
+            ready.sort_by_key(|(_, site)| site.waiting.is_empty());
+            ready.into_iter().map(|(name, _)| name.clone()).collect()
+        };
+        let names = |(name, site): (&'a String, &'a Site)| ready(site).then_some((name, site));
         let Some(served) = &self.served else {
-            return self.sites.iter().filter_map(names).collect();
+            return polls_first(self.sites.iter().filter_map(names).collect());
         };
         let behind = self
             .sites
             .range::<String, _>((std::ops::Bound::Excluded(served), std::ops::Bound::Unbounded));
         let up_to = self.sites.range::<String, _>(..=served);
-        behind.chain(up_to).filter_map(names).collect()
+        polls_first(behind.chain(up_to).filter_map(names).collect())
     }
 
     /// Takes a fetch that ended out of the books; `None` if it is not known (a late answer).
@@ -165,10 +204,12 @@ impl Traffic {
         let ended = self.in_flight.remove(&id)?;
         if let Some(site) = self.sites.get_mut(&ended.site) {
             site.in_flight = site.in_flight.saturating_sub(1);
-            let pause = TimeDelta::milliseconds(
-                i64::try_from(settings.host_spacing_ms).unwrap_or(i64::MAX / 2),
-            );
-            site.free_at = now.checked_add_signed(pause);
+            let after = |pause: u64| {
+                let pause = i64::try_from(pause).unwrap_or(i64::MAX / 2);
+                now.checked_add_signed(TimeDelta::milliseconds(pause))
+            };
+            site.free_at = after(settings.host_spacing_ms);
+            site.archives_at = after(settings.archive_spacing_ms.max(settings.host_spacing_ms));
         }
         Some(ended)
     }
@@ -179,10 +220,10 @@ impl Traffic {
             return None;
         }
         let open = |site: &&Site| {
-            !site.waiting.is_empty() && (site.unlimited || site.in_flight < settings.host_parallel)
+            site.has_waiting() && (site.unlimited || site.in_flight < settings.host_parallel)
         };
         let probe = |site: &Site| self.probe_at.filter(|_| !site.local);
-        let free_at = |site: &Site| site.free_at.max(probe(site));
+        let free_at = |site: &Site| site.next_at().max(probe(site));
         let earliest = self.sites.values().filter(open).map(free_at).min()?;
         let earliest = earliest.unwrap_or(DateTime::UNIX_EPOCH);
         Some(self.not_before.map_or(earliest, |instant| earliest.max(instant)))
@@ -209,10 +250,12 @@ impl Traffic {
     pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut taken = Vec::new();
         for site in self.sites.values_mut() {
-            let (out, kept) = std::mem::take(&mut site.waiting).into_iter().partition(&take);
-            site.waiting = kept;
-            let out: VecDeque<Waiting> = out;
-            taken.extend(out);
+            for queue in [&mut site.waiting, &mut site.archives] {
+                let (out, kept) = std::mem::take(queue).into_iter().partition(&take);
+                *queue = kept;
+                let out: VecDeque<Waiting> = out;
+                taken.extend(out);
+            }
         }
         taken
     }
@@ -221,6 +264,7 @@ impl Traffic {
     pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) {
         for site in self.sites.values_mut() {
             site.waiting.retain(|waiting| !drop(&waiting.purpose));
+            site.archives.retain(|waiting| !drop(&waiting.purpose));
         }
     }
 }

@@ -5,13 +5,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::attention;
 use super::effect::Effect;
 use super::feeds_pane::{self, FeedsRow};
 use super::fetching::Purpose;
 use super::marking::{self, Step};
 use super::model::Model;
 use super::subscription::Subscription;
+use super::{attention, backfilling};
 use super::{planning, walking};
 
 /// Gives up the selected subscription.
@@ -29,6 +29,8 @@ pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     model.timetable.remove(&feed);
     model.busy.remove(&feed);
     model.traffic.drop_waiting(|purpose| *purpose == Purpose::Poll(feed));
+    backfilling::drop_walk(model, feed);
+    subscription.history.asking = None;
     subscription.record.ended = Some(now);
     let text = format!("unsubscribed from '{}' · u undo", subscription.record.shown_title());
     model.screen.say(now, text);

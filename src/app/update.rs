@@ -6,18 +6,20 @@ use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::{FetchId, Fetched, Purpose};
 use super::model::Model;
-use super::msg::Msg;
+use super::msg::{HistoryNews, Msg};
 use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    explaining, foreseeing, learning, marking, pressing, reading, refreshing, sparing, walking,
+    backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing, reading, recalling,
+    refreshing, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
-    let effects = happened(model, now, msg);
+    let mut effects = happened(model, now, msg);
+    effects.extend(gap_rows::follow(model, now));
     explaining::refresh(model, now);
     foreseeing::refresh(model);
     foreseeing::sum_up(model, now);
@@ -39,9 +41,11 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             ticked(model, now)
         }
         Msg::Fetched(id, fetched) => arrived(model, now, id, *fetched),
-        Msg::Committed { feed, counters, new, edited, known } => {
-            committed(model, now, feed, counters, News { new, edited, known })
+        Msg::Committed { feed, counters, new, edited, known, withdrawn } => {
+            let news = News { new, edited, known };
+            committed(model, now, feed, counters, news, withdrawn)
         }
+        Msg::History(feed, news) => history_news(model, now, feed, news),
         Msg::Absorbed { into, counters } => absorbed(model, now, into, counters),
         Msg::CommitFailed { feed, why } => {
             polling::commit_failed(model, now, feed, &why);
@@ -68,7 +72,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             learning::loaded(model, now, feed, publications)
         }
         Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
-        Msg::TodayCounted(count) => counted(model, now, count),
+        Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
             model.not_saved = Some(why.clone());
@@ -88,6 +92,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
+        Msg::WantHistory(feed, wish) => wishing::want(model, now, feed, wish),
         Msg::Import(wanted) => subscribing::import(model, now, wanted),
         Msg::Stop => vec![Effect::Stop],
     }
@@ -98,17 +103,6 @@ fn complained(model: &mut Model, now: DateTime<Utc>, why: String) -> Vec<Effect>
     Vec::new()
 }
 
-/// The unread entries of today were counted; if more happened meanwhile, they are counted again.
-fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect> {
-    model.screen.today = count;
-    model.screen.counting = false;
-    if std::mem::take(&mut model.screen.count_again) {
-        marking::counting(model, now)
-    } else {
-        Vec::new()
-    }
-}
-
 /// A poll's result is durable.
 fn committed(
     model: &mut Model,
@@ -116,11 +110,39 @@ fn committed(
     feed: FeedKey,
     counters: Counters,
     news: News,
+    withdrawn: Vec<u32>,
 ) -> Vec<Effect> {
+    let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
+    recalling::withdrawn(model, now, feed, withdrawn);
     let mut effects = polling::committed(model, now, feed, counters, news);
     effects.extend(learning::polled(model, now, feed, news));
-    effects.extend(followed(model, now, feed, news.new > 0 || news.edited > 0));
+    effects.extend(followed(model, now, feed, changed));
     effects
+}
+
+/// The store did something about a feed's history.
+fn history_news(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    news: HistoryNews,
+) -> Vec<Effect> {
+    match news {
+        HistoryNews::Kept { counters, new, edited } => {
+            let mut effects = backfilling::kept(model, now, feed, counters, new);
+            effects.extend(followed(model, now, feed, new > 0 || edited > 0));
+            effects
+        }
+        HistoryNews::Failed(why) => {
+            backfilling::not_kept(model, now, feed, why);
+            Vec::new()
+        }
+        HistoryNews::Nodes(nodes) => backfilling::nodes_loaded(model, now, feed, *nodes),
+        HistoryNews::Restored(marked) => {
+            recalling::restored(model, now, &marked);
+            followed(model, now, feed, true)
+        }
+    }
 }
 
 /// A feed took over the entries of another.
@@ -175,6 +197,9 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
     };
     match ended.waiting.purpose {
         Purpose::Poll(feed) => polling::fetched(model, now, id, &ended.waiting, feed, fetched),
+        Purpose::Archive(feed) => {
+            backfilling::fetched(model, now, id, &ended.waiting, feed, fetched)
+        }
         Purpose::Discover(addition) => {
             subscribing::fetched(model, now, addition, &ended.waiting.url, fetched)
         }

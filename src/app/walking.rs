@@ -125,6 +125,7 @@ pub fn settle(model: &mut Model) -> Vec<Effect> {
         list: model.screen.list.number,
         rebuild: None,
         around: None,
+        date: None,
         offset,
         seek: None,
     };
@@ -139,12 +140,14 @@ pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     // What was open belongs to the list that was left.
     (model.screen.reader, model.screen.opening) = (None, None);
     let query = feeds_pane::query(model, now);
+    model.screen.list.gaps.clone_from(&query.gaps);
     let height = usize::from(model.screen.viewport.feeds_rows);
     model.screen.feeds.keep_in_sight(height);
     vec![Effect::LoadRows(RowsWanted {
         list: number,
         rebuild: Some(query),
         around: None,
+        date: None,
         offset: 0,
         seek: None,
     })]
@@ -160,11 +163,13 @@ pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let list = &mut model.screen.list;
     list.waiting = true;
     list.asked = around.map(|_| list.selected);
+    list.gaps.clone_from(&query.gaps);
     let offset = list.offset;
     vec![Effect::LoadRows(RowsWanted {
         list: list.number,
         rebuild: Some(query),
         around,
+        date: None,
         offset,
         seek: None,
     })]
@@ -172,11 +177,16 @@ pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// To the pane on the right; opens nothing that is not open.
 pub fn right(model: &mut Model) {
-    let has_reader = model.screen.reader.is_some();
+    // The reader pane explains a gap that is selected.
+    let has_reader = model.screen.reader.is_some() || selected_gap(model);
     model.screen.focus = match model.screen.focus {
         Pane::Entries | Pane::Reader if has_reader => Pane::Reader,
         Pane::Feeds | Pane::Entries | Pane::Reader => Pane::Entries,
     };
+}
+
+fn selected_gap(model: &Model) -> bool {
+    model.screen.list.selected_row().is_some_and(|row| row.key.entry().is_none())
 }
 
 /// To the pane on the left.

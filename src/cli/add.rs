@@ -1,8 +1,8 @@
 //! `backissue add`: finds the feed of a site, subscribes, polls it at once.
 
-use super::Done;
 use super::args::{AddArgs, Options};
 use super::session::{self, Failure, at_rest, block_on};
+use super::{Done, history};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::subscribing::{Added, Addition, Wanted};
@@ -74,6 +74,7 @@ fn told(model: &Model, addition: &Addition, added: &Added) -> String {
     lines.push(format!("subscribed: {} '{title}' {}", feed.key, feed.record.url));
     if !addition.wanted.unasked {
         lines.push(format!("  {} entries", feed.counters.total));
+        lines.push(format!("  {}", history::standing(model, feed)));
     }
     if let Some(next) = feed.plan.next_poll {
         let why = feed.plan.settled_by.word().replace('_', " ");

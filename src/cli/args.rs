@@ -60,6 +60,8 @@ pub(super) enum Command {
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]
     Poll(PollArgs),
+    /// Show a feed's archives and what is missing of its history, or fetch more of it
+    History(HistoryArgs),
     /// Poll in the background without a screen, until interrupted
     Watch,
     /// Say when a feed is polled next, and why then
@@ -170,6 +172,27 @@ pub(super) struct PollArgs {
     /// Leave archives alone
     #[arg(long)]
     pub(super) no_history: bool,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `history`.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
+pub(super) struct HistoryArgs {
+    /// A feed: its number, address, or a part of its title
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
+    /// Go on where a limit ended the last walk, or load the next older page
+    #[arg(long = "continue")]
+    pub(super) go_on: bool,
+    /// Ask again for archives that could not be had
+    #[arg(long)]
+    pub(super) retry: bool,
+    /// Forget which archives were fetched and read all of them again; entries stay
+    #[arg(long, conflicts_with_all = ["go_on", "retry"])]
+    pub(super) reread: bool,
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,

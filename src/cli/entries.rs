@@ -1,4 +1,4 @@
-//! `backissue entries`: entries newest first.
+//! `backissue entries`: entries newest first, and what is missing among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,52 +8,91 @@ use serde_json::Value;
 use super::args::{EntriesArgs, Options};
 use super::session::{self, Failure};
 use super::{Done, json, lookup};
-use crate::app::listing::{ListQuery, Scope, Show};
-use crate::app::subscription::SubscriptionRecord;
-use crate::history::{EntryKey, FeedKey};
-use crate::io::console;
+use crate::app::gap_rows;
+use crate::app::listing::{ListQuery, RowKey, RowOrder, Scope, Show};
+use crate::app::model::Model;
+use crate::app::subscription::Subscription;
+use crate::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
+use crate::io::{clock, console};
 
 /// Entries read at once: several stand in one record of the store.
 const SLICE: usize = 256;
 
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure> {
+    let now = clock::now();
     let since = args.since.as_deref().map(instant).transpose()?;
-    let mut store = session::store(options)?;
-    let records: BTreeMap<FeedKey, SubscriptionRecord> =
-        store.subscriptions()?.into_iter().map(|saved| (saved.key, saved.record)).collect();
+    let (mut store, model) = session::looked_at(options, now)?;
     let scope = match &args.feed {
         None => Scope::Everything,
-        Some(typed) => Scope::Feeds(vec![lookup::feed(&records, typed)?]),
+        Some(typed) => Scope::Feeds(vec![lookup::subscription(&model, typed)?]),
     };
     let show = match (args.unread, args.starred) {
         (true, _) => Show::Unread,
         (_, true) => Show::Starred,
         (false, false) => Show::All,
     };
-    let keys = store.ordered(&ListQuery { scope, show, since, keep: BTreeSet::new() })?;
+    let query = ListQuery {
+        scope,
+        show,
+        since,
+        keep: BTreeSet::new(),
+        gaps: Vec::new(),
+        order: RowOrder::NewestFirst,
+    };
+    let query = ListQuery { gaps: gap_rows::in_query(&model, &query, now), ..query };
+    let rows = store.ordered(&query)?;
+    let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
     let mut listed = Vec::new();
-    let keys: Vec<EntryKey> = keys.into_iter().take(args.limit.unwrap_or(usize::MAX)).collect();
-    let entries = keys.chunks(SLICE).map(|slice| store.entries(slice));
-    for (key, kept, flags) in entries.flat_map(Result::unwrap_or_default) {
-        if console::is_closed() {
-            break;
+    for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
+        let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
+        let entries = store.entries(&keys).unwrap_or_default().into_iter();
+        let entries: BTreeMap<EntryKey, (KeptEntry, Flags)> =
+            entries.map(|(key, kept, flags)| (key, (kept, flags))).collect();
+        for &row in slice {
+            if console::is_closed() {
+                return Ok(Done::All);
+            }
+            let Some(feed) = model.feeds.get(&row.feed()) else { continue };
+            match row {
+                RowKey::Entry(key) => {
+                    let Some((kept, flags)) = entries.get(&key) else { continue };
+                    if args.json {
+                        listed.push(json::entry(key, feed.record.shown_title(), kept, *flags));
+                    } else {
+                        console::put(&entry_line(key, feed, kept, *flags));
+                    }
+                }
+                RowKey::Gap(key, gap) => {
+                    let Some(gap) = gap_rows::shown(&model, key, gap, now) else { continue };
+                    if args.json {
+                        listed.push(json::gap(feed, &gap));
+                    } else {
+                        console::put(&gap_line(&model, key, &gap, now));
+                    }
+                }
+            }
         }
-        let title = records.get(&key.feed).map_or("", SubscriptionRecord::shown_title);
-        if args.json {
-            listed.push(json::entry(key, title, &kept, flags));
-            continue;
-        }
-        let mark = if flags.is_unread() { "●" } else { " " };
-        let star = if flags.is_starred() { "★" } else { " " };
-        let date = kept.listed().format("%Y-%m-%d %H:%M");
-        let own = kept.shown_title();
-        console::put(&format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string()));
     }
     if args.json {
         console::put(&json::text(&Value::Array(listed)));
     }
     Ok(Done::All)
+}
+
+fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags) -> String {
+    let mark = if flags.is_unread() { "●" } else { " " };
+    let star = if flags.is_starred() { "★" } else { " " };
+    let date = kept.listed().format("%Y-%m-%d %H:%M");
+    let (title, own) = (feed.record.shown_title(), kept.shown_title());
+    format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string())
+}
+
+fn gap_line(model: &Model, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
+    let date = gap.listed().format("%Y-%m-%d %H:%M");
+    let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+    let next = gap_rows::lines(gap, now, model.zone).next;
+    format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
 }
 
 /// A date or an instant as typed, in UTC.

@@ -4,10 +4,13 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::app::attention::{self, Concern};
+use crate::app::gap_rows;
 use crate::app::model::Model;
 use crate::app::poll_log::{PollCause, PollLogEntry};
 use crate::app::subscription::{Obstacle, Subscription};
-use crate::history::{EntryKey, Flags, KeptEntry};
+use crate::history::{
+    EntryKey, Flags, Gap, GapKind, GapState, KeptEntry, Reason, Standing as HistoryStanding,
+};
 use crate::schedule::{SettledBy, Standing};
 
 /// An instant in UTC, RFC 3339, whole seconds; null if there is none.
@@ -82,6 +85,7 @@ pub(super) fn feed(
             "until": time(Some(former.until)),
         })).collect::<Vec<_>>(),
         "proposed_url": state.proposed.as_ref().map(|proposed| &proposed.to),
+        "history": history(model, feed, now),
         "attention": attention::concern(model, feed, now).map(concern),
         "polls": log.iter().map(poll).collect::<Vec<_>>(),
     })
@@ -132,6 +136,74 @@ pub(super) fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Fl
             "length": file.length,
             "duration_seconds": file.duration_seconds,
         })).collect::<Vec<_>>(),
+    })
+}
+
+/// Something missing, as a row among entries and in `history`.
+pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
+    let (code, reason) = match gap.kind() {
+        GapKind::Unavailable => ("G1", "unavailable"),
+        GapKind::Unreadable => ("G2", "unreadable"),
+        GapKind::Limit => ("G3", "limit"),
+        GapKind::Loop => ("G4", "loop"),
+        GapKind::Overrun => ("G5", "overrun"),
+        GapKind::Paged => ("G6", "paged"),
+        GapKind::Interrupted => ("G7", "interrupted"),
+    };
+    let status = match gap.reason {
+        Reason::Status(status) => Some(status),
+        Reason::Unanswered(_)
+        | Reason::Blocked(_)
+        | Reason::TooLarge(_)
+        | Reason::Unreadable(_)
+        | Reason::Limit { .. }
+        | Reason::Loop
+        | Reason::Overrun { .. }
+        | Reason::Paged
+        | Reason::Interrupted => None,
+    };
+    json!({
+        "kind": "gap",
+        "feed": feed.key,
+        "feed_title": feed.record.shown_title(),
+        "code": code,
+        "reason": reason,
+        "text": gap.text(),
+        "url": Some(&gap.edge.url).filter(|url| !url.is_empty()),
+        "status": status,
+        "listed": time(Some(gap.listed())),
+        "newer_than": time(gap.older),
+        "older_than": time(gap.edge.newer.oldest),
+        "first_seen": time(Some(gap.first_seen)),
+        "last_try": time(gap.last_try),
+        "tries": gap.tries,
+        "retry_at": time(gap.retry_at),
+        "dismissed": gap.state == GapState::Dismissed,
+    })
+}
+
+/// The state of a feed's history.
+pub(super) fn history(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> Value {
+    let record = &feed.history;
+    let (word, text) = if feed.state.facts.last_ok.is_none() {
+        ("unknown", "not polled yet".to_owned())
+    } else {
+        let standing = record.standing();
+        let word = match standing {
+            HistoryStanding::Complete => "complete",
+            HistoryStanding::CompleteExcept(_) => "gaps",
+            HistoryStanding::NotOffered => "not_offered",
+            HistoryStanding::Paged => "paged",
+        };
+        (word, standing.text())
+    };
+    json!({
+        "state": word,
+        "text": text,
+        "archives": record.archives,
+        "back_to": time(record.reaches),
+        "missing": record.missing(),
+        "gaps": gap_rows::of_feed(model, feed, now).len(),
     })
 }
 

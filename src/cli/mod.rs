@@ -13,6 +13,7 @@ mod doctor;
 mod entries;
 mod export;
 mod feeds;
+mod history;
 mod import;
 mod json;
 mod lint;
@@ -76,6 +77,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Entries(args)) => entries::run(&options, &args),
         Some(Command::Show(args)) => show::run(&options, &args),
         Some(Command::Poll(args)) => poll::run(&options, &args),
+        Some(Command::History(args)) => history::run(&options, &args),
         Some(Command::Watch) => watch::run(&options),
         Some(Command::Plan(args)) => plan::run(&options, &args),
         Some(Command::Set(args)) => set::run(&options, &args),

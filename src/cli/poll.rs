@@ -26,6 +26,7 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
             (false, true) => Wish::Allowed,
             (false, false) => Wish::Due,
         };
+        runtime.model.fills_history = !args.no_history;
         runtime.tell(Msg::Poll(PollWish { feeds, wish }));
         let bar = bar(args, runtime.model.run.asked);
         let mut told = 0_usize;
@@ -104,6 +105,8 @@ fn report(model: &Model, args: &PollArgs) -> Done {
             "skipped": count(PollOutcome::Skipped),
             "new": sum(|result| result.new),
             "edited": sum(|result| result.edited),
+            "archives": model.run.archives,
+            "from_archives": model.run.recovered,
             "feeds": feeds,
         })));
     } else {
@@ -115,6 +118,12 @@ fn report(model: &Model, args: &PollArgs) -> Done {
             sum(|result| result.new),
             sum(|result| result.edited)
         ));
+        if model.run.archives > 0 {
+            console::put(&format!(
+                "{} archives fetched, {} older entries",
+                model.run.archives, model.run.recovered
+            ));
+        }
     }
     if failed > 0 { Done::WithFailures } else { Done::All }
 }

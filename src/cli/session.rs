@@ -126,6 +126,7 @@ pub(super) fn stop_on_signals(runtime: &Runtime) {
 /// Whether nothing is under way.
 pub(super) fn at_rest(model: &Model) -> bool {
     model.busy.is_empty()
+        && model.backfills.is_empty()
         && model.unsaved == 0
         && model.learning.is_at_rest()
         && model.additions.values().all(|addition| addition.ended.is_some())

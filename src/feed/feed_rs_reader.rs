@@ -11,30 +11,49 @@ use super::entry::{Enclosure, Entry};
 use super::flaws::Flaws;
 use super::repaired::Repaired;
 
-/// What feed-rs reads: the head section, and the entries with their positions. Where the document as a
-/// whole cannot be read, each entry is tried alone, so that one bad entry costs no other.
-pub(super) fn read(
-    mut document: Repaired<'_>,
-    flaws: &mut Flaws,
-) -> (FeedHead, Vec<(usize, Entry)>) {
-    if let Some(mut feed) = parse(document.whole()) {
-        let entries = std::mem::take(&mut feed.entries);
-        return (head(feed), entries.into_iter().filter_map(positioned).collect());
+/// What feed-rs reads of a document, piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// The head section, which stands in the first piece.
+    pub(super) head: FeedHead,
+    /// The entries with their positions.
+    pub(super) entries: Vec<(usize, Entry)>,
+}
+
+impl Read {
+    /// Reads a piece and begins the next. Where it cannot be read as a whole each entry is tried alone, so that
+    /// one bad entry costs no other.
+    pub(super) fn piece(&mut self, document: &mut Repaired<'_>, flaws: &mut Flaws) {
+        let is_first = document.positions().start == 0;
+        let mut read = parse(document.whole());
+        match &mut read {
+            Some(feed) => {
+                let entries = std::mem::take(&mut feed.entries);
+                self.entries.extend(entries.into_iter().filter_map(positioned));
+            }
+            None => self.one_by_one(document, flaws),
+        }
+        if is_first {
+            let feed = read.or_else(|| parse(&document.part(None)));
+            self.head = feed.map(head).unwrap_or_default();
+        }
+        document.begin_next();
     }
-    let kept = parse(&document.part(None)).map(head).unwrap_or_default();
-    let mut entries = Vec::new();
-    for position in 0..document.len() {
-        let read = parse(&document.part(Some(position))).and_then(|mut feed| feed.entries.pop());
-        match read.and_then(positioned) {
-            Some(entry) => entries.push(entry),
-            None => flaws.add(
-                "item",
-                &position.to_string(),
-                "this entry could not be read and was left out",
-            ),
+
+    fn one_by_one(&mut self, document: &Repaired<'_>, flaws: &mut Flaws) {
+        for position in document.positions() {
+            let read =
+                parse(&document.part(Some(position))).and_then(|mut feed| feed.entries.pop());
+            match read.and_then(positioned) {
+                Some(entry) => self.entries.push(entry),
+                None => flaws.add(
+                    "item",
+                    &position.to_string(),
+                    "this entry could not be read and was left out",
+                ),
+            }
         }
     }
-    (kept, entries)
 }
 
 fn parse(document: &str) -> Option<model::Feed> {

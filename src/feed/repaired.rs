@@ -2,7 +2,8 @@
 //!
 //! It is well-formed, in UTF-8, of a version feed-rs knows, with one element for each thing said; texts
 //! stand in CDATA sections and addresses are absolute. Each entry carries its position as its id, so that
-//! what feed-rs reads can be joined with what it drops.
+//! what feed-rs reads can be joined with what it drops. It is handed over in pieces, so that a large feed does not
+//! stand in memory once more.
 
 use std::ops::Range;
 
@@ -27,7 +28,26 @@ pub(super) enum Family {
     Rss,
 }
 
-/// A document for feed-rs.
+impl Family {
+    const fn start(self) -> &'static str {
+        match self {
+            Self::Atom => ATOM_START,
+            Self::Rss => RSS_START,
+        }
+    }
+
+    const fn end(self) -> &'static str {
+        match self {
+            Self::Atom => "</feed>",
+            Self::Rss => "</channel></rss>",
+        }
+    }
+}
+
+/// How long a piece may get before it is handed over.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A document for feed-rs, or a piece of it.
 #[derive(Debug)]
 pub(super) struct Repaired<'u> {
     family: Family,
@@ -37,6 +57,8 @@ pub(super) struct Repaired<'u> {
     /// Where the head section ends.
     head_end: usize,
     entries: Vec<Range<usize>>,
+    /// Entries in the pieces before.
+    before: usize,
 }
 
 const ATOM_START: &str =
@@ -61,43 +83,47 @@ const SPELLING: [(Field, &str, &str); 8] = [
 impl<'u> Repaired<'u> {
     /// An empty document; `size` is that of the broken one.
     pub(super) fn new(family: Family, size: usize, document: Option<&'u Url>) -> Self {
-        let mut text = String::with_capacity(size + size / 8 + 512);
-        text.push_str(match family {
-            Family::Atom => ATOM_START,
-            Family::Rss => RSS_START,
-        });
-        Self { family, document, head_end: text.len(), text, entries: Vec::new() }
+        let mut text = String::with_capacity(size.min(PIECE_BYTES) * 9 / 8 + 512);
+        text.push_str(family.start());
+        Self { family, document, head_end: text.len(), text, entries: Vec::new(), before: 0 }
     }
 
-    /// The whole document.
+    /// Whether it should be handed over before more is written.
+    pub(super) const fn is_full(&self) -> bool {
+        self.text.len() > PIECE_BYTES
+    }
+
+    /// Begins the next piece, which has no head section.
+    pub(super) fn begin_next(&mut self) {
+        self.before = self.before.saturating_add(self.entries.len());
+        self.entries.clear();
+        self.text.clear();
+        self.text.push_str(self.family.start());
+        self.head_end = self.text.len();
+    }
+
+    /// All of it.
     pub(super) fn whole(&mut self) -> &str {
-        self.text.push_str(self.end());
+        self.text.push_str(self.family.end());
         &self.text
     }
 
-    /// The number of entries.
-    pub(super) const fn len(&self) -> usize {
-        self.entries.len()
+    /// The positions of its entries.
+    pub(super) const fn positions(&self) -> Range<usize> {
+        self.before..self.before.saturating_add(self.entries.len())
     }
 
-    /// A document with the head section alone, or with one entry alone.
-    pub(super) fn part(&self, entry: Option<usize>) -> String {
-        let start = match self.family {
-            Family::Atom => ATOM_START,
-            Family::Rss => RSS_START,
-        };
-        let inside = match entry {
+    /// A document with the head section alone, or with the entry at a position alone.
+    pub(super) fn part(&self, position: Option<usize>) -> String {
+        let start = self.family.start();
+        let inside = match position {
             None => self.text.get(start.len()..self.head_end),
-            Some(at) => self.entries.get(at).and_then(|range| self.text.get(range.clone())),
+            Some(position) => {
+                let at = position.checked_sub(self.before).and_then(|at| self.entries.get(at));
+                at.and_then(|range| self.text.get(range.clone()))
+            }
         };
-        [start, inside.unwrap_or(""), self.end()].concat()
-    }
-
-    const fn end(&self) -> &'static str {
-        match self.family {
-            Family::Atom => "</feed>",
-            Family::Rss => "</channel></rss>",
-        }
+        [start, inside.unwrap_or(""), self.family.end()].concat()
     }
 
     /// Writes the head section.
@@ -126,7 +152,7 @@ impl<'u> Repaired<'u> {
     /// Writes an entry.
     pub(super) fn entry(&mut self, chosen: &Chosen<'_, '_>, links: &[Element<'_, '_>]) {
         let start = self.text.len();
-        let position = self.entries.len().to_string();
+        let position = self.positions().end.to_string();
         let (open, id, close) = match self.family {
             Family::Atom => ("<entry>", "id", "</entry>"),
             Family::Rss => ("<item>", "guid", "</item>"),
@@ -258,7 +284,7 @@ impl<'u> Repaired<'u> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::feed_rs_reader;
+    use crate::feed::feed_rs_reader::Read;
     use crate::feed::fields::{ENTRY, HEAD};
     use crate::feed::flaws::Flaws;
     use crate::feed::tree_builder;
@@ -283,9 +309,11 @@ mod tests {
     }
 
     /// Titles of the feed and of its entries with their positions, and the number of flaws.
-    fn check(repaired: Repaired<'_>, expected: &str, expected_flaws: usize) {
+    fn check(mut repaired: Repaired<'_>, expected: &str, expected_flaws: usize) {
         let mut flaws = Flaws::default();
-        let (head, entries) = feed_rs_reader::read(repaired, &mut flaws);
+        let mut read = Read::default();
+        read.piece(&mut repaired, &mut flaws);
+        let Read { head, entries } = read;
         let entries = entries
             .iter()
             .map(|(at, entry)| format!(" {at}:{}", entry.title.as_deref().unwrap_or("")));
@@ -309,5 +337,22 @@ mod tests {
             repaired.text.replace_range(bad, &inside);
             check(repaired, "t ]]> u 0:1 2:3", 1);
         }
+    }
+
+    #[test]
+    fn a_large_feed_is_read_in_pieces_without_a_seam() {
+        let text = "word ".repeat(PIECE_BYTES / 25);
+        let items = (0..12)
+            .map(|at| format!("<item><title>{at}</title><description>{text}</description></item>"));
+        let document =
+            format!("<rss><channel><title>t</title>{}</channel></rss>", items.collect::<String>());
+        let mut flaws = Flaws::default();
+        let read = crate::feed::xml_feed::read(&document, None, &mut flaws);
+        assert_eq!(read.head.title.as_deref(), Some("t"));
+        let titles: Vec<_> = read.entries.iter().filter_map(|entry| entry.title.clone()).collect();
+        assert_eq!(titles, (0..12).map(|at| at.to_string()).collect::<Vec<_>>());
+        let whole = |entry: &crate::feed::Entry| entry.summary.as_deref() == Some(text.trim());
+        assert!(read.entries.iter().all(whole));
+        assert_eq!(flaws.into_list(), []);
     }
 }

@@ -12,7 +12,7 @@ use super::address;
 use super::date::parse_date;
 use super::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use super::entry::Entry;
-use super::feed_rs_reader;
+use super::feed_rs_reader::Read;
 use super::fields::{self, Chosen, Field};
 use super::flaws::Flaws;
 use super::identity::{self, Stated};
@@ -133,9 +133,16 @@ impl<'t, 'a> Outline<'t, 'a> {
         let family = if self.kind == Kind::Atom { Family::Atom } else { Family::Rss };
         let mut repaired = Repaired::new(family, size, url);
         repaired.head(&chosen);
-        let beside: Vec<Beside> =
-            self.entries.iter().map(|entry| beside(*entry, &mut repaired, url, flaws)).collect();
-        let (head, entries) = feed_rs_reader::read(repaired, flaws);
+        let mut read = Read::default();
+        let mut besides = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            besides.push(beside(*entry, &mut repaired, url, flaws));
+            if repaired.is_full() {
+                read.piece(&mut repaired, flaws);
+            }
+        }
+        read.piece(&mut repaired, flaws);
+        let Read { head, entries } = read;
         let links = links::of_head(&self.heads, url);
         let history = links::history(&self.heads, &links, url, flaws);
         let mut hints = schedule_hints::read(&self.heads, flaws);
@@ -150,7 +157,7 @@ impl<'t, 'a> Outline<'t, 'a> {
             links,
             new_location: None,
             tombstones: self.tombstones(flaws),
-            entries: joined(beside, entries),
+            entries: joined(besides, entries),
             flaws: Vec::new(),
         }
     }

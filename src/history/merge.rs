@@ -52,6 +52,8 @@ pub struct Merged {
     pub edited: u32,
     /// Entries of the document that were known, changed or not.
     pub known: u32,
+    /// Entries that a complete document withdrew ([`super::complete::withdraw`]).
+    pub withdrawn: Vec<u32>,
 }
 
 /// One entry to write.

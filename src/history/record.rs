@@ -30,6 +30,10 @@ pub struct HistoryRecord {
     pub settled: Option<String>,
     /// Oldest date in the last whole subscription document.
     pub bottom: Option<DateTime<Utc>>,
+    /// Archives that are here.
+    pub archives: u32,
+    /// Oldest date in them.
+    pub reaches: Option<DateTime<Utc>>,
     /// Walks that began at the subscription document.
     pub epoch: u32,
     /// Where walks go on; the last one first.

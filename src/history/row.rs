@@ -25,6 +25,8 @@ pub struct Flags(pub u8);
 pub enum Flag {
     /// The entry was read.
     Read,
+    /// The entry was read, and not only because it came from history.
+    Opened,
     /// The entry is starred.
     Starred,
 }
@@ -124,6 +126,7 @@ impl Flags {
         match (flag, value) {
             (Flag::Read, true) => self.set(Self::READ, true),
             (Flag::Read, false) => self.set(Self::READ | Self::FROM_HISTORY, false),
+            (Flag::Opened, _) => self.set(Self::READ, value),
             (Flag::Starred, _) => self.set(Self::STARRED, value),
         }
     }
@@ -132,6 +135,7 @@ impl Flags {
     pub const fn get(self, flag: Flag) -> bool {
         match flag {
             Flag::Read => self.is_read(),
+            Flag::Opened => self.was_opened(),
             Flag::Starred => self.is_starred(),
         }
     }

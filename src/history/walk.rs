@@ -223,6 +223,13 @@ impl Walk<'_> {
         run.fetched = run.fetched.saturating_add(1);
         run.entries = run.entries.saturating_add(entries);
         self.record.archived = true;
+        if !frontier.again {
+            self.record.archives = self.record.archives.saturating_add(1);
+        }
+        if let Some((_, oldest)) = dates {
+            let before = self.record.reaches.unwrap_or(oldest);
+            self.record.reaches = Some(oldest.min(before));
+        }
         self.record.close_overruns(document);
         if edge.newer.archive.is_none() && edge.epoch == self.record.epoch {
             self.record.settled = Some(edge.key.clone());

@@ -117,6 +117,7 @@ impl HistoryRecord {
         self.gaps.retain(|_, gap| !gap.is_of_archive() && gap.kind() != GapKind::Loop);
         self.frontiers.clear();
         (self.settled, self.asking) = (None, None);
+        (self.archives, self.reaches) = (0, None);
         self.epoch = self.epoch.saturating_add(1);
         self.consent();
         self.run.rereading = true;

@@ -106,6 +106,7 @@ struct Poll {
 #[serde(deny_unknown_fields, default)]
 struct History {
     mode: Option<HistoryMode>,
+    archives_a_day: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -151,6 +152,7 @@ impl File {
             ));
         }
         set(&mut settings.history.mode, self.history.mode);
+        set(&mut settings.history.archives_a_day, self.history.archives_a_day);
         settings.ui.theme = self.ui.theme;
         set(&mut settings.ui.mouse, self.ui.mouse);
         set(&mut settings.ui.images, self.ui.images);

@@ -55,6 +55,9 @@ impl Performer {
         match effect {
             Effect::Fetch(request) => self.fetch(request),
             Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
+            Effect::KeepHistory(commit) => self.keeper.hand(Job::KeepHistory(commit)),
+            Effect::LoadNodes(feed) => self.keeper.hand(Job::Nodes(feed)),
+            Effect::Restore(feed, seqs) => self.keeper.hand(Job::Restore(feed, seqs)),
             Effect::SaveState(feed, state) => self.keeper.hand(Job::SaveState(feed, state)),
             Effect::SaveTry(feed, at) => self.keeper.hand(Job::SaveTry(feed, at)),
             Effect::SaveRecords(records) => self.keeper.hand(Job::SaveRecords(records)),

@@ -146,7 +146,10 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Ut
         };
     }
     if let Some(area) = places.reader {
-        (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model);
+        (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model, now);
+    }
+    if let Some(area) = places.entries.filter(|_| !attention::is_open(model)) {
+        entries::draw_mark(frame, area, model);
     }
     viewport
 }

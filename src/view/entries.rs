@@ -7,24 +7,27 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{cells, pane, theme, when};
+use crate::app::browsing;
 use crate::app::feeds_pane::FeedsRow;
-use crate::app::listing::{Row, Show, day_of};
+use crate::app::gap_rows::{self, GapLines};
+use crate::app::listing::{Row, RowKey, Show, day_of};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
+use crate::history::{FeedKey, GapKey};
 
 /// The least and the most cells of a feed's name beside its entries in a list of several feeds.
 const NAME_CELLS: (usize, usize) = (8, 20);
+
+/// Cells of a feed's title beside its state at least.
+const TITLE_CELLS_MIN: usize = 4;
 
 /// Draws the pane; answers with its rows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
     let focused = model.screen.focus == Pane::Entries;
     let list = &model.screen.list;
-    let place = if list.total == 0 {
-        String::new()
-    } else {
-        format!("{}/{}", list.selected.saturating_add(1), list.total)
-    };
-    let inside = pane::counted(frame, area, &title(model), &place, focused);
+    let place = if list.total == 0 { String::new() } else { place(model) };
+    let room = usize::from(area.width).saturating_sub(4);
+    let inside = pane::counted(frame, area, &title(model, room), &place, focused);
     if list.total == 0 {
         let text = if list.fresh { String::new() } else { nothing(model, now) };
         frame.render_widget(
@@ -43,31 +46,71 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
             lines.push(Line::styled(when::day(row.listed, now, model.zone), theme::HEADING));
             day = Some(this);
         }
-        let line = row_line(model, row, usize::from(inside.width));
-        lines.push(match (place == list.selected, focused) {
+        let width = usize::from(inside.width);
+        let drawn = match row.key {
+            RowKey::Entry(key) => vec![row_line(model, row, key.feed, width)],
+            RowKey::Gap(feed, gap) => gap_lines(model, feed, gap, now, width),
+        };
+        let marked = |line: Line<'static>| match (place == list.selected, focused) {
             (true, true) => line.patch_style(theme::SELECTED),
             (true, false) => line.patch_style(theme::SELECTED_ELSEWHERE),
             (false, _) => line,
-        });
+        };
+        lines.extend(drawn.into_iter().map(marked));
         place = place.saturating_add(1);
     }
     frame.render_widget(Paragraph::new(lines), inside);
     inside.height
 }
 
-fn title(model: &Model) -> String {
+/// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the
+/// beginning, and the place.
+fn place(model: &Model) -> String {
+    let list = &model.screen.list;
+    let long = list.total > usize::from(model.screen.viewport.entries_rows);
+    let month = list
+        .selected_row()
+        .filter(|_| long)
+        .map(|row| row.listed.with_timezone(&model.zone).format("%b %Y").to_string());
+    let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
+    let parts = [month, browsing::count(model), Some(place)].into_iter().flatten();
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// The mark at the right edge that shows which part of a long list is on the screen. Drawn after all panes, which
+/// share their borders.
+pub(super) fn draw_mark(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let list = &model.screen.list;
+    let rows = usize::from(area.height.saturating_sub(2));
+    if list.total <= rows || rows == 0 {
+        return;
+    }
+    let end = list.total.saturating_sub(1).max(1);
+    let row = list.selected.saturating_mul(rows.saturating_sub(1)).checked_div(end).unwrap_or(0);
+    let row = u16::try_from(row).unwrap_or(0).saturating_add(1).saturating_add(area.y);
+    let column = area.right().saturating_sub(1);
+    frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
+}
+
+/// What stands in the border, in so many cells.
+fn title(model: &Model, room: usize) -> String {
     let name = match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
         Some(FeedsRow::Starred) => "Starred".to_owned(),
+        Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
         Some(FeedsRow::Feed(key, _)) => {
             let feed = model.feeds.get(key);
-            let trouble =
-                feed.and_then(|feed| feed.state.trouble.as_deref()).map(|why| format!(" ─ {why}"));
+            let trouble = feed.and_then(|feed| feed.state.trouble.clone());
+            let standing = feed.and_then(|feed| gap_rows::standing(model, feed));
+            let parts = [trouble, standing].into_iter().flatten().map(|part| format!(" ─ {part}"));
+            let state: String = parts.collect();
+            // The state of the feed is said whole before its name is.
+            let left = room.saturating_sub(cells::width(&state)).max(TITLE_CELLS_MIN);
             let title = feed.map_or("", |feed| feed.record.shown_title());
-            format!("{title}{}", trouble.unwrap_or_default())
+            format!("{}{state}", cells::cut(title, left))
         }
     };
     match model.screen.show {
@@ -97,6 +140,9 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing came today.",
+        (Some(FeedsRow::Gaps), _) => {
+            "Nothing is missing of what feeds offer: every archive that was asked for is here."
+        }
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
@@ -109,13 +155,37 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
     .to_owned()
 }
 
-fn row_line(model: &Model, row: &Row, width: usize) -> Line<'static> {
+/// The lines of a gap; in a list of several feeds the first one names its feed.
+fn gap_lines(
+    model: &Model,
+    feed: FeedKey,
+    gap: GapKey,
+    now: DateTime<Utc>,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let said = gap_rows::shown(model, feed, gap, now)
+        .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, model.zone));
+    let one_feed = matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)));
+    let named = model.feeds.get(&feed).filter(|_| !one_feed);
+    let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();
+    let head = cells::cut(&format!("┄┄ {}{of} ", said.what), width);
+    let rule = "┄".repeat(width.saturating_sub(cells::width(&head)));
+    let enter =
+        if said.enter.is_empty() { String::new() } else { format!(" · ⏎ {}", said.enter) };
+    vec![
+        Line::styled(format!("{head}{rule}"), theme::GAP),
+        Line::styled(cells::fit(&format!("   {}", said.why), width), theme::TEXT),
+        Line::styled(cells::fit(&format!("   {}{enter}", said.next), width), theme::DIM),
+    ]
+}
+
+fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
     let mark = if row.flags.is_unread() { "●" } else { " " };
     let star = if row.flags.is_starred() { "★" } else { " " };
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
     let one_feed = matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)));
-    let feed = model.feeds.get(&row.key.feed).filter(|_| !one_feed);
+    let feed = model.feeds.get(&feed).filter(|_| !one_feed);
     let name = feed
         .map(|feed| {
             cells::fit(feed.record.shown_title(), (width / 4).clamp(NAME_CELLS.0, NAME_CELLS.1))

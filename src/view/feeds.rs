@@ -10,6 +10,7 @@ use ratatui::widgets::Paragraph;
 use super::{cells, pane, plan, theme, when};
 use crate::app::attention;
 use crate::app::feeds_pane::{self, FeedsRow, SortOrder};
+use crate::app::gap_rows;
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 use crate::app::subscription::Subscription;
@@ -53,6 +54,13 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
         FeedsRow::AllUnread => smart("● All unread"),
         FeedsRow::Today => smart("  Today"),
         FeedsRow::Starred => smart("★ Starred"),
+        FeedsRow::Gaps => {
+            let count = match gap_rows::count(model, now) {
+                0 => String::new(),
+                count => format!("{count} "),
+            };
+            (cells::ends(" ┄ Gaps", &count, width), theme::TEXT)
+        }
         FeedsRow::Attention => {
             let count = attention::count(model, now);
             let (count, style) = if count == 0 {

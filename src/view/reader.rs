@@ -1,14 +1,19 @@
 //! The reader pane: one entry with its title, its origin, its text and its links.
 
+use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Paragraph, Wrap};
 
 use super::{cells, pane, theme, when};
+use crate::app::gap_rows;
+use crate::app::listing::RowKey;
 use crate::app::model::Model;
 use crate::app::screen::{Pane, Reader};
+use crate::app::wishing;
 use crate::feed::text::one_line;
+use crate::history::Gap;
 
 /// Lines of the title at most; a longer one is cut.
 const TITLE_LINES: usize = 4;
@@ -16,8 +21,19 @@ const TITLE_LINES: usize = 4;
 const ORIGIN_LINES: usize = 2;
 
 /// Draws the pane; answers with columns and rows of its text.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model) -> (u16, u16) {
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    now: DateTime<Utc>,
+) -> (u16, u16) {
     let inside = pane::bordered(frame, area, "", model.screen.focus == Pane::Reader);
+    if let Some(gap) = selected_gap(model, now) {
+        let said = wishing::explained(&gap, model.zone).join("\n\n");
+        let text = Paragraph::new(said).wrap(Wrap { trim: true });
+        frame.render_widget(text, inside);
+        return (inside.width, inside.height);
+    }
     let Some(reader) = &model.screen.reader else {
         let hint =
             vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
@@ -31,6 +47,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model) -> (u16, u1
     frame.render_widget(Paragraph::new(lines), head);
     draw_text(frame, text, reader);
     (text.width, text.height)
+}
+
+/// The gap that is selected, if one is: the pane explains it.
+fn selected_gap(model: &Model, now: DateTime<Utc>) -> Option<Gap> {
+    match model.screen.list.selected_row()?.key {
+        RowKey::Gap(feed, gap) => gap_rows::shown(model, feed, gap, now),
+        RowKey::Entry(_) => None,
+    }
 }
 
 /// Title, origin, address or enclosure, and a blank line.

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{cells, theme, when};
+use crate::app::backfilling;
 use crate::app::feeds_pane::FeedsRow;
 use crate::app::model::Model;
 use crate::app::planning::settled_words;
@@ -77,6 +78,7 @@ fn progress(model: &Model, now: DateTime<Utc>) -> String {
             .map(|addition| format!("looking for a feed at {} …", addition.wanted.address.trim())),
     );
     parts.extend(selected_trouble(model));
+    parts.extend(back_fills(model));
     if model.busy.is_empty() {
         parts.extend(next_poll(model, now));
     } else {
@@ -91,6 +93,17 @@ fn progress(model: &Model, now: DateTime<Utc>) -> String {
         parts.push(format!("{failing} failing"));
     }
     parts.join(" · ")
+}
+
+/// What is being fetched of histories: of one feed its progress, of several their number.
+fn back_fills(model: &Model) -> Option<String> {
+    let mut walking = model.backfills.keys().filter_map(|key| model.feeds.get(key));
+    let (first, more) = (walking.next()?, walking.count());
+    if more > 0 {
+        return Some(format!("fetching the history of {} feeds", more.saturating_add(1)));
+    }
+    let progress = backfilling::progress(model, first)?;
+    Some(format!("{}: {progress}", first.record.shown_title()))
 }
 
 /// What the selected feed's request waits for.

@@ -18,6 +18,8 @@ pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED)
 pub(super) const SELECTED_ELSEWHERE: Style = Style::new().add_modifier(Modifier::UNDERLINED);
 /// A star.
 pub(super) const STAR: Style = Style::new().fg(Color::Yellow);
+/// Something is missing.
+pub(super) const GAP: Style = Style::new().fg(Color::Magenta);
 /// Something is wrong.
 pub(super) const TROUBLE: Style = Style::new().fg(Color::Red);
 /// The border of the pane that has the keys.

@@ -69,6 +69,14 @@ impl Program {
         command.spawn().unwrap()
     }
 
+    /// Runs a command and kills it (SIGKILL) after a while, unless it ended before.
+    pub(crate) fn killed_after(&self, args: &[&str], while_: Duration) {
+        let mut child = self.start(args);
+        thread::sleep(while_);
+        child.kill().ok();
+        child.wait().unwrap();
+    }
+
     /// Runs the binary with these arguments and nothing else.
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ended {
         ended(bare(self.folder.path()).args(args).spawn().unwrap(), b"")

@@ -80,7 +80,7 @@ fn a_star_is_set_taken_away_and_undone() {
 #[test]
 fn space_reads_everything_from_unread_to_unread_and_from_feed_to_feed() {
     let mut world = two_feeds();
-    world.press("jjjjj");
+    world.press("jjjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("   ");
     assert_eq!(unread(&world), 0, "two of this feed and one of the next");
@@ -310,7 +310,7 @@ fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
 #[test]
 fn unsubscribing_can_be_taken_back_with_every_mark() {
     let mut world = two_feeds();
-    world.press("<enter>shjjjjj");
+    world.press("<enter>shjjjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("D");
     assert_eq!((world.model.feeds.len(), world.model.starred()), (1, 0));

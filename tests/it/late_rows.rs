@@ -23,7 +23,8 @@ fn refreshing() -> (World, Msg) {
     let list = &world.model.screen.list;
     let found = wanted.around.and_then(|key| list.rows.iter().position(|row| row.key == key));
     let (rows, total) = (list.rows.clone(), list.total);
-    let loaded = RowsLoaded { list: wanted.list, total, offset: 0, rows, found, seek: false };
+    let (list, opened) = (wanted.list, None);
+    let loaded = RowsLoaded { list, total, offset: 0, rows, found, seek: false, opened };
     (world, Msg::RowsLoaded(loaded))
 }
 

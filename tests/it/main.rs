@@ -21,6 +21,8 @@ mod corpus;
 mod docs;
 mod documents;
 mod history;
+mod history_journeys;
+mod history_program;
 mod http;
 mod journeys;
 mod late_rows;

@@ -31,7 +31,7 @@ fn two_plans() -> World {
     let feeds = [(GAZETTE, gazette.as_str(), &["coast"][..]), (TOWER, tower.as_str(), &[])];
     let mut world = World::subscribed(120, 36, &feeds);
     world.model.screen.notice = None;
-    world.press("jjjjj");
+    world.press("jjjjjj");
     world
 }
 
@@ -96,7 +96,7 @@ fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
 fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
     let mut world = two_plans();
     for key in ["+", "-", "=", "i", "e"] {
-        world.press("gjjjj");
+        world.press("gjjjjj");
         assert!(matches!(world.model.screen.feeds.selected_row(), Some(FeedsRow::Tag(..))));
         world.press(key);
         assert!(world.notice().starts_with("select a feed first"), "{key}: {}", world.notice());
@@ -105,7 +105,7 @@ fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
         assert!(world.notice().starts_with("select a feed first"), "{key}: {}", world.notice());
     }
     world.press("g<enter>");
-    let feed = world.model.screen.list.selected_row().unwrap().key.feed;
+    let feed = world.model.screen.list.selected_row().unwrap().key.feed();
     world.press("-");
     assert_eq!(world.model.feeds[&feed].record.wishes.pace, Some(Pace::Less));
 }

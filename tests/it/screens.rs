@@ -102,7 +102,7 @@ fn the_attention_list_gives_reason_and_remedy() {
         world.refuse("https://tower.example/feed", 410, AnswerHeaders::default());
         world.poll(FeedKey(1));
         world.poll(FeedKey(2));
-        world.press("gjjj<enter>");
+        world.press("gjjjj<enter>");
         world
     };
     show("attention", attention);
@@ -112,7 +112,7 @@ fn the_attention_list_gives_reason_and_remedy() {
             rows,
             &[("https://a.example/f", &rss("A", &[("a", "A", 1, "")]), &[])],
         );
-        world.press("gjjj<enter>");
+        world.press("gjjjj<enter>");
         world
     });
 }
@@ -216,4 +216,50 @@ fn at_every_size(world: &mut World) {
             assert!(screen.lines().count() <= usize::from(rows));
         }
     }
+}
+
+/// The archived feed of the specification, one of its archives refused; its list is open.
+fn with_a_gap(columns: u16, rows: u16) -> World {
+    let mut world = World::new(columns, rows);
+    crate::history_journeys::serve_orchard(&mut world);
+    world.refuse(&crate::history_journeys::archive("2026-01"), 404, AnswerHeaders::default());
+    crate::history_journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+    world.rest();
+    world.press("l");
+    world.model.screen.notice = None;
+    world
+}
+
+#[test]
+fn a_gap_stands_where_its_entries_belong() {
+    show("gap", |columns, rows| {
+        let mut world = with_a_gap(columns, rows);
+        world.press("G");
+        world
+    });
+    show("gap_explained", |columns, rows| {
+        let mut world = with_a_gap(columns, rows);
+        world.press("Gl");
+        world
+    });
+    show("gaps", |columns, rows| {
+        let mut world = with_a_gap(columns, rows);
+        world.press("<esc>gjjj");
+        if columns < 80 {
+            world.press("<enter>");
+        }
+        world
+    });
+}
+
+#[test]
+fn a_walk_under_way_shows_how_far_it_is() {
+    show("walking", |columns, rows| {
+        let mut world = World::new(columns, rows);
+        crate::history_journeys::serve_orchard(&mut world);
+        crate::history_journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+        world.pass(chrono::TimeDelta::seconds(2));
+        world.model.screen.notice = None;
+        world
+    });
 }

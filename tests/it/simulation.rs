@@ -139,7 +139,13 @@ impl Simulation {
                 ..SubscriptionRecord::default()
             };
             let (state, counters) = (FeedState::default(), Counters::default());
-            SavedSubscription { key: FeedKey(number), record, state, counters }
+            SavedSubscription {
+                key: FeedKey(number),
+                record,
+                state,
+                counters,
+                history: Default::default(),
+            }
         });
         let mut settings = Settings::default();
         settings.poll.start_spread_seconds = 0;
@@ -203,6 +209,7 @@ impl Simulation {
                     counters: Counters::default(),
                     new: 0,
                     edited: 0,
+                    withdrawn: Vec::new(),
                 };
                 let effects = update(&mut self.model, self.now, msg);
                 assert!(effects.is_empty(), "{effects:?}");

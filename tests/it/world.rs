@@ -8,13 +8,13 @@ use backissue::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetch
 use backissue::app::keymap::{Code, Key};
 use backissue::app::learning::LearnWanted;
 use backissue::app::model::Model;
-use backissue::app::msg::{LoadedEntry, Msg};
+use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
 use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
-use backissue::history::FeedKey;
+use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
 use backissue::io::store::Store;
 use backissue::schedule::learning::learn;
@@ -170,6 +170,7 @@ impl World {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm an effect")]
     fn answer(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Fetch(request) => {
@@ -182,7 +183,22 @@ impl World {
                 let merged = self.store.commit(&commit).unwrap();
                 let (feed, counters, known) = (commit.feed, merged.counters, merged.known);
                 let (new, edited) = (merged.new, merged.edited);
-                Some(Msg::Committed { feed, counters, new, edited, known })
+                let withdrawn = merged.withdrawn;
+                Some(Msg::Committed { feed, counters, new, edited, known, withdrawn })
+            }
+            Effect::KeepHistory(commit) => {
+                let feed = commit.feed;
+                let Merged { counters, new, edited, .. } =
+                    self.store.keep_history(&commit).unwrap();
+                Some(Msg::History(feed, HistoryNews::Kept { counters, new, edited }))
+            }
+            Effect::LoadNodes(feed) => {
+                let nodes = Box::new(self.store.nodes(feed).unwrap());
+                Some(Msg::History(feed, HistoryNews::Nodes(nodes)))
+            }
+            Effect::Restore(feed, withdrawn) => {
+                let marked = self.store.restore(feed, &withdrawn).unwrap();
+                Some(Msg::History(feed, HistoryNews::Restored(marked)))
             }
             Effect::SaveTry(feed, at) => {
                 self.store.save_try(feed, at).unwrap();
@@ -304,6 +320,31 @@ impl World {
     pub fn reload(&self) -> Model {
         let saved = self.store.subscriptions().unwrap();
         Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now)
+    }
+
+    /// Time passes until no archive waits or is asked for.
+    pub fn rest(&mut self) {
+        for _ in 0..1000 {
+            if self.model.backfills.is_empty() {
+                return;
+            }
+            self.pass(TimeDelta::seconds(2));
+        }
+        panic!("a walk does not end");
+    }
+
+    /// The program is killed and starts again: what was not written is lost.
+    pub fn restart(&mut self) {
+        self.model = self.reload();
+        self.tell(Msg::Resized(self.size.0, self.size.1));
+        let first = begin(&mut self.model, self.now);
+        self.perform(first);
+        self.draw();
+    }
+
+    /// Addresses asked for, in order.
+    pub fn asked(&self) -> Vec<&str> {
+        self.requests.iter().map(|request| request.url.as_str()).collect()
     }
 
     /// The titles of the rows in memory.

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::answering::{answer_headers, joined, read_body};
 use super::asking::{self, Keys};
-use super::failures::failure;
+use super::failures::{failure, is_hung_up};
 use super::lanes::{Arrived, Lanes, Surroundings, Unsent};
 use super::limits::Limits;
 use super::proxies::without_login;
@@ -115,10 +115,18 @@ impl Http {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(way.at.as_str()));
         let headers = asking::headers(request, &way.at);
-        let sent = self.lanes.send(&way.at, way.word.allowed(&way.at), |client| {
-            keys.get(client, &way.at).headers(headers.clone())
-        });
-        sent.await.map_err(|unsent| match unsent {
+        let attempt = || {
+            self.lanes.send(&way.at, way.word.allowed(&way.at), |client| {
+                keys.get(client, &way.at).headers(headers.clone())
+            })
+        };
+        let mut sent = attempt().await;
+        // The connection that redirected is used again, and may have been hung up on meanwhile (RFC 9112 §9.3.1).
+        let is_stale = matches!(&sent, Err(Unsent::Broken { error, .. }) if is_hung_up(error));
+        if is_stale && way.stays_with_its_server() {
+            sent = attempt().await;
+        }
+        sent.map_err(|unsent| match unsent {
             Unsent::Refused(refusal) => way.word.refused(&refusal),
             Unsent::Broken { error, through } => {
                 failure(&error, &way.at, through.as_deref(), &self.limits)

@@ -53,12 +53,24 @@ pub(super) fn failure(
     if error.is_body() || error.is_decode() {
         return Failure::CutOff;
     }
-    match io {
-        Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
-            Failure::Protocol("the connection was reset".into())
-        }
-        _ => Failure::Protocol(chain_of(error)),
+    if io.is_some_and(is_reset) {
+        return Failure::Protocol("the connection was reset".into());
     }
+    Failure::Protocol(chain_of(error))
+}
+
+/// Whether the server ended the connection in place of an answer.
+pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
+    let io = find::<std::io::Error>(error).map(std::io::Error::kind);
+    let is_cut = find::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
+    is_cut || io.is_some_and(is_reset)
+}
+
+const fn is_reset(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe
+    )
 }
 
 /// No connection: nobody there, or no way there.

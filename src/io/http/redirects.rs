@@ -36,6 +36,12 @@ impl Way {
         Self { seen: vec![at.clone()], at, word, by_document: 0 }
     }
 
+    /// Whether the last step led from a server to itself.
+    pub(super) fn stays_with_its_server(&self) -> bool {
+        let before = self.seen.iter().rev().nth(1);
+        before.is_some_and(|before| before.origin() == self.at.origin())
+    }
+
     /// Takes the way a redirect points, if it may be taken. The answer that redirected came from a public
     /// address or not.
     pub(super) fn turn(

@@ -90,6 +90,26 @@ impl Store {
         }
         self.poll_log(feed)?;
         self.publications(feed)?;
+        self.check_history(feed, health)?;
+        Ok(())
+    }
+
+    fn check_history(&self, feed: FeedKey, health: &mut Health) -> Result<(), StoreError> {
+        let mut found = Vec::new();
+        let (nodes, damaged) = self.readable_nodes(feed)?;
+        if damaged > 0 {
+            found.push(format!("feed {feed}: {damaged} records of archives are damaged"));
+        }
+        match self.history_of(feed) {
+            Err(error @ StoreError::Damaged { .. }) => found.push(error.to_string()),
+            Err(error) => return Err(error),
+            Ok(record) => {
+                found.extend(nodes.check_invariant(&record).err().map(|why| {
+                    format!("feed {feed}: its archives do not hang together: {why}; 'backissue history {feed} --reread' fetches them anew")
+                }));
+            }
+        }
+        health.findings.extend(found.into_iter().map(|text| Finding { text, repaired: false }));
         Ok(())
     }
 }

@@ -19,6 +19,9 @@ const BODIES: u32 = 4;
 /// A body of more bytes stands alone, so that its neighbours stay quick to read.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
 
+/// Texts of so many bytes are written before more are packed.
+const AHEAD_BYTES: usize = 512 * 1024;
+
 /// One place of a record of bodies.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 enum BodySlot {
@@ -172,42 +175,75 @@ impl Store {
     }
 
     /// The batches that write kept entries and bodies.
+    ///
+    /// The texts of a large document do not stand in memory once more: a record is packed as soon as its last entry
+    /// is in it, and of many texts the first are written here, ahead of the batch. No row speaks of them if the
+    /// batch is not written then, and the next document writes them again.
     pub(super) fn entry_batches(
         &self,
         feed: FeedKey,
         entries: BTreeMap<u32, MergedEntry>,
     ) -> Result<(Batch, Batch), StoreError> {
-        let mut meta: BTreeMap<u32, EntryChunk> = BTreeMap::new();
-        let mut bodies: BTreeMap<u32, BodyChunk> = BTreeMap::new();
-        let (mut meta_batch, mut body_batch) = (Batch::default(), Batch::default());
+        let (mut meta, mut bodies) = (Batch::default(), Batch::default());
+        let mut entry_chunk: Option<(u32, EntryChunk)> = None;
+        let mut body_chunk: Option<(u32, BodyChunk)> = None;
+        let mut ahead_bytes = 0_usize;
         for (seq, entry) in entries {
-            let entries = match meta.entry(seq / ENTRIES) {
-                Entry::Occupied(chunk) => chunk.into_mut(),
-                Entry::Vacant(empty) => empty.insert(self.entry_chunk(feed, seq / ENTRIES)?),
-            };
-            put(entries, slot(seq, ENTRIES), Some(entry.kept));
+            let open = |chunk| self.entry_chunk(feed, chunk);
+            let kept = opened(&mut entry_chunk, &mut meta, feed, seq / ENTRIES, open)?;
+            put(kept, slot(seq, ENTRIES), Some(entry.kept));
             let Some(body) = entry.body else { continue };
-            let texts = match bodies.entry(seq / BODIES) {
-                Entry::Occupied(chunk) => chunk.into_mut(),
-                Entry::Vacant(empty) => empty.insert(self.body_chunk(feed, seq / BODIES)?),
-            };
+            let length = body.len();
             let value = if body.is_empty() {
                 BodySlot::Empty
             } else if body.len() > BODY_ALONE_BYTES {
-                body_batch
-                    .insert(alone_key(EntryKey { feed, seq }), codec::encode_compressed(&body)?);
+                let alone = codec::encode_compressed(&body)?;
+                bodies.insert(alone_key(EntryKey { feed, seq }), alone);
                 BodySlot::Alone
             } else {
                 BodySlot::Here(body)
             };
+            let open = |chunk| self.body_chunk(feed, chunk);
+            let texts = opened(&mut body_chunk, &mut bodies, feed, seq / BODIES, open)?;
             put(texts, slot(seq, BODIES), value);
+            ahead_bytes = ahead_bytes.saturating_add(length);
+            if ahead_bytes > AHEAD_BYTES {
+                ahead_bytes = 0;
+                self.bodies.apply_batch(std::mem::take(&mut bodies))?;
+                self.db.flush()?;
+            }
         }
-        for (chunk, entries) in meta {
-            meta_batch.insert(&chunk_key(feed, chunk), codec::encode_compressed(&entries)?);
-        }
-        for (chunk, texts) in bodies {
-            body_batch.insert(&chunk_key(feed, chunk), codec::encode_compressed(&texts)?);
-        }
-        Ok((meta_batch, body_batch))
+        packed(entry_chunk, &mut meta, feed)?;
+        packed(body_chunk, &mut bodies, feed)?;
+        Ok((meta, bodies))
     }
+}
+
+/// The chunk with this number, ready to be changed; the one before it is packed.
+fn opened<'c, T: Serialize>(
+    current: &'c mut Option<(u32, Vec<T>)>,
+    batch: &mut Batch,
+    feed: FeedKey,
+    number: u32,
+    open: impl FnOnce(u32) -> Result<Vec<T>, StoreError>,
+) -> Result<&'c mut Vec<T>, StoreError> {
+    let chunk = if let Some(same) = current.take_if(|(at, _)| *at == number) {
+        same
+    } else {
+        packed(current.take(), batch, feed)?;
+        (number, open(number)?)
+    };
+    Ok(&mut current.insert(chunk).1)
+}
+
+/// Packs a chunk into a batch.
+fn packed<T: Serialize>(
+    chunk: Option<(u32, Vec<T>)>,
+    batch: &mut Batch,
+    feed: FeedKey,
+) -> Result<(), StoreError> {
+    if let Some((number, slots)) = chunk {
+        batch.insert(&chunk_key(feed, number), codec::encode_compressed(&slots)?);
+    }
+    Ok(())
 }

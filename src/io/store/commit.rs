@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
 use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 
@@ -10,24 +9,100 @@ use super::super::codec;
 use super::open::{Store, StoreError, feed_bytes};
 use crate::app::msg::Marked;
 use crate::app::poll_log::{POLL_LOG_LINES, PollLogEntry};
-use crate::app::subscription::{Commit, FeedState, SubscriptionRecord};
+use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::feed::FeedDocument;
 use crate::history::merge::identities;
 use crate::history::rank::Position;
-use crate::history::{Counters, EntryKey, FeedKey, Flag, Known, KnownEntry, Merged, Place, merge};
+use crate::history::{
+    Counters, EntryKey, FeedKey, Flag, Flags, Graves, HistoryRecord, IndexRow, Known, KnownEntry,
+    Merged, MergedEntry, Merging, Node, Place, complete, merge_as,
+};
+
+/// What is written in one batch with entries.
+#[derive(Default)]
+struct Beside<'a> {
+    record: Option<&'a SubscriptionRecord>,
+    state: Option<&'a FeedState>,
+    /// A line of the poll log, and the number of the poll.
+    log: Option<(u32, PollLogEntry)>,
+    history: Option<&'a HistoryRecord>,
+    nodes: &'a [(String, Option<Node>)],
+    /// Marks of entries that were not merged.
+    flags: BTreeMap<u32, Flags>,
+    /// What is new of when the feed published.
+    rhythm: Batch,
+}
 
 impl Store {
-    /// Writes what a poll changed, all or nothing: entries, sums, state, validators, a line of the poll log.
+    /// Writes what a poll changed, all or nothing: entries, sums, state, validators, history, a line of the poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
-        let counters = self.counters_of(feed)?;
-        let (mut merged, mut rhythm) = (Merged { counters, ..Merged::default() }, Batch::default());
-        if let Some(document) = &commit.document {
-            let place = Place { position: Position::Subscription, fetched_at: commit.fetched_at };
-            let known = self.known(feed, identities(document).collect())?;
-            merged = merge(document, place, &known, counters);
-            rhythm = self.rhythm_batch(commit, &known, &merged, counters.next_seq)?;
+        let graves = commit.history.as_ref().map(|record| record.graves.clone());
+        let mut merged = match &commit.document {
+            None => self.nothing_merged(feed)?,
+            Some(document) => {
+                let place =
+                    Place { position: Position::Subscription, fetched_at: commit.fetched_at };
+                let merging = Merging { renamed: commit.renamed.clone(), ..Merging::at(place) };
+                self.merge(feed, document, &merging, &graves.unwrap_or_default())?
+            }
+        };
+        let rhythm = self.rhythm_batch(commit, &merged)?;
+        let mut flags = BTreeMap::new();
+        if let Some(document) = commit.document.as_deref().filter(|_| commit.complete) {
+            let rows = self.rows_after(feed, &merged)?;
+            let change = complete::withdraw(document, &rows, merged.counters);
+            (merged.counters, merged.withdrawn, flags) =
+                (change.counters, change.withdrawn, change.flags);
         }
-        self.write(commit, merged, &rhythm)
+        let history = commit.history.as_deref().cloned().map(|mut record| {
+            if !merged.withdrawn.is_empty() {
+                record.withdrawn.clone_from(&merged.withdrawn);
+            }
+            record
+        });
+        let log = commit.log.as_ref().map(|line| {
+            let line = PollLogEntry { new: merged.new, edited: merged.edited, ..line.clone() };
+            (commit.state.polls, line)
+        });
+        let beside = Beside {
+            record: commit.record.as_ref(),
+            state: Some(&commit.state),
+            log,
+            history: history.as_ref(),
+            nodes: &[],
+            flags,
+            rhythm,
+        };
+        self.write(feed, merged, &beside)
+    }
+
+    /// Writes what an archive or a page changed, all or nothing: entries, sums, the record, the archives.
+    pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
+        let merged = match &commit.document {
+            None => self.nothing_merged(commit.feed)?,
+            Some((document, merging)) => {
+                self.merge(commit.feed, document, merging, &commit.record.graves)?
+            }
+        };
+        let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
+        self.write(commit.feed, merged, &Beside { history, nodes, ..Beside::default() })
+    }
+
+    fn nothing_merged(&self, feed: FeedKey) -> Result<Merged, StoreError> {
+        Ok(Merged { counters: self.counters_of(feed)?, ..Merged::default() })
+    }
+
+    fn merge(
+        &mut self,
+        feed: FeedKey,
+        document: &FeedDocument,
+        merging: &Merging,
+        graves: &Graves,
+    ) -> Result<Merged, StoreError> {
+        let wanted = identities(document).chain(merging.renamed.values().copied());
+        let known = self.known(feed, wanted.collect())?;
+        Ok(merge_as(document, merging, graves, &known, self.counters_of(feed)?))
     }
 
     /// The entries of a feed that may be those with these identity hashes.
@@ -52,24 +127,35 @@ impl Store {
         Ok(known)
     }
 
-    fn write(
-        &mut self,
-        commit: &Commit,
-        mut merged: Merged,
-        rhythm: &Batch,
-    ) -> Result<Merged, StoreError> {
-        let feed = commit.feed;
-        let entries = std::mem::take(&mut merged.entries);
-        let seqs: Vec<u32> = entries.keys().copied().collect();
-        let before = self.rows_of(feed)?.clone();
-        let rows = self.rows_of(feed)?;
-        for (&seq, entry) in &entries {
+    /// The rows of a feed as they are after a merge.
+    fn rows_after(&mut self, feed: FeedKey, merged: &Merged) -> Result<Vec<IndexRow>, StoreError> {
+        let mut rows = self.rows_of(feed)?.clone();
+        for (&seq, entry) in &merged.entries {
             match rows.get_mut(seq as usize) {
                 Some(row) => *row = entry.row,
                 None => rows.push(entry.row),
             }
         }
-        let written = self.write_batches(commit, &merged, entries, (&seqs, rhythm));
+        Ok(rows)
+    }
+
+    fn write(
+        &mut self,
+        feed: FeedKey,
+        mut merged: Merged,
+        beside: &Beside<'_>,
+    ) -> Result<Merged, StoreError> {
+        let mut after = self.rows_after(feed, &merged)?;
+        let entries = std::mem::take(&mut merged.entries);
+        let mut seqs: Vec<u32> = entries.keys().copied().collect();
+        for (&seq, &flags) in &beside.flags {
+            if let Some(row) = after.get_mut(seq as usize) {
+                row.flags = flags;
+                seqs.push(seq);
+            }
+        }
+        let before = std::mem::replace(self.rows_of(feed)?, after);
+        let written = self.write_batches(feed, &merged, entries, &seqs, beside);
         if written.is_err() {
             // Nothing was written, so nothing may be remembered.
             self.rows.insert(feed, before);
@@ -79,29 +165,32 @@ impl Store {
 
     fn write_batches(
         &mut self,
-        commit: &Commit,
+        feed: FeedKey,
         merged: &Merged,
-        entries: BTreeMap<u32, crate::history::MergedEntry>,
-        (seqs, rhythm): (&[u32], &Batch),
+        entries: BTreeMap<u32, MergedEntry>,
+        seqs: &[u32],
+        beside: &Beside<'_>,
     ) -> Result<(), StoreError> {
-        let (feed, key) = (commit.feed, feed_bytes(commit.feed));
+        let key = feed_bytes(feed);
         let index = self.index_batch(feed, seqs.iter().copied())?;
         let (meta, bodies) = self.entry_batches(feed, entries)?;
         let mut feeds = Batch::default();
-        if let Some(record) = &commit.record {
+        if let Some(record) = beside.record {
             feeds.insert(&key, codec::encode(record)?);
         }
-        let mut state = Batch::default();
-        state.insert(&key, codec::encode(&commit.state)?);
+        let (state, times) = match beside.state {
+            Some(written) => self.state_batches(feed, written)?,
+            None => (Batch::default(), Batch::default()),
+        };
         let mut counters = Batch::default();
         if !seqs.is_empty() {
             counters.insert(&key, codec::encode(&merged.counters)?);
         }
         let mut polls = Batch::default();
-        if let Some(line) = &commit.log {
-            let line = PollLogEntry { new: merged.new, edited: merged.edited, ..line.clone() };
-            polls.insert(poll_key(feed, commit.state.polls), codec::encode(&line)?);
+        if let Some((count, line)) = &beside.log {
+            polls.insert(poll_key(feed, *count), codec::encode(line)?);
         }
+        let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
         let trees = (
             &self.feeds,
             &self.state,
@@ -110,44 +199,40 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
+            &self.history,
+            &self.nodes,
+            &self.times,
             &self.rhythms,
         );
-        let batches = (&feeds, &state, &counters, &index, &meta, &bodies, &polls, rhythm);
         trees
-            .transaction(|(f, s, c, i, m, b, p, r)| {
-                f.apply_batch(batches.0)?;
-                s.apply_batch(batches.1)?;
-                c.apply_batch(batches.2)?;
-                i.apply_batch(batches.3)?;
-                m.apply_batch(batches.4)?;
-                b.apply_batch(batches.5)?;
-                p.apply_batch(batches.6)?;
-                r.apply_batch(batches.7)?;
+            .transaction(|(f, s, c, i, m, b, p, h, n, t, r)| {
+                f.apply_batch(&feeds)?;
+                s.apply_batch(&state)?;
+                c.apply_batch(&counters)?;
+                i.apply_batch(&index)?;
+                m.apply_batch(&meta)?;
+                b.apply_batch(&bodies)?;
+                p.apply_batch(&polls)?;
+                h.apply_batch(&history)?;
+                n.apply_batch(&nodes)?;
+                t.apply_batch(&times)?;
+                r.apply_batch(&beside.rhythm)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(transaction_failed)
     }
 
     /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
-    /// attempt is taken back. It says itself when the feed was tried last.
+    /// attempt is taken back.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
-        self.state.insert(feed_bytes(feed), codec::encode(state)?)?;
-        self.tries.remove(feed_bytes(feed))?;
-        Ok(())
-    }
-
-    /// Writes when a feed was tried last: 8 bytes before each request, where its
-    /// state would be some hundred, so that a restart does not repeat it (SPEC G.20).
-    pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.tries.insert(feed_bytes(feed), &at.timestamp_millis().to_be_bytes())?;
-        Ok(())
-    }
-
-    /// When a feed was tried last, as far as [`Store::save_try`] was told.
-    pub(super) fn last_try(&self, feed: FeedKey) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let bytes = self.tries.get(feed_bytes(feed))?;
-        let millis = bytes.and_then(|bytes| <[u8; 8]>::try_from(bytes.as_ref()).ok());
-        Ok(millis.and_then(|bytes| DateTime::from_timestamp_millis(i64::from_be_bytes(bytes))))
+        let (state, times) = self.state_batches(feed, state)?;
+        (&self.state, &self.times)
+            .transaction(|(s, t)| {
+                s.apply_batch(&state)?;
+                t.apply_batch(&times)?;
+                Ok::<(), ConflictableTransactionError<()>>(())
+            })
+            .map_err(transaction_failed)
     }
 
     /// Writes the lasting part of subscriptions, all or nothing.
@@ -179,8 +264,10 @@ impl Store {
             &self.meta,
             &self.bodies,
             &self.polls,
+            &self.times,
+            &self.history,
+            &self.nodes,
             &self.rhythms,
-            &self.tries,
             &self.feeds,
         ] {
             let mut batch = Batch::default();
@@ -231,7 +318,7 @@ impl Store {
         Ok(marked)
     }
 
-    fn write_marks(
+    pub(super) fn write_marks(
         &mut self,
         feed: FeedKey,
         seqs: &[u32],

@@ -12,9 +12,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::open::{Store, StoreError};
 use crate::app::listing::RowsWanted;
-use crate::app::msg::{LoadedEntry, Msg};
-use crate::app::subscription::{Commit, FeedState, SubscriptionRecord};
-use crate::history::{EntryKey, FeedKey, Flag};
+use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::history::{EntryKey, FeedKey, Flag, Merged};
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
@@ -29,6 +29,12 @@ pub enum Job {
     Absorb { from: FeedKey, into: FeedKey },
     /// What a poll changed; answered by [`Msg::Committed`].
     Commit(Box<Commit>),
+    /// What an archive, a page or a wish changed of a history; answered by [`HistoryNews::Kept`].
+    KeepHistory(Box<HistoryCommit>),
+    /// The archives of a feed, behind all writes; answered by [`HistoryNews::Nodes`].
+    Nodes(FeedKey),
+    /// Withdrawn entries are brought back; answered by [`HistoryNews::Restored`].
+    Restore(FeedKey, Vec<u32>),
     /// The state of a feed before a request goes out; not answered.
     SaveState(FeedKey, Box<FeedState>),
     /// When a feed was tried last.
@@ -168,6 +174,7 @@ fn sort_in(
 #[derive(Debug, Clone, Copy)]
 enum Concerns {
     Poll(FeedKey),
+    History(FeedKey),
     Records,
     Rows(u64),
     Entry(EntryKey),
@@ -179,6 +186,8 @@ impl Concerns {
     const fn of(job: &Job) -> Self {
         match job {
             Job::Commit(commit) => Self::Poll(commit.feed),
+            Job::KeepHistory(commit) => Self::History(commit.feed),
+            Job::Nodes(feed) => Self::History(*feed),
             Job::SaveRecords(_) => Self::Records,
             Job::Rows(wanted) => Self::Rows(wanted.list),
             Job::Entry(key) => Self::Entry(*key),
@@ -186,6 +195,7 @@ impl Concerns {
             Job::SaveState(..)
             | Job::SaveTry(..)
             | Job::Absorb { .. }
+            | Job::Restore(..)
             | Job::Mark { .. }
             | Job::MarkList { .. }
             | Job::Polls(_)
@@ -199,6 +209,7 @@ impl Concerns {
         let why = error.to_string();
         match self {
             Self::Poll(feed) => Msg::CommitFailed { feed, why },
+            Self::History(feed) => Msg::History(feed, HistoryNews::Failed(why)),
             Self::Records => Msg::RecordsNotSaved(why),
             Self::Rows(list) => Msg::RowsFailed(list, why),
             Self::Entry(key) => Msg::EntryFailed(key, why),
@@ -240,11 +251,24 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
                 new: merged.new,
                 edited: merged.edited,
                 known: merged.known,
+                withdrawn: merged.withdrawn,
             })
         }
         Job::SaveTry(feed, at) => {
             store.save_try(feed, at)?;
             None
+        }
+        Job::KeepHistory(commit) => {
+            let feed = commit.feed;
+            let Merged { counters, new, edited, .. } = store.keep_history(&commit)?;
+            Some(Msg::History(feed, HistoryNews::Kept { counters, new, edited }))
+        }
+        Job::Nodes(feed) => {
+            Some(Msg::History(feed, HistoryNews::Nodes(Box::new(store.nodes(feed)?))))
+        }
+        Job::Restore(feed, withdrawn) => {
+            let marked = store.restore(feed, &withdrawn)?;
+            Some(Msg::History(feed, HistoryNews::Restored(marked)))
         }
         Job::SaveState(feed, state) => {
             store.save_state(feed, &state)?;
@@ -268,19 +292,7 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => {
-            let found = store.entry(key)?;
-            let body = store.body(key)?;
-            Some(found.map_or_else(
-                || {
-                    Msg::EntryFailed(
-                        key,
-                        format!("the record of entry {key} is lost; run 'backissue doctor'"),
-                    )
-                },
-                |(kept, flags)| Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })),
-            ))
-        }
+        Job::Entry(key) => Some(entry(store, key)?),
         Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
         Job::Publications(feed) => {
             let publications = Some(std::sync::Arc::new(store.publications(feed)?));
@@ -289,4 +301,14 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
         Job::Stop => None,
     })
+}
+
+fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
+    let found = store.entry(key)?;
+    let body = store.body(key)?;
+    let Some((kept, flags)) = found else {
+        let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
+        return Ok(Msg::EntryFailed(key, why));
+    };
+    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
 }

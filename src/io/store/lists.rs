@@ -3,39 +3,97 @@
 use chrono::{DateTime, Utc};
 
 use super::open::{Store, StoreError};
-use crate::app::listing::{ListQuery, Row, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS};
-use crate::history::{EntryKey, FeedKey, Flags, KeptEntry};
+use crate::app::gap_rows::GapMark;
+use crate::app::listing::{
+    ListQuery, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS,
+};
+use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry};
 
 impl Store {
     /// The rows a list wants; builds its order first if asked to.
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
+            self.gaps.clone_from(&query.gaps);
             self.order_of = wanted.list;
         }
-        let found = match wanted.seek {
-            Some(seek) => self.unread_from(seek)?,
-            None => wanted.around.and_then(|key| self.order.iter().position(|&other| other == key)),
+        let found = match (wanted.seek, wanted.date) {
+            (Some(seek), _) => self.sought(seek)?,
+            (None, Some(date)) => self.place_of(date)?,
+            (None, None) => {
+                wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
+            }
         };
         let wish = found.map_or(wanted.offset, |place| place.saturating_sub(WINDOW_ROWS / 2));
         let offset = wish.min(self.order.len().saturating_sub(WINDOW_ROWS));
-        let keys: Vec<EntryKey> =
-            self.order.iter().skip(offset).take(WINDOW_ROWS).copied().collect();
+        let keys: Vec<RowKey> = self.order.iter().skip(offset).take(WINDOW_ROWS).copied().collect();
         let rows = self.rows(&keys)?;
         let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
-        Ok(RowsLoaded { list, total, offset, rows, found, seek })
+        let opened = match &wanted.rebuild {
+            Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
+            Some(_) | None => None,
+        };
+        Ok(RowsLoaded { list, total, offset, rows, found, seek, opened })
     }
 
     /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
     pub fn listed(&self, list: u64) -> Vec<EntryKey> {
-        if self.order_of == list { self.order.clone() } else { Vec::new() }
+        let order = self.order.iter().filter(|_| self.order_of == list);
+        order.filter_map(|key| key.entry()).collect()
     }
 
-    /// The place of the next unread entry in the list's order.
-    fn unread_from(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
+    /// Entries of the list that were opened.
+    fn opened(&mut self) -> Result<usize, StoreError> {
+        let keys: Vec<EntryKey> = self.order.iter().filter_map(|key| key.entry()).collect();
+        let mut opened = 0_usize;
+        for key in keys {
+            opened = opened.saturating_add(usize::from(self.flags(key)?.was_opened()));
+        }
+        Ok(opened)
+    }
+
+    /// The first place in the list's order that is at a date or beyond it; else the last one.
+    fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
+        let (mut from, mut to) = (0, self.order.len());
+        let mut newest_first = true;
+        if let [first, .., last] = self.order.as_slice() {
+            let (first, last) = (*first, *last);
+            newest_first = self.listed_at(first)? >= self.listed_at(last)?;
+        }
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            let Some(&key) = self.order.get(middle) else { break };
+            let listed = self.listed_at(key)?;
+            let before =
+                if newest_first { listed > date.timestamp() } else { listed < date.timestamp() };
+            if before {
+                from = middle.saturating_add(1);
+            } else {
+                to = middle;
+            }
+        }
+        Ok(self.order.len().checked_sub(1).map(|last| from.min(last)))
+    }
+
+    /// The date a row is listed under, in Unix seconds.
+    fn listed_at(&mut self, key: RowKey) -> Result<i64, StoreError> {
+        match key {
+            RowKey::Entry(key) => {
+                let row = self.rows_of(key.feed)?.get(key.seq as usize);
+                Ok(row.map_or(0, |row| row.listed))
+            }
+            RowKey::Gap(feed, gap) => {
+                Ok(self.gap_row(feed, gap).map_or(0, |row| row.listed.timestamp()))
+            }
+        }
+    }
+
+    /// The place of the next entry of a kind in the list's order.
+    fn sought(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
         let mut place = seek.from;
         while let Some(&key) = self.order.get(place) {
-            if self.flags(key)?.is_unread() {
+            let flags = key.entry().map(|key| self.flags(key)).transpose()?;
+            if flags.is_some_and(|flags| seek.what.takes(flags)) {
                 return Ok(Some(place));
             }
             let next = if seek.down { place.checked_add(1) } else { place.checked_sub(1) };
@@ -45,10 +103,12 @@ impl Store {
         Ok(None)
     }
 
-    /// The entries a query holds, newest first.
-    pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<EntryKey>, StoreError> {
+    /// The entries and gaps a query holds, newest first; a gap after all entries of its date.
+    pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<RowKey>, StoreError> {
         let since = query.since.map(|instant| instant.timestamp());
-        let mut order: Vec<(i64, EntryKey)> = Vec::new();
+        let gaps = query.gaps.iter();
+        let gap = |mark: &GapMark| (mark.listed.timestamp(), RowKey::Gap(mark.feed, mark.gap));
+        let mut order: Vec<(i64, RowKey)> = gaps.map(gap).collect();
         for feed in self.feeds_in(&query.scope, query.show, query.keep.is_empty())? {
             // A feed whose index is damaged must not take the other feeds' entries out of the list.
             let Ok(rows) = self.rows_of(feed) else { continue };
@@ -56,12 +116,15 @@ impl Store {
                 let key = EntryKey { feed, seq };
                 let young = since.is_none_or(|since| row.listed >= since);
                 if (query.show.takes(row.flags) && young) || query.keep.contains(&key) {
-                    order.push((row.listed, key));
+                    order.push((row.listed, RowKey::Entry(key)));
                 }
             }
         }
         // Of one date the entry seen first stands first: feeds list their newest first.
         order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        if query.order == RowOrder::OldestFirst {
+            order.reverse();
+        }
         Ok(order.into_iter().map(|(_, key)| key).collect())
     }
 
@@ -96,22 +159,30 @@ impl Store {
         Ok(with_rows)
     }
 
-    fn rows(&mut self, keys: &[EntryKey]) -> Result<Vec<Row>, StoreError> {
-        let mut kept = self.kept_readable(keys)?;
+    fn rows(&mut self, keys: &[RowKey]) -> Result<Vec<Row>, StoreError> {
+        let entries: Vec<EntryKey> = keys.iter().filter_map(|key| key.entry()).collect();
+        let mut kept = self.kept_readable(&entries)?;
         let mut rows = Vec::with_capacity(keys.len());
         for &key in keys {
+            let key = match key {
+                RowKey::Entry(key) => key,
+                RowKey::Gap(feed, gap) => {
+                    rows.extend(self.gap_row(feed, gap));
+                    continue;
+                }
+            };
             let flags = self.flags(key)?;
             // An entry whose record is lost still has its row: nothing vanishes silently.
             let row = kept.remove(&key).map_or_else(
                 || Row {
-                    key,
+                    key: RowKey::Entry(key),
                     flags,
                     listed: DateTime::UNIX_EPOCH,
                     title: "(damaged record)".into(),
                     link: None,
                 },
                 |kept| Row {
-                    key,
+                    key: RowKey::Entry(key),
                     flags,
                     listed: kept.listed(),
                     title: kept.shown_title().to_owned(),
@@ -121,6 +192,18 @@ impl Store {
             rows.push(row);
         }
         Ok(rows)
+    }
+
+    /// The row of a gap: the model says the rest.
+    fn gap_row(&self, feed: FeedKey, gap: GapKey) -> Option<Row> {
+        let mark = self.gaps.iter().find(|mark| (mark.feed, mark.gap) == (feed, gap))?;
+        Some(Row {
+            key: RowKey::Gap(feed, gap),
+            flags: Flags::OLD,
+            listed: mark.listed,
+            title: String::new(),
+            link: None,
+        })
     }
 
     fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {

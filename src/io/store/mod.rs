@@ -10,11 +10,13 @@ mod absorb;
 mod check;
 mod chunks;
 mod commit;
+mod history;
 mod keeper;
 mod lists;
 mod open;
 mod rhythms;
 mod schema;
+mod times;
 
 pub use check::{Finding, Health};
 pub use keeper::{Job, Keeper};

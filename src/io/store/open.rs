@@ -12,8 +12,10 @@ use sled::{Db, Mode, Tree};
 use super::super::codec::{self, CodecError};
 use super::super::terminal::quietly;
 use super::schema;
+use crate::app::gap_rows::GapMark;
+use crate::app::listing::RowKey;
 use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use crate::history::{EntryKey, FeedKey, IndexRow};
+use crate::history::{FeedKey, IndexRow};
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -111,14 +113,18 @@ pub struct Store {
     pub(super) polls: Tree,
     /// When each feed published.
     pub(super) rhythms: Tree,
-    /// When each feed was tried last, if that is later than its state says.
-    pub(super) tries: Tree,
+    /// The times of each feed's last polls, where they are later than its state says.
+    pub(super) times: Tree,
+    pub(super) history: Tree,
+    pub(super) nodes: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.
-    pub(super) order: Vec<EntryKey>,
+    pub(super) order: Vec<RowKey>,
+    /// The gaps in it.
+    pub(super) gaps: Vec<GapMark>,
     /// The number of that list.
     pub(super) order_of: u64,
     /// sled's log, to sync it.
@@ -182,10 +188,13 @@ impl Store {
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
             rhythms: db.open_tree("rhythms")?,
-            tries: db.open_tree("tries")?,
+            times: db.open_tree("times")?,
+            history: db.open_tree("history")?,
+            nodes: db.open_tree("nodes")?,
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),
+            gaps: Vec::new(),
             order_of: 0,
             blobs: files.join("blobs"),
             blobs_synced: -1,
@@ -249,7 +258,8 @@ impl Store {
                 ));
             }
             let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            if let Some(Err(why)) = state {
+            let times = self.times_damage(&key)?;
+            if let Some(why) = state.and_then(Result::err).or(times) {
                 found.push(format!(
                     "the state of feed {feed} is damaged ({why}): the feed is read anew"
                 ));
@@ -298,14 +308,11 @@ impl Store {
             if record.ended.is_some() {
                 continue;
             }
-            let state = self.state.get(&key)?.map(|bytes| codec::decode::<FeedState>(&bytes));
-            let mut state = state.and_then(Result::ok).unwrap_or_default();
-            // Its state was not written again if the program ended before the answer came (SPEC G.20).
-            state.facts.last_try = state.facts.last_try.max(self.last_try(feed)?);
             saved.push(SavedSubscription {
                 key: feed,
                 record,
-                state,
+                state: self.state_of(feed)?,
+                history: self.history_of(feed).unwrap_or_default(),
                 counters: self.counters_of(feed).unwrap_or_default(),
             });
         }

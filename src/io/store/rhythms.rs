@@ -6,9 +6,9 @@ use sled::Batch;
 
 use super::super::codec;
 use super::open::{Store, StoreError, feed_bytes};
-use crate::app::subscription::{Commit, FeedState};
+use crate::app::subscription::Commit;
 use crate::feed::Entry;
-use crate::history::{FeedKey, Known, Merged};
+use crate::history::{EntryKey, FeedKey, Merged};
 use crate::schedule::learning::{Fetch, Publications, Stamp};
 
 /// Status of an answer that holds new entries only (RFC 3229).
@@ -21,15 +21,13 @@ impl Store {
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
     }
 
-    /// What a commit adds to them. `before`: sequence numbers below it were known. Empty if it adds nothing.
+    /// What a commit that is about to be written adds to them. Empty if it adds nothing.
     ///
     /// The first document tells all its dates, and so does the first one looked at of a feed that is known longer.
     pub(super) fn rhythm_batch(
         &self,
         commit: &Commit,
-        known: &Known,
         merged: &Merged,
-        before: u32,
     ) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
         let Some(document) = &commit.document else { return Ok(batch) };
@@ -39,8 +37,13 @@ impl Store {
         let stamps: Vec<Option<Stamp>> = if first {
             document.entries.iter().map(stamp_of).collect()
         } else {
+            let feed = commit.feed;
+            let before = self.counters_of(feed)?.next_seq;
+            let written = merged.entries.keys().filter(|&&seq| seq < before);
+            let known =
+                self.kept(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
             let updated: BTreeMap<u32, _> =
-                known.values().flatten().map(|known| (known.seq, known.kept.updated)).collect();
+                known.iter().map(|(key, kept)| (key.seq, kept.updated)).collect();
             let written = merged.entries.iter().filter_map(|(&seq, entry)| {
                 let kept = &entry.kept;
                 if seq >= before {
@@ -55,7 +58,7 @@ impl Store {
             return Ok(batch);
         }
         let is_delta = commit.state.status == Some(DELTA);
-        let previous = if first { None } else { self.last_ok(commit.feed) };
+        let previous = if first { None } else { self.state_of(commit.feed)?.facts.last_ok };
         publications.learn_from_fetch(&Fetch {
             previous,
             at: commit.fetched_at,
@@ -64,12 +67,6 @@ impl Store {
         });
         batch.insert(&feed_bytes(commit.feed), codec::encode(&publications)?);
         Ok(batch)
-    }
-
-    /// The good poll before the one being written; what is stored of the feed is from before it.
-    fn last_ok(&self, feed: FeedKey) -> Option<chrono::DateTime<chrono::Utc>> {
-        let bytes = self.state.get(feed_bytes(feed)).ok()??;
-        codec::decode::<FeedState>(&bytes).ok()?.facts.last_ok
     }
 }
 

@@ -189,6 +189,17 @@ async fn a_redirect_without_an_address_is_refused() {
     assert!(refused(&fetch(roomy(), request(&server.at("/"))).await).contains("cannot be read"));
 }
 
+/// Every answer of this server redirects and hangs up without a word about it.
+#[tokio::test]
+async fn a_server_that_hangs_up_after_it_redirected_is_connected_to_again() {
+    let head = "HTTP/1.1 302 X\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n";
+    let mut server = BrokenServer::start(head, Then::Close).await;
+    let fetched = fetch(roomy(), request(&server.at("/"))).await;
+    assert!(refused(&fetched).contains("leads back"), "{fetched:?}");
+    server.head().await;
+    assert!(server.head().await.starts_with(b"GET /again "));
+}
+
 #[tokio::test]
 async fn the_body_of_a_redirect_is_not_waited_for() {
     let (_publisher, base) = publisher(|_| feed()).await;

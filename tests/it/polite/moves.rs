@@ -30,7 +30,7 @@ fn remedies(world: &World) -> Vec<Remedy> {
 
 /// Opens the Attention list.
 fn attend(world: &mut World) {
-    world.press("<esc><esc>gjjj<enter>");
+    world.press("<esc><esc>gjjjj<enter>");
     assert!(attention::is_open(&world.model));
 }
 
@@ -137,7 +137,7 @@ fn the_same_host_or_the_same_identity_is_proof_enough() {
     let atom = |id: &str, entry: &str| {
         format!(
             "<feed xmlns='http://www.w3.org/2005/Atom'><id>{id}</id><title>T</title>\
-             <updated>2026-03-01T00:00:00Z</updated><entry><id>{entry}</id><title>E</title>\
+             <updated>2026-03-01T00:00:00Z</updated><entry><id>{entry}</id><title>{entry}</title>\
              <updated>2026-03-01T00:00:00Z</updated></entry></feed>"
         )
     };
@@ -184,7 +184,7 @@ fn a_target_that_is_subscribed_already_takes_the_feed_over_with_its_marks() {
         vec![(both[0].0, &both[0].1, &["garden"][..]), (both[1].0, &both[1].1, &["news"][..])];
     let mut world = World::subscribed(120, 36, &feeds);
     // "Wax" is starred in the first feed, "Ladders" is read there.
-    world.press("jjjjj<enter>s");
+    world.press("jjjjjj<enter>s");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("j<enter><esc><esc>");
     world.lead(A, 301, B);

@@ -197,7 +197,7 @@ fn a_feed_that_ended_is_left_alone_until_the_reader_resumes_it() {
     assert_eq!(world.requests.len(), asked);
     assert_eq!(world.feed(1).counters.total, 2);
     world.network.insert(A.into(), tagged(200, "\"two\""));
-    world.press("gjjj<enter>");
+    world.press("gjjjj<enter>");
     assert!(world.draw().contains("The publisher ended this feed on"), "{}", world.draw());
     world.press("<enter>");
     world.pass(TimeDelta::seconds(2));
@@ -217,7 +217,7 @@ fn an_insecure_redirect_is_allowed_by_one_key() {
     assert!(!world.requests.last().unwrap().allow_insecure);
     world.network.insert(A.into(), tagged(200, "\"two\""));
     world.pass(TimeDelta::minutes(3));
-    world.press("gjjj<enter><enter>");
+    world.press("gjjjj<enter><enter>");
     world.pass(TimeDelta::seconds(2));
     assert!(world.requests.last().unwrap().allow_insecure);
     assert!(world.reload().feeds[&FEED].record.wishes.allow_insecure);
@@ -228,7 +228,7 @@ fn what_the_reader_took_note_of_leaves_the_list_until_it_changes() {
     let mut world = world();
     world.refuse(A, 401, AnswerHeaders::default());
     world.poll(FEED);
-    world.press("gjjj<enter>");
+    world.press("gjjjj<enter>");
     assert!(world.draw().contains("config.toml"), "{}", world.draw());
     world.press("N");
     assert!(attention::concerns(&world.model, world.now).is_empty());

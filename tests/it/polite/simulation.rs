@@ -144,6 +144,7 @@ impl Simulation {
             key: *key,
             record: record.clone(),
             state: self.states.get(key).cloned().unwrap_or_default(),
+            history: Default::default(),
             counters: Counters::default(),
         });
         self.model = model(saved.collect(), self.now);
@@ -186,7 +187,8 @@ impl Simulation {
                     self.records.insert(commit.feed, record);
                 }
                 let (feed, counters) = (commit.feed, Counters::default());
-                Some(Msg::Committed { feed, counters, new: 0, edited: 0, known: 1 })
+                let withdrawn = Vec::new();
+                Some(Msg::Committed { feed, counters, new: 0, edited: 0, known: 1, withdrawn })
             }
             _ => None,
         }

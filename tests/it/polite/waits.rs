@@ -68,7 +68,7 @@ fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
     world.refuse(A, 503, retry_after("7200"));
     world.poll(FeedKey(1));
     world.pass(TimeDelta::minutes(6));
-    world.press("jjjj");
+    world.press("jjjjj");
     world.press("r");
     assert_eq!(asked(&world, A), 2);
     assert!(world.notice().contains("r again polls it all the same"), "{}", world.notice());
@@ -126,4 +126,20 @@ fn a_start_does_not_poll_everything_at_once() {
     world.pass(TimeDelta::milliseconds(500));
     world.pass(TimeDelta::milliseconds(499));
     assert!(world.requests.len() <= at_first + 1);
+}
+
+#[test]
+fn a_key_that_polls_says_how_many_are_polled_and_why_others_are_not() {
+    let mut world = world();
+    world.press("R");
+    let told =
+        |world: &mut World| world.draw().lines().last().unwrap_or_default().trim().to_owned();
+    let none = told(&mut world);
+    assert!(none.starts_with("none of 3 feeds is polled; A: it was polled a moment ago"), "{none}");
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(A, 429, retry_after("7200"));
+    world.poll(FeedKey(1));
+    world.press("R");
+    let some = told(&mut world);
+    assert!(some.starts_with("1 feed is polled, 2 not now"), "{some}");
 }

@@ -5,8 +5,9 @@ mod keeping;
 mod marking;
 mod rhythms;
 mod sums;
+mod unchanged;
 
-use backissue::app::listing::{ListQuery, Scope, Show};
+use backissue::app::listing::{ListQuery, RowKey, Scope, Show};
 use backissue::app::poll_log::{PollCause, PollLogEntry};
 use backissue::app::subscription::{Commit, FeedState, SubscriptionRecord};
 use backissue::feed::{Entry, FeedDocument, Kind};
@@ -76,6 +77,9 @@ fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
         record: Some(record(feed)),
         document: Some(Box::new(document(entries))),
         fetched_at: at(second),
+        history: None,
+        renamed: Default::default(),
+        complete: false,
         log: Some(PollLogEntry {
             settled_by: None,
             queued_seconds: 0,
@@ -101,6 +105,13 @@ fn end(store: &mut Store, feed: FeedKey) {
 }
 
 fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
-    let query = ListQuery { scope: Scope::Everything, show, since: None, keep: Default::default() };
-    store.ordered(&query).unwrap()
+    let query = ListQuery {
+        scope: Scope::Everything,
+        show,
+        since: None,
+        keep: Default::default(),
+        gaps: Vec::new(),
+        order: Default::default(),
+    };
+    store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()
 }

@@ -1,0 +1,82 @@
+//! What is kept of histories: one record for each feed, and one for each archive that was fetched.
+
+use sled::Batch;
+
+use super::super::codec;
+use super::open::{Store, StoreError, feed_bytes};
+use crate::app::msg::Marked;
+use crate::history::{EntryKey, FeedKey, HistoryRecord, Node, Nodes, complete};
+
+/// The key of an archive: its feed, and its canonical address.
+fn node_key(feed: FeedKey, address: &str) -> Vec<u8> {
+    feed_bytes(feed).into_iter().chain(address.bytes()).collect()
+}
+
+impl Store {
+    /// What is known of a feed's history; nothing if it was never looked at.
+    pub fn history_of(&self, feed: FeedKey) -> Result<HistoryRecord, StoreError> {
+        let damaged =
+            |why| StoreError::Damaged { what: format!("the history of feed {feed}"), why };
+        let bytes = self.history.get(feed_bytes(feed))?;
+        bytes.map_or(Ok(HistoryRecord::default()), |bytes| codec::decode(&bytes).map_err(damaged))
+    }
+
+    /// The archives of a feed that were fetched. One whose record cannot be read is as good as not fetched.
+    pub fn nodes(&self, feed: FeedKey) -> Result<Nodes, StoreError> {
+        let (nodes, _) = self.readable_nodes(feed)?;
+        Ok(nodes)
+    }
+
+    /// The archives whose records can be read, and how many cannot.
+    pub(super) fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
+        let prefix = feed_bytes(feed);
+        let (mut kept, mut damaged) = (Vec::new(), 0_usize);
+        for pair in self.nodes.scan_prefix(prefix) {
+            let (key, bytes) = pair?;
+            let address = key.get(prefix.len()..).map(String::from_utf8_lossy);
+            match (address, codec::decode::<Node>(&bytes)) {
+                (Some(address), Ok(node)) => kept.push((address.into_owned(), node)),
+                (None, _) | (Some(_), Err(_)) => damaged = damaged.saturating_add(1),
+            }
+        }
+        Ok((Nodes::from_records(kept), damaged))
+    }
+
+    /// The batches that write a record and what changed of the archives.
+    pub(super) fn history_batches(
+        feed: FeedKey,
+        record: Option<&HistoryRecord>,
+        changed: &[(String, Option<Node>)],
+    ) -> Result<(Batch, Batch), StoreError> {
+        let (mut history, mut nodes) = (Batch::default(), Batch::default());
+        if let Some(record) = record {
+            history.insert(&feed_bytes(feed), codec::encode(record)?);
+        }
+        for (address, node) in changed {
+            match node {
+                Some(node) => nodes.insert(node_key(feed, address), codec::encode(node)?),
+                None => nodes.remove(node_key(feed, address)),
+            }
+        }
+        Ok((history, nodes))
+    }
+
+    /// Brings entries back that a complete document withdrew (SPEC C.6); answers with those that were.
+    pub fn restore(&mut self, feed: FeedKey, withdrawn: &[u32]) -> Result<Marked, StoreError> {
+        let counters = self.counters_of(feed)?;
+        let rows = self.rows_of(feed)?;
+        let change = complete::restore(withdrawn, rows, counters);
+        for (&seq, &flags) in &change.flags {
+            if let Some(row) = rows.get_mut(seq as usize) {
+                row.flags = flags;
+            }
+        }
+        let seqs: Vec<u32> = change.flags.keys().copied().collect();
+        if let Err(error) = self.write_marks(feed, &seqs, change.counters) {
+            self.rows.remove(&feed);
+            return Err(error);
+        }
+        let changed = seqs.into_iter().map(|seq| EntryKey { feed, seq }).collect();
+        Ok(Marked { changed, counters: vec![(feed, change.counters)] })
+    }
+}

@@ -1,0 +1,73 @@
+//! The small record of a feed's last polls, written in place of its whole state where nothing else changed.
+
+use chrono::{DateTime, Utc};
+use sled::Batch;
+
+use super::super::codec;
+use super::open::{Store, StoreError, feed_bytes};
+use crate::app::poll_times::PollTimes;
+use crate::app::subscription::FeedState;
+use crate::history::FeedKey;
+
+impl Store {
+    /// The batches for the trees `state` and `times` that make `state` what the store holds of a feed: the small
+    /// record alone where nothing but times changed, else the whole state.
+    pub(super) fn state_batches(
+        &self,
+        feed: FeedKey,
+        state: &FeedState,
+    ) -> Result<(Batch, Batch), StoreError> {
+        let key = feed_bytes(feed);
+        let (mut whole, mut times) = (Batch::default(), Batch::default());
+        let before = self.state.get(key)?.and_then(|bytes| codec::decode::<FeedState>(&bytes).ok());
+        if before.is_some_and(|before| PollTimes::are_all_that_differs(&before, state)) {
+            times.insert(&key, codec::encode(&PollTimes::of(state))?);
+        } else {
+            whole.insert(&key, codec::encode(state)?);
+            times.remove(&key);
+        }
+        Ok((whole, times))
+    }
+
+    /// Writes when a feed was tried last: some forty bytes before each request, where its state would be some
+    /// hundred, so that a restart does not repeat it (SPEC G.20).
+    pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
+        let known = self.times(feed)?;
+        let mut times = match known {
+            Some(times) => times,
+            None => PollTimes::of(&self.whole_state(feed)?),
+        };
+        times.last_try = Some(at);
+        self.times.insert(feed_bytes(feed), codec::encode(&times)?)?;
+        Ok(())
+    }
+
+    /// The state of a feed, the times of its last polls in place; as by default where it cannot be read.
+    pub(super) fn state_of(&self, feed: FeedKey) -> Result<FeedState, StoreError> {
+        let mut state = self.whole_state(feed)?;
+        if let Some(times) = self.times(feed)? {
+            times.set_in(&mut state);
+        }
+        Ok(state)
+    }
+
+    fn whole_state(&self, feed: FeedKey) -> Result<FeedState, StoreError> {
+        let bytes = self.state.get(feed_bytes(feed))?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    fn times(&self, feed: FeedKey) -> Result<Option<PollTimes>, StoreError> {
+        // A damaged one is told with the state's own damages; the state then goes on from its last full writing.
+        let bytes = self.times.get(feed_bytes(feed))?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
+    }
+
+    /// Whether the small record of a feed is damaged.
+    pub(super) fn times_damage(
+        &self,
+        feed: &[u8],
+    ) -> Result<Option<codec::CodecError>, StoreError> {
+        let bytes = self.times.get(feed)?;
+        Ok(bytes.and_then(|bytes| codec::decode::<PollTimes>(&bytes).err()))
+    }
+}

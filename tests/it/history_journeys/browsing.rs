@@ -1,0 +1,81 @@
+//! A long history is read: to a date, and from its beginning.
+
+use std::time::{Duration, Instant};
+
+use super::subscribe;
+use crate::world::{World, rss};
+
+const URL: &str = "https://long.example/feed";
+
+/// A feed of so many entries, one a day, back from the start of the test.
+fn long(entries: i64) -> World {
+    let ids: Vec<String> = (0..entries).map(|day| format!("e{day}")).collect();
+    let entries: Vec<(&str, &str, i64, &str)> =
+        ids.iter().zip(0..).map(|(id, day)| (id.as_str(), id.as_str(), 24 * day + 1, "")).collect();
+    let mut world = World::new(120, 36);
+    world.serve(URL, &rss("Long", &entries));
+    subscribe(&mut world, URL);
+    world.press("l");
+    world
+}
+
+#[test]
+fn a_date_is_gone_to_and_the_edge_shows_where_one_is() {
+    let mut world = long(3000);
+    world.press("@2021-07<enter>");
+    let row = world.model.screen.list.selected_row().unwrap();
+    assert_eq!(row.listed.format("%Y-%m-%d").to_string(), "2021-07-31");
+    let screen = world.draw();
+    assert!(screen.contains("Jul 2021 · ") && screen.contains('┃'), "{screen}");
+    world.press("@1990<enter>");
+    assert_eq!(world.model.screen.list.selected, 2999, "nothing is older");
+    world.press("@soon<enter>");
+    assert!(world.notice().contains("is not a date"));
+}
+
+#[test]
+fn a_feed_is_read_from_its_beginning_and_goes_on_where_one_was() {
+    let mut world = long(1204);
+    world.press("B");
+    assert_eq!(world.titles()[0], "e1203", "the oldest comes first");
+    world.press("<enter>JJ");
+    let screen = world.draw();
+    assert!(screen.contains("3 of 1,204 read"), "{screen}");
+    world.press("<esc>B");
+    assert_eq!(world.titles()[0], "e0", "newest first again");
+    world.restart();
+    world.press("jjjjjlB");
+    let row = world.model.screen.list.selected_row().unwrap();
+    assert_eq!(row.title, "e1200", "the first that was not opened");
+    assert!(world.draw().contains("3 of 1,204 read"));
+}
+
+#[test]
+fn a_list_of_fifty_thousand_old_entries_scrolls_like_one_of_fifty() {
+    let scrolling = |entries: i64| {
+        let mut world = World::new(120, 36);
+        world.serve(URL, &rss("Long", &[("x", "X", 1, "")]));
+        subscribe(&mut world, URL);
+        // Documents hold 10 000 entries at most: the list is filled by several.
+        let mut number = 0;
+        while number < entries {
+            let most = (number + 5000).min(entries);
+            let ids: Vec<String> = (number..most).map(|id| format!("e{id}")).collect();
+            let ids = ids.iter().zip(number..);
+            let items: Vec<(&str, &str, i64, &str)> =
+                ids.map(|(id, hours)| (id.as_str(), id.as_str(), hours + 2, "")).collect();
+            world.serve(URL, &rss("Long", &items));
+            world.poll(backissue::history::FeedKey(1));
+            number = most;
+        }
+        world.press("l");
+        let began = Instant::now();
+        for _ in 0..40 {
+            world.press("<c-d>");
+        }
+        began.elapsed()
+    };
+    let (short, long) = (scrolling(50), scrolling(50_000));
+    // The store is asked for a window of rows now and then, in a list of any length.
+    assert!(long < short * 3 + Duration::from_millis(200), "{short:?} against {long:?}");
+}
