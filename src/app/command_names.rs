@@ -41,6 +41,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::MoreOften => "more-often",
         Command::LessOften => "less-often",
         Command::NormallyOften => "normally-often",
+        Command::Outline => "own-rule",
         Command::Edit => "edit",
         Command::Sort => "sort",
         Command::Palette => "command",

@@ -132,6 +132,8 @@ pub enum Command {
     Timetable,
     /// Times of the plan in UTC, or in the reader's zone.
     Zone,
+    /// In a plan: mark hours of the week for a rule.
+    Outline,
     /// The selected feed more often.
     MoreOften,
     /// The selected feed less often.
@@ -208,7 +210,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 42] = [
+pub const BINDINGS: &[Binding] = &[
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -360,6 +362,13 @@ pub const BINDINGS: [Binding; 42] = [
         "timetable: the coming polls in order",
     ),
     binding("U", &[Key::char('U')], &[], Command::Zone, "in a plan: UTC, or your own time zone"),
+    binding(
+        "M",
+        &[Key::char('M')],
+        &[],
+        Command::Outline,
+        "in a plan: mark hours of the week and give them an interval of your own",
+    ),
     binding("S", &[Key::char('S')], FEEDS, Command::Sort, "sort by title, unread or next poll"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
     binding(

@@ -138,7 +138,7 @@ fn with_argument(
         return browsing::go_to(model, now, argument);
     }
     if command == Command::Add {
-        let id = subscribing::next_addition(model);
+        let id = model.next_addition();
         let address = argument.to_owned();
         return subscribing::add(
             model,

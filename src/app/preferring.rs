@@ -9,7 +9,7 @@ use super::model::Model;
 use super::settings::PollSettings;
 use super::span::interval_text;
 use super::subscription::{Chosen, Subscription, Wishes};
-use super::{planning, walking};
+use super::{foreseeing, learning, planning, walking};
 use crate::history::FeedKey;
 use crate::schedule::{Pace, Stage};
 
@@ -101,6 +101,8 @@ fn replaced(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen
     planning::replan(model, feed, now);
     model.unsaved = model.unsaved.saturating_add(1);
     let mut effects = vec![Effect::SaveRecords(vec![(feed, record)])];
+    effects.extend(learning::changed(model, now, feed));
+    foreseeing::unsettle(model);
     if moved {
         feeds_pane::rebuild(model);
         effects.extend(walking::refresh_list(model, now));

@@ -9,7 +9,7 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{browsing, editing, explaining, palette, reading};
+use super::{browsing, editing, explaining, outlining, palette, reading};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -58,6 +58,9 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     }
     if let Some(Overlay::Palette(_)) = model.screen.overlay {
         return palette::pressed(model, now, key);
+    }
+    if matches!(&model.screen.overlay, Some(Overlay::Plan(pane)) if pane.outline.is_some()) {
+        return outlining::pressed(model, now, key);
     }
     if let Some(Overlay::Choice(choice)) = model.screen.overlay {
         return choosing(model, now, choice, key);
@@ -137,12 +140,15 @@ fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> 
 fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
     model.screen.uncover();
+    if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
+        return outlining::typed(model, now, (feed, replaces), &prompt.text);
+    }
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
     match prompt.purpose {
         PromptPurpose::Add => {
-            let id = subscribing::next_addition(model);
+            let id = model.next_addition();
             subscribing::add(
                 model,
                 now,
@@ -151,7 +157,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
-        // The edit dialog and the palette have the keys themselves.
-        PromptPurpose::Field(_) | PromptPurpose::Command => Vec::new(),
+        // The edit dialog and the palette have the keys themselves; a rule was dealt with.
+        PromptPurpose::Field(_) | PromptPurpose::Command | PromptPurpose::Rule { .. } => Vec::new(),
     }
 }

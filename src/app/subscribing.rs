@@ -155,11 +155,6 @@ fn insert(
     (feed, record)
 }
 
-/// The number of the next addition.
-pub fn next_addition(model: &Model) -> u32 {
-    model.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
-}
-
 /// The reader wants to subscribe.
 pub fn add(model: &mut Model, now: DateTime<Utc>, wanted: Wanted) -> Vec<Effect> {
     let id = wanted.id;

@@ -18,6 +18,7 @@ mod palette;
 mod pane;
 mod plan;
 mod plan_polls;
+mod plan_rhythm;
 mod plan_week;
 mod reader;
 mod status;

@@ -31,6 +31,7 @@ mod opml;
 mod palette;
 mod plans;
 mod polite;
+mod rhythms;
 mod screens;
 mod simulation;
 mod site;

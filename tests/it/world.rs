@@ -1,10 +1,12 @@
 //! A world for tests: the real model and the real store, a network made of a table, and a clock set by hand.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-use backissue::app::effect::{Effect, RenderedEntry};
+use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
 use backissue::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Request};
 use backissue::app::keymap::{Code, Key};
+use backissue::app::learning::LearnWanted;
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
@@ -15,6 +17,7 @@ use backissue::app::update::{begin, measured, update};
 use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
 use backissue::io::store::Store;
+use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -230,19 +233,15 @@ impl World {
                 let body = self.store.body(key).unwrap();
                 Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
             }
-            Effect::Render(wanted) => {
-                let mut rendered =
-                    view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-                view::link_list::append(&mut rendered, wanted.width);
-                Some(Msg::Rendered(Box::new(RenderedEntry {
-                    key: wanted.key,
-                    width: wanted.width,
-                    rendered,
-                })))
-            }
+            Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::LoadPolls(feed) => {
                 Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
             }
+            Effect::LoadPublications(feed) => {
+                let publications = Arc::new(self.store.publications(feed).unwrap());
+                Some(Msg::PublicationsLoaded(feed, Some(publications)))
+            }
+            Effect::Learn(wanted) => Some(learned(&wanted)),
             Effect::CountToday(since) => {
                 Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
             }
@@ -380,6 +379,7 @@ fn named_key(name: &str) -> Key {
         "esc" => Key::code(Code::Esc),
         "tab" => Key::code(Code::Tab),
         "end" => Key::code(Code::End),
+        "backspace" => Key::code(Code::Backspace),
         name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
     }
 }
@@ -398,4 +398,15 @@ pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
     format!(
         "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
     )
+}
+
+fn rendered(wanted: &RenderWanted) -> Msg {
+    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    view::link_list::append(&mut rendered, wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+fn learned(wanted: &LearnWanted) -> Msg {
+    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
+    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }
