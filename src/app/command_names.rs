@@ -26,6 +26,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::MarkAll => "mark-all-read",
         Command::Star => "star",
         Command::Undo => "undo",
+        Command::Redo => "redo",
         Command::Open => "open-in-browser",
         Command::Add => "add",
         Command::Poll => "poll",

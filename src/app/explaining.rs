@@ -224,6 +224,7 @@ pub const fn works_over_panes(command: Command) -> bool {
                 | Command::Poll
                 | Command::PollAll
                 | Command::Undo
+                | Command::Redo
                 | Command::Enter
         )
 }

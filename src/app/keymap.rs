@@ -108,6 +108,8 @@ pub enum Command {
     Star,
     /// Undo.
     Undo,
+    /// Do again what was undone.
+    Redo,
     /// Open in the browser.
     Open,
     /// Subscribe.
@@ -304,6 +306,7 @@ pub const BINDINGS: &[Binding] = &[
         Command::Undo,
         "undo the last mark or change",
     ),
+    binding("Ctrl-y", &[Key::ctrl('y')], &[], Command::Redo, "do again what was undone"),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
         "1-9",

@@ -54,6 +54,7 @@ pub mod sparing;
 pub mod subscribing;
 pub mod subscription;
 pub mod traffic;
+pub mod undoing;
 pub mod unsubscribing;
 pub mod update;
 pub mod walking;

@@ -10,7 +10,6 @@ use chrono_tz::Tz;
 
 use super::backfilling::Backfill;
 use super::learning::Learning;
-use super::marking::UndoStack;
 use super::planning;
 use super::polling;
 use super::reachability::Reachability;
@@ -20,6 +19,7 @@ use super::settings::Settings;
 use super::subscribing::{Addition, Imported};
 use super::subscription::{SavedSubscription, Subscription};
 use super::traffic::Traffic;
+use super::undoing::UndoStack;
 use crate::history::FeedKey;
 use crate::schedule::Timetable;
 

@@ -13,7 +13,7 @@ use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
     attention, browsing, editing, explaining, foreseeing, marking, outlining, palette, preferring,
-    reading, unsubscribing, walking, wishing,
+    reading, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -49,7 +49,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
         Command::MarkAll => marking::mark_all(model),
-        Command::Undo => marking::undo(model, now),
+        Command::Undo => undoing::undo(model, now),
+        Command::Redo => undoing::redo(model, now),
         Command::Open => reading::open_page(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),

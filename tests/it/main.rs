@@ -37,4 +37,5 @@ mod simulation;
 mod site;
 mod store;
 mod timing;
+mod undoing;
 mod world;

@@ -51,7 +51,7 @@ pub struct World {
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
     pub quit: bool,
-    store: Store,
+    pub store: Store,
     size: (u16, u16),
     _folder: tempfile::TempDir,
 }
