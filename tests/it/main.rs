@@ -31,6 +31,7 @@ mod opml;
 mod palette;
 mod plans;
 mod polite;
+mod random_keys;
 mod rhythms;
 mod screens;
 mod simulation;
