@@ -145,6 +145,8 @@ pub struct AnswerHeaders {
     pub etag: Option<Vec<u8>>,
     /// `Last-Modified`, byte for byte.
     pub last_modified: Option<Vec<u8>>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
     /// `Cache-Control`, several joined by commas.
     pub cache_control: Option<String>,
     /// `Expires`.

@@ -70,7 +70,7 @@ pub(super) enum Command {
     Set(SetArgs),
     /// Show what is read in a feed document
     Parse(ParseArgs),
-    /// Say what readers will make of a feed document, for its publisher
+    /// Say what readers will make of a feed and its archives, for its publisher
     Lint(LintArgs),
     /// Try ways of polling on recorded publication times: the paper's experiment
     Simulate(SimulateArgs),
@@ -290,10 +290,10 @@ pub(super) struct ParseArgs {
 /// `lint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct LintArgs {
-    /// A document, or - for standard input
-    #[arg(value_name = "FILE")]
+    /// An address, which is asked, with the archives behind it; or a document, or - for standard input
+    #[arg(value_name = "URL|FILE")]
     pub(super) file: String,
-    /// Address of the document, for relative links
+    /// Address of the document that a file holds, for relative links
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
     /// Write one JSON document for a program to read

@@ -37,7 +37,7 @@ const COMMANDS: [(&str, &[&str]); 22] = [
     ("history", &["FEED", "--continue", "--retry", "--reread", "--json"]),
     ("search", &["WORDS", "--json"]),
     ("parse", &["FILE", "--url", "--content-type", "--json"]),
-    ("lint", &["URL"]),
+    ("lint", &["URL", "FILE", "--url", "--json"]),
     ("simulate", &["--feeds", "--policy", "--rules", "--budget", "--stdio", "--table"]),
     ("doctor", &["--repair"]),
     ("backup", &["FILE"]),

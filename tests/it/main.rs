@@ -26,6 +26,7 @@ mod history_program;
 mod http;
 mod journeys;
 mod late_rows;
+mod lint_program;
 mod mutations;
 mod opml;
 mod plans;

@@ -56,16 +56,24 @@ impl Http {
 
     /// Performs one fetch. It always ends, at the latest at the total time-out.
     pub async fn fetch(&self, request: Request) -> Fetched {
+        self.fetch_traced(request, Trace::default()).await.0
+    }
+
+    /// The same, with the decoded body of the last answer as it came.
+    pub async fn fetch_kept(&self, request: Request) -> (Fetched, Vec<u8>) {
+        self.fetch_traced(request, Trace { keeps: true, ..Trace::default() }).await
+    }
+
+    async fn fetch_traced(&self, request: Request, mut trace: Trace) -> (Fetched, Vec<u8>) {
         let started = clock::now();
-        let mut trace = Trace::default();
         let total = self.limits.total;
         let timed = tokio::time::timeout(total, self.exchange(&request, &mut trace)).await;
         let result = timed.unwrap_or(Err(Failure::Timeout {
             phase: "the whole answer",
             seconds: total.as_secs(),
         }));
-        let Trace { wire_bytes, hops, conditional } = trace;
-        Fetched { started, wire_bytes, hops, conditional, result }
+        let Trace { wire_bytes, hops, conditional, kept, .. } = trace;
+        (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
     async fn exchange(&self, request: &Request, trace: &mut Trace) -> Result<Answer, Failure> {
@@ -148,6 +156,9 @@ impl Http {
         let content_type = joined(response.headers(), &header::CONTENT_TYPE);
         let (bytes, turn) = self.read(&url, &mut response, trace).await?;
         drop(response);
+        if trace.keeps {
+            trace.kept.clone_from(&bytes);
+        }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
             read_body(&bytes, url.as_str(), content_type.as_deref())
@@ -190,6 +201,9 @@ struct Trace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
+    /// The body is wanted as it came.
+    keeps: bool,
+    kept: Vec<u8>,
 }
 
 /// The head of an answer.
