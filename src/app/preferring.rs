@@ -9,7 +9,7 @@ use super::model::Model;
 use super::settings::PollSettings;
 use super::span::interval_text;
 use super::subscription::{Chosen, Subscription, Wishes};
-use super::{planning, walking};
+use super::{planning, walking, wishing};
 use crate::history::FeedKey;
 use crate::schedule::{Pace, Stage};
 
@@ -98,9 +98,13 @@ fn replaced(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen
     subscription.record.choose(chosen);
     let record = subscription.record.clone();
     let moved = (&before.own_title, &before.tags) != (&record.own_title, &record.tags);
+    let moved_elsewhere = before.wishes.archives != record.wishes.archives;
     planning::replan(model, feed, now);
     model.unsaved = model.unsaved.saturating_add(1);
     let mut effects = vec![Effect::SaveRecords(vec![(feed, record)])];
+    if moved_elsewhere {
+        effects.extend(wishing::adapt(model, now, feed));
+    }
     if moved {
         feeds_pane::rebuild(model);
         effects.extend(walking::refresh_list(model, now));

@@ -10,7 +10,7 @@ use super::server_habits::ServerHabits;
 use super::settings::HistoryMode;
 use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
-use crate::history::{Counters, FeedKey, HistoryRecord, Merging, Node};
+use crate::history::{Adaptor, Counters, FeedKey, HistoryRecord, Merging, Node};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
 
 /// One subscription as the model holds it.
@@ -93,6 +93,9 @@ pub struct Wishes {
     pub ignore_expired: bool,
     /// Whether archives are walked.
     pub history: Option<HistoryMode>,
+    /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub archives: Option<Adaptor>,
     /// The server's cache lifetimes are not believed (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// The publisher's skip windows are not kept (SPEC B.5).
@@ -129,6 +132,9 @@ impl Wishes {
             history: settings
                 .get("history")
                 .and_then(|word| HistoryMode::ALL.into_iter().find(|mode| mode.word() == word)),
+            archives: settings
+                .get("archives")
+                .and_then(|word| Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word)),
             ignore_cache_lifetime: is_on("ignore-cache-lifetime"),
             ignore_skips: is_on("ignore-skips"),
         }
@@ -145,6 +151,7 @@ impl Wishes {
             ("allow-insecure", on(self.allow_insecure)),
             ("ignore-expired", on(self.ignore_expired)),
             ("history", self.history.map(|mode| mode.word().to_owned())),
+            ("archives", self.archives.map(|adaptor| adaptor.word().to_owned())),
             ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
             ("ignore-skips", on(self.ignore_skips)),
         ];

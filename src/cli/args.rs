@@ -239,6 +239,10 @@ pub(super) struct SetArgs {
     /// Fetch older entries from archives: by itself, after asking, or never
     #[arg(long, value_parser = ["auto", "ask", "off"])]
     pub(super) history: Option<String>,
+    /// Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the Internet
+    /// Archive; no standard, off by default
+    #[arg(long, value_parser = ["none", "wordpress", "internet-archive"])]
+    pub(super) archives: Option<String>,
     /// Do not believe how long the server says its answers stay fresh
     #[arg(long, value_parser = ["on", "off"])]
     pub(super) ignore_cache_lifetime: Option<String>,
@@ -262,6 +266,7 @@ impl SetArgs {
             &self.max,
             &self.every,
             &self.history,
+            &self.archives,
             &self.ignore_cache_lifetime,
             &self.ignore_skips,
             &self.title,

@@ -4,10 +4,12 @@ use super::args::{Options, SetArgs};
 use super::session::{self, Failure};
 use super::{Done, lookup, plan};
 use crate::app::editing;
+use crate::app::effect::Effect;
 use crate::app::preferring;
 use crate::app::settings::HistoryMode;
 use crate::app::span::{interval_minutes, interval_text};
 use crate::app::subscription::Chosen;
+use crate::history::Adaptor;
 use crate::io::{clock, console};
 use crate::schedule::Pace;
 
@@ -26,11 +28,16 @@ pub(super) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
         return Err(Failure::new(sentence));
     }
     let chosen = chosen(before.clone(), args).map_err(Failure::new)?;
-    preferring::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
-    if let Some(subscription) = model.feeds.get(&feed) {
-        store.save_records(&[(feed, subscription.record.clone())])?;
-        store.sync()?;
+    let effects =
+        preferring::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
+    for effect in effects {
+        if let Effect::SaveRecords(records) = &effect {
+            store.save_records(records)?;
+        } else if let Effect::KeepHistory(commit) = &effect {
+            store.keep_history(commit)?;
+        }
     }
+    store.sync()?;
     console::put(&plan::told(&model, feed, now));
     let changes = changes(&before, &chosen);
     if changes.is_empty() {
@@ -59,6 +66,9 @@ fn chosen(mut chosen: Chosen, args: &SetArgs) -> Result<Chosen, String> {
     }
     if let Some(word) = &args.history {
         wishes.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
+    }
+    if let Some(word) = &args.archives {
+        wishes.archives = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word);
     }
     let on = |word: &Option<String>, before| word.as_ref().map_or(before, |word| word == "on");
     wishes.ignore_cache_lifetime = on(&args.ignore_cache_lifetime, wishes.ignore_cache_lifetime);
@@ -90,6 +100,7 @@ fn changes(before: &Chosen, after: &Chosen) -> Vec<String> {
                 "history",
                 wishes.history.map_or_else(|| "as configured".into(), |mode| mode.word().into()),
             ),
+            ("archives", wishes.archives.map_or("none", Adaptor::word).into()),
             ("ignore-cache-lifetime", switch(wishes.ignore_cache_lifetime)),
             ("ignore-skips", switch(wishes.ignore_skips)),
         ]

@@ -28,6 +28,7 @@ const COMMANDS: [(&str, &[&str]); 22] = [
             "--max",
             "--every",
             "--history",
+            "--archives",
             "--ignore-cache-lifetime",
             "--ignore-skips",
             "--title",

@@ -20,6 +20,7 @@ mod cli;
 mod corpus;
 mod docs;
 mod documents;
+mod elsewhere_program;
 mod history;
 mod history_journeys;
 mod history_program;

@@ -12,8 +12,9 @@ use super::limits::Limits;
 use super::proxies::without_login;
 use super::reach::Word;
 use super::redirects::{self, Steps, Turn, Way};
-use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Request};
+use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Manner, Request};
 use crate::app::settings::{Credentials, NetworkSettings};
+use crate::history::adaptor::read_listing;
 use crate::io::body::Decoding;
 use crate::io::clock;
 
@@ -89,7 +90,7 @@ impl Http {
             let (answer, turn) = if let Some(turn) = Turn::of_head(status, head)? {
                 (unread(&way.at, &arrived), Some(turn))
             } else {
-                let answer = self.answer(way.at.clone(), arrived, trace).await?;
+                let answer = self.answer(way.at.clone(), arrived, request.manner, trace).await?;
                 let turn = Turn::of_document(&answer);
                 (answer, turn)
             };
@@ -146,6 +147,7 @@ impl Http {
         &self,
         url: Url,
         arrived: Arrived,
+        manner: Manner,
         trace: &mut Trace,
     ) -> Result<Answer, Failure> {
         let answer = unread(&url, &arrived);
@@ -161,7 +163,11 @@ impl Http {
         }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
-            read_body(&bytes, url.as_str(), content_type.as_deref())
+            let listing = (manner == Manner::Listing).then(|| read_listing(&bytes)).flatten();
+            listing.map_or_else(
+                || read_body(&bytes, url.as_str(), content_type.as_deref()),
+                AnswerBody::Listing,
+            )
         });
         let body =
             read.await.map_err(|_| Failure::Protocol("the answer could not be read".into()))?;
