@@ -11,7 +11,7 @@ use super::settings::HistoryMode;
 use super::subscription::Subscription;
 use crate::feed::FeedDocument;
 use crate::history::overrun::Verdict;
-use crate::history::{DocumentKind, Failure, FeedKey, Mode, Policy, Polled};
+use crate::history::{DocumentKind, Failure, FeedKey, Mode, Policy, Polled, Way};
 use crate::schedule::{Standing, Wait};
 
 /// A subscription document that was read, as [`Subscription::history`] sees it.
@@ -107,6 +107,13 @@ pub fn policy(model: &Model, feed: FeedKey) -> Policy {
     Policy { mode, day_documents, allow_insecure, ..Policy::default() }
 }
 
+/// The adaptor that the reader chose for a feed, as its history is to take it.
+pub fn way(model: &Model, feed: FeedKey) -> Option<Way> {
+    let record = &model.feeds.get(&feed)?.record;
+    let base = model.settings.history.internet_archive.trim_end_matches('/').to_owned();
+    record.wishes.archives.map(|adaptor| Way { adaptor, base, url: record.url.clone() })
+}
+
 /// An archive or a page that came: what answered, and its document.
 #[derive(Debug)]
 pub struct Archive {
@@ -116,6 +123,8 @@ pub struct Archive {
     pub public: bool,
     /// What it says; perhaps no feed.
     pub document: Box<FeedDocument>,
+    /// The copies it lists, if it is a listing.
+    pub listing: Option<Vec<u64>>,
 }
 
 /// Judges the answer to a request for an archive or a page (SPEC C.8, D.2).
@@ -124,8 +133,14 @@ pub fn judge(fetched: Fetched) -> Result<Archive, Failure> {
     let unreadable = |why: &str| Err(Failure::Unreadable(why.to_owned()));
     match (answer.status, answer.body) {
         (200 | 203, AnswerBody::Document(document)) => {
-            Ok(Archive { url: answer.url, public: answer.public, document })
+            Ok(Archive { url: answer.url, public: answer.public, document, listing: None })
         }
+        (200 | 203, AnswerBody::Listing(captures)) => Ok(Archive {
+            url: answer.url,
+            public: answer.public,
+            document: Box::default(),
+            listing: Some(captures),
+        }),
         (200 | 203, AnswerBody::Page { title: Some(title), .. }) => {
             unreadable(&format!("not a feed but the page '{title}'"))
         }

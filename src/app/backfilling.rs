@@ -6,7 +6,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::archiving::{Archive, end_of, judge, policy};
+use super::archiving::{Archive, end_of, judge, policy, way};
 use super::effect::Effect;
 use super::fetching::{FetchId, Fetched, Manner, Purpose, Reach, Request};
 use super::gap_rows;
@@ -67,8 +67,9 @@ pub fn checked(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effe
     if !model.fills_history || model.offline {
         return Vec::new();
     }
-    let mode = policy(model, feed).mode;
+    let (mode, way) = (policy(model, feed).mode, way(model, feed));
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+    subscription.history.adapt(way.as_ref());
     subscription.history.checked(mode, now);
     let has_work = subscription.history.has_work();
     if has_work { begin(model, now, feed, None) } else { Vec::new() }
@@ -192,7 +193,7 @@ pub fn ask(model: &mut Model, now: DateTime<Utc>, id: FetchId, feed: FeedKey) ->
         (backfill.stage, backfill.fetch) = (Stage::Asking, Some(id));
         backfill.request.clone()
     });
-    let Some(ArchiveRequest { url, by, by_public: public, .. }) = request else {
+    let Some(ArchiveRequest { url, by, by_public: public, listing, .. }) = request else {
         model.traffic.end(id, now, &model.settings.network);
         return Vec::new();
     };
@@ -200,7 +201,7 @@ pub fn ask(model: &mut Model, now: DateTime<Utc>, id: FetchId, feed: FeedKey) ->
         id,
         url,
         validators: None,
-        manner: Manner::Usual,
+        manner: if listing { Manner::Listing } else { Manner::Usual },
         reach: Reach::Supplied { by, public },
         allow_insecure: insecure,
     })]
@@ -262,7 +263,11 @@ fn answered(
     (backfill.fetch, backfill.request, backfill.merging) = (None, None, None);
     let (mut document, mut trouble) = (None, None);
     match judged {
-        Ok(Archive { url, public, document: came }) => {
+        Ok(Archive { listing: Some(captures), .. }) => {
+            let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+            walk.listed(captures, started);
+        }
+        Ok(Archive { url, public, document: came, listing: None }) => {
             let arrival =
                 Arrival { url: &url, public, fetched_at: started, wire_bytes, document: &came };
             let merging = if backfill.paging {

@@ -16,7 +16,7 @@ use super::span::{interval_minutes, interval_text};
 use super::subscription::{Chosen, SubscriptionRecord};
 use crate::feed::Zone;
 use crate::feed::opml::normal_tag;
-use crate::history::FeedKey;
+use crate::history::{Adaptor, FeedKey};
 use crate::schedule::Pace;
 
 /// The form.
@@ -88,11 +88,14 @@ pub enum EditField {
     IgnoreSkips,
     /// Whether archives are walked.
     History,
+    /// Where older entries are looked for that the publisher does not offer.
+    Archives,
 }
 
 const PACES: &[&str] = &["as configured", "more", "normal", "less"];
 const SWITCH: &[&str] = &["no", "yes"];
 const LEARN: &[&str] = &["as configured", "yes", "no"];
+const ARCHIVES: &[&str] = &["none", "WordPress pages", "Internet Archive"];
 const HISTORY: &[&str] = &["as configured", "auto", "ask", "off"];
 
 impl EditField {
@@ -110,6 +113,7 @@ impl EditField {
             Self::IgnoreCacheLifetime => "ignore cache lifetime",
             Self::IgnoreSkips => "ignore skip hours and days",
             Self::History => "history",
+            Self::Archives => "archives from elsewhere",
         }
     }
 }
@@ -122,6 +126,9 @@ impl EditForm {
         let history = wishes
             .history
             .and_then(|mode| HistoryMode::ALL.iter().position(|other| *other == mode));
+        let archives = wishes
+            .archives
+            .and_then(|chosen| Adaptor::ALL.iter().position(|other| *other == chosen));
         let span = |minutes: Option<u32>| minutes.map(interval_text).unwrap_or_default();
         let configured = |minutes| format!("{}, as configured", interval_text(minutes));
         let poll: &PollSettings = &settings.poll;
@@ -152,6 +159,7 @@ impl EditForm {
             ),
             choice(EditField::IgnoreSkips, SWITCH, usize::from(wishes.ignore_skips), ""),
             choice(EditField::History, HISTORY, chosen(history), settings.history.mode.word()),
+            choice(EditField::Archives, ARCHIVES, chosen(archives), "not a standard"),
         ];
         let before = record.chosen();
         Self { feed, address: record.url.clone(), rows, selected: 0, problem: None, zone, before }
@@ -231,6 +239,9 @@ fn read(row: &EditRow, into: &mut Chosen, zone: &Zone) -> Result<(), String> {
         EditField::IgnoreSkips => wishes.ignore_skips = place == 1,
         EditField::History => {
             wishes.history = own.and_then(|own| HistoryMode::ALL.get(own).copied());
+        }
+        EditField::Archives => {
+            wishes.archives = own.and_then(|own| Adaptor::ALL.get(own).copied());
         }
     }
     Ok(())

@@ -53,6 +53,8 @@ pub enum Manner {
     Fresh,
     /// What is new only: `A-IM: feed` (SPEC D.7). Sent only beside a known `ETag`.
     Delta,
+    /// A listing of the copies that the Internet Archive has.
+    Listing,
     /// The document in any form: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
     Anything,
 }
@@ -145,6 +147,8 @@ pub struct AnswerHeaders {
     pub etag: Option<Vec<u8>>,
     /// `Last-Modified`, byte for byte.
     pub last_modified: Option<Vec<u8>>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
     /// `Cache-Control`, several joined by commas.
     pub cache_control: Option<String>,
     /// `Expires`.
@@ -184,6 +188,8 @@ pub enum AnswerBody {
     /// A feed document, a redirect document, or something that is neither
     /// ([`crate::feed::Kind::None`] with its flaws).
     Document(Box<FeedDocument>),
+    /// The copies that were asked for as a listing, oldest first.
+    Listing(Vec<u64>),
     /// An HTML page.
     Page {
         /// Its title, plain text.

@@ -9,7 +9,7 @@ use super::settings::PollSettings;
 use super::span::interval_text;
 use super::subscription::{Chosen, Subscription, Wishes};
 use super::undoing::Step;
-use super::{foreseeing, learning, planning, walking};
+use super::{foreseeing, learning, planning, walking, wishing};
 use crate::history::FeedKey;
 use crate::schedule::{Pace, Stage};
 
@@ -85,11 +85,15 @@ pub fn replaced(
     subscription.record.choose(chosen);
     let record = subscription.record.clone();
     let moved = (&before.own_title, &before.tags) != (&record.own_title, &record.tags);
+    let moved_elsewhere = before.wishes.archives != record.wishes.archives;
     planning::replan(model, feed, now);
     model.unsaved = model.unsaved.saturating_add(1);
     let mut effects = vec![Effect::SaveRecords(vec![(feed, record)])];
     effects.extend(learning::changed(model, now, feed));
     foreseeing::unsettle(model);
+    if moved_elsewhere {
+        effects.extend(wishing::adapt(model, now, feed));
+    }
     if moved {
         feeds_pane::rebuild(model);
         effects.extend(walking::refresh_list(model, now));

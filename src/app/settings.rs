@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::history::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
 
 /// Everything that can be configured. Times are in the unit their name ends with.
@@ -112,6 +113,8 @@ pub struct HistorySettings {
     pub mode: HistoryMode,
     /// Archives of one feed asked for in a day (`ARCHIVE_DAY_DOCS`).
     pub archives_a_day: u32,
+    /// Where the Internet Archive is asked, for feeds whose reader wants it.
+    pub internet_archive: String,
 }
 
 /// Whether archives are walked (SPEC C.10).
@@ -175,7 +178,11 @@ impl Default for Settings {
                 learn: true,
                 start_spread_seconds: 5,
             },
-            history: HistorySettings { mode: HistoryMode::Auto, archives_a_day: 200 },
+            history: HistorySettings {
+                mode: HistoryMode::Auto,
+                archives_a_day: 200,
+                internet_archive: INTERNET_ARCHIVE.to_owned(),
+            },
             ui: UiSettings { theme: None, mouse: true, images: false, text_width: 80 },
         }
     }

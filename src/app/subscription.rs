@@ -11,7 +11,7 @@ use super::server_habits::ServerHabits;
 use super::settings::HistoryMode;
 use crate::feed::sparse::is_default;
 use crate::feed::{FeedDocument, IntervalRule, Zone};
-use crate::history::{Counters, FeedKey, HistoryRecord, Merging, Node};
+use crate::history::{Adaptor, Counters, FeedKey, HistoryRecord, Merging, Node};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
 
 /// One subscription as the model holds it.
@@ -100,6 +100,9 @@ pub struct Wishes {
     /// The reader's own interval rules (SPEC B.2 rank 0.5).
     #[serde(skip_serializing_if = "is_default")]
     pub rules: Vec<IntervalRule>,
+    /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub archives: Option<Adaptor>,
     /// The server's cache lifetimes are not believed (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// The publisher's skip windows are not kept (SPEC B.5).
@@ -145,6 +148,9 @@ impl Wishes {
                 .get("rules")
                 .and_then(|text| own_rules::read_rules(text, &Zone::Utc).ok())
                 .unwrap_or_default(),
+            archives: settings
+                .get("archives")
+                .and_then(|word| Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word)),
             ignore_cache_lifetime: is_on("ignore-cache-lifetime"),
             ignore_skips: is_on("ignore-skips"),
         }
@@ -163,6 +169,7 @@ impl Wishes {
             ("history", self.history.map(|mode| mode.word().to_owned())),
             ("learn", self.learn.map(|learn| if learn { "on" } else { "off" }.to_owned())),
             ("rules", Some(own_rules::rules_text(&self.rules)).filter(|text| !text.is_empty())),
+            ("archives", self.archives.map(|adaptor| adaptor.word().to_owned())),
             ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
             ("ignore-skips", on(self.ignore_skips)),
         ];

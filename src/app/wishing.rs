@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::archiving;
 use super::backfilling;
 use super::effect::Effect;
 use super::model::Model;
@@ -10,7 +11,7 @@ use super::undoing::Step;
 use super::walking;
 use crate::history::walk::ArchiveRequest;
 use crate::history::{
-    DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Policy,
+    DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Policy, Via,
 };
 
 /// A wish.
@@ -175,6 +176,19 @@ pub fn show_again(
     changed(model, now, feed)
 }
 
+/// The reader chose where older entries are looked for that the publisher does not offer, or nowhere: what was under way is
+/// dropped. What is to be asked for is asked for after the feed's next good check.
+pub fn adapt(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    backfilling::drop_walk(model, feed);
+    let way = archiving::way(model, feed);
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+    if subscription.state.facts.last_ok.is_none() {
+        return Vec::new();
+    }
+    subscription.history.adapt(way.as_ref());
+    changed(model, now, feed)
+}
+
 /// A gap was hidden or shown: the record is written now, or with the archive that is under way.
 fn changed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let mut effects = Vec::new();
@@ -196,6 +210,11 @@ pub fn explained(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     said.extend(gap.advice().map(|advice| format!("{advice}.")));
     if !gap.edge.url.is_empty() {
         said.push(format!("It should be at {}", gap.edge.url));
+    }
+    if gap.edge.via != Via::Link {
+        said.push(
+            "The publisher does not offer it; you chose to look for it there (e).".to_owned(),
+        );
     }
     if let Some(at) = gap.last_try {
         let times =

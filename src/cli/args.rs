@@ -70,7 +70,7 @@ pub(super) enum Command {
     Set(SetArgs),
     /// Show what is read in a feed document
     Parse(ParseArgs),
-    /// Say what readers will make of a feed document, for its publisher
+    /// Say what readers will make of a feed and its archives, for its publisher
     Lint(LintArgs),
     /// Try ways of polling on recorded publication times: the paper's experiment
     Simulate(SimulateArgs),
@@ -246,6 +246,10 @@ pub(super) struct SetArgs {
     /// all away
     #[arg(long = "rule", value_name = "R")]
     pub(super) rules: Vec<String>,
+    /// Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the Internet
+    /// Archive; no standard, off by default
+    #[arg(long, value_parser = ["none", "wordpress", "internet-archive"])]
+    pub(super) archives: Option<String>,
     /// Do not believe how long the server says its answers stay fresh
     #[arg(long, value_parser = ["on", "off"])]
     pub(super) ignore_cache_lifetime: Option<String>,
@@ -270,6 +274,7 @@ impl SetArgs {
             &self.every,
             &self.history,
             &self.learn,
+            &self.archives,
             &self.ignore_cache_lifetime,
             &self.ignore_skips,
             &self.title,
@@ -298,10 +303,10 @@ pub(super) struct ParseArgs {
 /// `lint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct LintArgs {
-    /// A document, or - for standard input
-    #[arg(value_name = "FILE")]
+    /// An address, which is asked, with the archives behind it; or a document, or - for standard input
+    #[arg(value_name = "URL|FILE")]
     pub(super) file: String,
-    /// Address of the document, for relative links
+    /// Address of the document that a file holds, for relative links
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
     /// Write one JSON document for a program to read

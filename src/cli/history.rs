@@ -105,7 +105,7 @@ fn reach(feed: &Subscription) -> Option<String> {
 
 /// The archives, newest first, without their other names.
 fn archives(nodes: &Nodes) -> Vec<(&str, &Node)> {
-    let is_one = |node: &Node| !matches!(node.state, NodeState::AliasOf(_));
+    let is_one = |node: &Node| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);
     let mut archives: Vec<(&str, &Node)> = nodes.iter().filter(|(_, node)| is_one(node)).collect();
     archives.sort_by_key(|(_, node)| (std::cmp::Reverse(node.epoch), node.depth));
     archives

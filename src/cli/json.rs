@@ -194,6 +194,7 @@ pub(super) fn history(model: &Model, feed: &Subscription, now: DateTime<Utc>) ->
             HistoryStanding::CompleteExcept(_) => "gaps",
             HistoryStanding::NotOffered => "not_offered",
             HistoryStanding::Paged => "paged",
+            HistoryStanding::Adapted(..) => "adapted",
         };
         (word, standing.text())
     };

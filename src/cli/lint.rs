@@ -1,24 +1,24 @@
-//! `backissue lint`: what readers will make of a document, for its publisher; no store, no network.
+//! `backissue lint`: what readers will make of a document, for its publisher; no store. An address is asked, and so
+//! are the archives behind it.
 
 use super::Done;
-use super::args::LintArgs;
+use super::args::{LintArgs, Options};
 use super::session::Failure;
-use super::{json, parse};
+use super::{json, linting, parse};
 use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
 use crate::lint::{Finding, Level, Topic, Verdict, examine, verdict_json};
 
 /// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
-pub(super) fn run(args: &LintArgs) -> Result<Done, Failure> {
-    if is_address(&args.file) {
-        let sentence = "lint reads files so far: save the document and name the file, with --url for its address";
-        return Err(Failure::new(sentence));
-    }
-    let bytes = parse::read(&args.file)?;
-    let (url, now) = (args.url.clone(), clock::now());
-    let verdict = parse::apart(move || {
-        examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now)
-    })?;
+pub(super) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
+    let verdict = if is_address(&args.file) {
+        if args.url.is_some() {
+            return Err(Failure::new("--url is for files: an address that is asked has its own"));
+        }
+        linting::surveyed(options, &args.file)?
+    } else {
+        read(args)?
+    };
     if args.json {
         console::put(&json::text(&verdict_json(&verdict)));
     } else {
@@ -30,6 +30,12 @@ pub(super) fn run(args: &LintArgs) -> Result<Done, Failure> {
     }
     let is_clean = verdict.count(Level::Error) == 0 && verdict.count(Level::Warning) == 0;
     Ok(if is_clean { Done::All } else { Done::WithFailures })
+}
+
+fn read(args: &LintArgs) -> Result<Verdict, Failure> {
+    let bytes = parse::read(&args.file)?;
+    let (url, now) = (args.url.clone(), clock::now());
+    parse::apart(move || examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now))
 }
 
 fn is_address(file: &str) -> bool {
@@ -46,6 +52,9 @@ fn lines(verdict: &Verdict) -> String {
             lines.push(format!("\n{}", finding.topic.word()));
         }
         lines.push(line(finding));
+        // Of a file, and of the document that was asked for, the place need not be told.
+        let place = finding.place.as_deref().filter(|place| Some(*place) != verdict.url.as_deref());
+        lines.extend(place.map(|place| format!("           at {place}")));
     }
     let counts = [Level::Error, Level::Warning, Level::Note];
     let counts = counts.map(|level| {
@@ -70,6 +79,7 @@ mod tests {
         let finding = |level, topic, text: &str| Finding {
             level,
             topic,
+            place: None,
             element: "ttl".into(),
             text: text.into(),
             message: "m".into(),
@@ -79,6 +89,8 @@ mod tests {
             role: crate::feed::Role::Plain,
             title: Some("T".into()),
             entries: 0,
+            url: None,
+            chain: None,
             polls: None,
             findings: vec![
                 finding(Level::Note, Topic::Hints, ""),

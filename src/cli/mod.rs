@@ -17,6 +17,7 @@ mod history;
 mod import;
 mod json;
 mod lint;
+mod linting;
 mod lookup;
 mod parse;
 mod plan;
@@ -82,7 +83,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Plan(args)) => plan::run(&options, &args),
         Some(Command::Set(args)) => set::run(&options, &args),
         Some(Command::Parse(args)) => parse::run(&args),
-        Some(Command::Lint(args)) => lint::run(&args),
+        Some(Command::Lint(args)) => lint::run(&options, &args),
         Some(Command::Simulate(args)) => simulate::run(&options, &args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
     }

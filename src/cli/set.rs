@@ -4,6 +4,7 @@ use super::args::{Options, SetArgs};
 use super::session::{self, Failure};
 use super::{Done, lookup, plan};
 use crate::app::editing;
+use crate::app::effect::Effect;
 use crate::app::learning;
 use crate::app::own_rules;
 use crate::app::preferring;
@@ -11,6 +12,7 @@ use crate::app::settings::HistoryMode;
 use crate::app::span::{interval_minutes, interval_text};
 use crate::app::subscription::Chosen;
 use crate::feed::Zone;
+use crate::history::Adaptor;
 use crate::io::{clock, console};
 use crate::schedule::Pace;
 
@@ -30,11 +32,16 @@ pub(super) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
     }
     let chosen =
         chosen(before.clone(), args, &learning::zone_of(model.zone)).map_err(Failure::new)?;
-    preferring::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
-    if let Some(subscription) = model.feeds.get(&feed) {
-        store.save_records(&[(feed, subscription.record.clone())])?;
-        store.sync()?;
+    let effects =
+        preferring::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
+    for effect in effects {
+        if let Effect::SaveRecords(records) = &effect {
+            store.save_records(records)?;
+        } else if let Effect::KeepHistory(commit) = &effect {
+            store.keep_history(commit)?;
+        }
     }
+    store.sync()?;
     console::put(&plan::told(&model, feed, now));
     let changes = changes(&before, &chosen);
     if changes.is_empty() {
@@ -69,6 +76,9 @@ fn chosen(mut chosen: Chosen, args: &SetArgs, zone: &Zone) -> Result<Chosen, Str
     }
     if !args.rules.is_empty() {
         wishes.rules = own_rules::read_rules(&args.rules.join(";"), zone)?;
+    }
+    if let Some(word) = &args.archives {
+        wishes.archives = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word);
     }
     let on = |word: &Option<String>, before| word.as_ref().map_or(before, |word| word == "on");
     wishes.ignore_cache_lifetime = on(&args.ignore_cache_lifetime, wishes.ignore_cache_lifetime);
@@ -107,6 +117,7 @@ fn changes(before: &Chosen, after: &Chosen) -> Vec<String> {
                     .filter(|text| !text.is_empty())
                     .unwrap_or_else(|| "none".into()),
             ),
+            ("archives", wishes.archives.map_or("none", Adaptor::word).into()),
             ("ignore-cache-lifetime", switch(wishes.ignore_cache_lifetime)),
             ("ignore-skips", switch(wishes.ignore_skips)),
         ]

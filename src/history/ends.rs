@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::adaptor::Via;
 use super::gap::{Edge, Gap, GapKey, GapState, Limit, Newer, Reason};
 use super::node::End;
 use super::policy::GAPS_MAX;
@@ -107,6 +108,12 @@ impl Walk<'_> {
         if frontier.again {
             self.reopen(frontier.gap);
             return;
+        }
+        if frontier.edge.via != Via::Link {
+            if self.adapted_failed(&frontier, failure, now) {
+                return;
+            }
+            self.pass_over(&frontier, failure);
         }
         // The link to a skipped archive may simply be out of date.
         let out_of_date = matches!(failure, Failure::Status { status: 404 | 410, .. });

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
+use super::adaptor::Via;
 use super::address::host;
 use super::retry::Failure;
 use crate::feed::text::one_line;
@@ -70,6 +71,8 @@ pub struct Edge {
     pub side: bool,
     /// It was found by SPEC C.2 rule 5.
     pub by_previous: bool,
+    /// How it was found: by a link of the publisher's, or by an adaptor.
+    pub via: Via,
 }
 
 /// The document that holds a link to something older.

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::rank::Rank;
+use super::adaptor::Adaptor;
+use super::rank::{Position, Rank};
 use crate::feed::text::plain_line;
 use crate::feed::{Enclosure, Entry};
 
@@ -63,6 +64,14 @@ impl KeptEntry {
             rank,
             enclosures: entry.enclosures.clone(),
             categories: entry.categories.clone(),
+        }
+    }
+
+    /// Whose copy it is, in plain words, if not the publisher's.
+    pub const fn foreign_origin(&self) -> Option<&'static str> {
+        match self.rank.position {
+            Position::Capture { .. } => Some(Adaptor::InternetArchive.origin()),
+            Position::Page | Position::Archive { .. } | Position::Subscription => None,
         }
     }
 

@@ -187,7 +187,7 @@ impl Merged {
         let kept = KeptEntry { placed: merging.placed, ..KeptEntry::of(entry, seen, rank) };
         let flags = match merging.place.position {
             Position::Subscription => Flags::NEW,
-            Position::Page | Position::Archive { .. } => Flags::OLD,
+            Position::Page | Position::Archive { .. } | Position::Capture { .. } => Flags::OLD,
         };
         let identity = identity_hash(&entry.id);
         let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };

@@ -24,10 +24,15 @@
 //! record, then `next` again, but not after [`Failure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
 //! Only after a check or a wish of the reader does it go on.
 //!
+//! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::checked`], and when the reader
+//! chooses one or none. Of a listing that was asked for, [`Walk::listed`] is told instead of [`Walk::arrived`].
+//!
 //! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
 //! [`HistoryRecord::standing`] is the header line. Wishes of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
 //! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
+mod adapted_walk;
+pub mod adaptor;
 pub mod address;
 pub mod complete;
 pub mod counters;
@@ -50,6 +55,7 @@ pub mod row;
 pub mod walk;
 pub mod wishes;
 
+pub use adaptor::{Adaptor, Via, Way};
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
 pub use graves::Graves;

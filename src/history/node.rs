@@ -51,6 +51,8 @@ pub enum NodeState {
     Superseded,
     /// Another name of the archive with this canonical address.
     AliasOf(String),
+    /// Nothing is taken from it: a listing of others, or a page that is not there.
+    Empty,
 }
 
 /// What a document holds, as a number that does not depend on the order of its entries: archives should not
@@ -112,7 +114,7 @@ impl Nodes {
             NodeState::AliasOf(other) => {
                 self.kept.get_key_value(other).map(|(kept, node)| (kept.as_str(), node))
             }
-            NodeState::Applied | NodeState::Superseded => Some((kept, node)),
+            NodeState::Applied | NodeState::Superseded | NodeState::Empty => Some((kept, node)),
         }
     }
 
@@ -186,7 +188,7 @@ impl Nodes {
         let mut sound: BTreeSet<&str> = BTreeSet::new();
         let head = record.head.as_ref().map(|edge| (None, edge.key.as_str()));
         let links = self.kept.iter().filter_map(|(key, node)| match node.state {
-            NodeState::Applied | NodeState::Superseded => {
+            NodeState::Applied | NodeState::Superseded | NodeState::Empty => {
                 Some((Some(key.as_str()), node.prev.as_deref()?))
             }
             NodeState::AliasOf(_) => None,

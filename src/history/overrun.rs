@@ -133,6 +133,12 @@ impl Windows {
         ids(document).iter().any(|id| before.contains(id))
     }
 
+    /// Whether everything in a document was in the last one.
+    pub fn holds(&self, document: &FeedDocument) -> bool {
+        let before = self.past.last();
+        before.is_some_and(|before| ids(document).iter().all(|id| before.contains(id)))
+    }
+
     /// Median number of entries of the last documents.
     pub fn usual(&self) -> usize {
         let mut sizes = self.sizes.clone();

@@ -39,6 +39,7 @@ impl HistoryRecord {
             url: edge.url,
             by: edge.newer.url,
             by_public: edge.newer.public,
+            listing: false,
         }))
     }
 

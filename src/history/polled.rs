@@ -4,6 +4,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::adaptor::Via;
 use super::address::{canonical, same_origin, without_fragment};
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
 use super::kind::{DocumentKind, Reached, document_kind, older_link};
@@ -48,12 +49,20 @@ impl HistoryRecord {
             self.gaps.clear();
             return;
         }
+        self.heard = Some(Newer {
+            archive: None,
+            url: polled.answered.to_owned(),
+            public: polled.public,
+            oldest: self.bottom,
+        });
         match older_link(document, Reached::Subscribed) {
             Some((link, by_previous)) => self.take_head(polled, link, by_previous),
             // A delta need not repeat the links of the head section.
             None if polled.whole => self.head = None,
             None => {}
         }
+        let way = self.adapted.way.clone();
+        self.adapt(way.as_ref());
         if polled.whole && self.kind == DocumentKind::Paged {
             self.offer_pages(polled, dates.map(|(_, oldest)| oldest));
         } else if polled.whole {
@@ -125,7 +134,8 @@ impl HistoryRecord {
         };
         let epoch = if known { self.epoch } else { self.epoch.saturating_add(1) };
         let url = without_fragment(link).to_owned();
-        let head = Edge { url, key, newer, epoch, depth: 0, side: false, by_previous };
+        let head =
+            Edge { url, key, newer, epoch, depth: 0, side: false, by_previous, via: Via::Link };
         self.head = Some(head.clone());
         if known {
             return;

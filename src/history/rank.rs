@@ -22,6 +22,12 @@ pub struct Rank {
 /// Where a document stands in the logical feed. Later variants are newer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
+    /// A copy that somebody else made of the feed, at that time in seconds: the publisher's own copies are always
+    /// newer.
+    Capture {
+        /// Seconds since 1970.
+        taken: i64,
+    },
     /// A page of a paged feed (RFC 5005 §3).
     Page,
     /// An archive document: the walk that reached it, and minus its distance from the walk's start.
@@ -45,7 +51,9 @@ impl Rank {
         fetched_at: DateTime<Utc>,
     ) -> Self {
         let latest = fetched_at.checked_add_signed(TimeDelta::days(1)).unwrap_or(fetched_at);
-        let plausible = |time: Option<DateTime<Utc>>| time.filter(|&time| time <= latest);
+        let foreign = matches!(position, Position::Capture { .. });
+        let plausible =
+            |time: Option<DateTime<Utc>>| time.filter(|&time| time <= latest && !foreign);
         let fallback = (position == Position::Subscription).then_some(fetched_at);
         Self {
             entry_time: plausible(entry_time),
@@ -69,6 +77,17 @@ mod tests {
         let older = Rank::new(Some(at(10)), Some(at(900)), Position::Subscription, at(1000));
         let newer = Rank::new(Some(at(20)), Some(at(100)), Position::Page, at(1000));
         assert!(newer > older);
+    }
+
+    #[test]
+    fn a_copy_that_is_not_the_publishers_never_wins_against_one_that_is() {
+        let taken = |taken| Position::Capture { taken };
+        let copy = Rank::new(Some(at(900)), Some(at(950)), taken(960), at(1000));
+        for position in [Position::Page, Position::Archive { epoch: 0, depth: -9 }] {
+            assert!(copy < Rank::new(None, None, position, at(1)), "{position:?}");
+        }
+        assert!(copy < Rank::new(Some(at(1)), None, Position::Subscription, at(1)));
+        assert!(copy > Rank::new(Some(at(990)), None, taken(959), at(2000)), "of two the later");
     }
 
     #[test]

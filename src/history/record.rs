@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Reason};
+use super::adaptor::{Adapted, Adaptor};
+use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::graves::Graves;
 use super::kind::DocumentKind;
 use super::overrun::Windows;
@@ -58,6 +59,10 @@ pub struct HistoryRecord {
     pub pages_from: Option<Edge>,
     /// Pages fetched in this run.
     pub pages_seen: Vec<String>,
+    /// Whose word the last subscription document is, and how far back it reached.
+    pub heard: Option<Newer>,
+    /// What the reader's adaptor for it has found out.
+    pub adapted: Adapted,
     /// The archive that was asked for and has not come; not kept, so that a restart asks again.
     #[serde(skip)]
     pub asking: Option<String>,
@@ -113,7 +118,7 @@ pub struct Day {
     pub documents: u32,
 }
 
-/// One of the four states of a feed's history (SPEC C.8).
+/// One of the four states of a feed's history (SPEC C.8), or that of a history that is not the publisher's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Nothing is missing.
@@ -124,6 +129,8 @@ pub enum Standing {
     NotOffered,
     /// The feed is paged.
     Paged,
+    /// It comes by an adaptor, with so many gaps.
+    Adapted(Adaptor, usize),
 }
 
 impl Standing {
@@ -135,6 +142,14 @@ impl Standing {
             Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
             Self::NotOffered => "history not offered by this feed".to_owned(),
             Self::Paged => "paged: may be incomplete".to_owned(),
+            Self::Adapted(adaptor, missing) => {
+                let gaps = match missing {
+                    0 => String::new(),
+                    1 => ", 1 gap".to_owned(),
+                    missing => format!(", {missing} gaps"),
+                };
+                format!("history {}: may be incomplete{gaps}", adaptor.origin())
+            }
         }
     }
 }
@@ -143,6 +158,9 @@ impl HistoryRecord {
     /// The state of the feed's history. What is still to be fetched counts as missing, and so does what the
     /// reader chose not to see.
     pub fn standing(&self) -> Standing {
+        if let Some(adaptor) = self.adaptor() {
+            return Standing::Adapted(adaptor, self.missing());
+        }
         match self.kind {
             DocumentKind::Complete => return Standing::Complete,
             DocumentKind::Paged if !self.archived => return Standing::Paged,

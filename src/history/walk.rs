@@ -11,6 +11,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::adaptor::Via;
 use super::address::{canonical, refusal, same_origin};
 use super::gap::{Edge, GapKey, Limit, Newer};
 use super::kind::{Reached, believable_self, older_link};
@@ -55,6 +56,8 @@ pub struct ArchiveRequest {
     pub by_public: bool,
     /// It leads to another origin than that document's.
     pub cross_origin: bool,
+    /// A listing of copies is what is to be read there, and no feed.
+    pub listing: bool,
 }
 
 /// What the end of a run says to the reader, once.
@@ -151,6 +154,7 @@ impl Walk<'_> {
             by: edge.newer.url.clone(),
             by_public: edge.newer.public,
             cross_origin: !same_origin(&edge.url, &edge.newer.url),
+            listing: edge.via == Via::Listing,
         }
     }
 
@@ -166,6 +170,11 @@ impl Walk<'_> {
             self.failed_at(frontier, &Failure::Unreadable(why.to_owned()), now);
             self.assert_sound();
             return None;
+        }
+        if frontier.edge.via != Via::Link {
+            let merging = self.keep_adapted(&frontier, arrival);
+            self.assert_sound();
+            return merging;
         }
         let answered = canonical(arrival.url);
         if self.record.is_own(&answered) {
@@ -274,6 +283,7 @@ impl Walk<'_> {
             depth: edge.depth.saturating_add(1),
             side: false,
             by_previous,
+            via: Via::Link,
         };
         let next = Frontier { edge: next, ..Frontier::default() };
         if !self.record.push(next.clone()) {
@@ -340,7 +350,7 @@ impl Walk<'_> {
     }
 
     /// The frontier whose archive was asked for; `None` if the answer is not waited for any more.
-    fn answered(&mut self) -> Option<Frontier> {
+    pub(super) fn answered(&mut self) -> Option<Frontier> {
         let key = self.record.asking.take()?;
         self.take(&key, true).or_else(|| self.take(&key, false))
     }
@@ -359,6 +369,8 @@ impl Walk<'_> {
         let catch_up = if self.record.walked { policy.catch_up_documents } else { 0 };
         let kept = self.nodes.len() >= NODES_MAX || self.record.gaps.len() >= GAPS_MAX;
         let unasked = !run.consented;
+        // The copies of a listing are known to end: that some of them bring nothing new says little.
+        let is_listed = matches!(frontier.edge.via, Via::Capture(_));
         let old_form = frontier.edge.by_previous && !self.record.old_form_confirmed;
         [
             (kept && frontier.gap.is_none(), Limit::Kept),
@@ -369,7 +381,10 @@ impl Walk<'_> {
             (run.documents >= policy.run_documents, Limit::Documents),
             (run.entries >= policy.run_entries, Limit::Entries),
             (run.bytes >= policy.run_bytes, Limit::Bytes),
-            (!run.rereading && run.barren >= policy.barren_documents, Limit::NothingNew),
+            (
+                !run.rereading && !is_listed && run.barren >= policy.barren_documents,
+                Limit::NothingNew,
+            ),
         ]
         .into_iter()
         .find_map(|(holds, limit)| holds.then_some(limit))

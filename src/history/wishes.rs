@@ -64,6 +64,10 @@ impl HistoryRecord {
     pub fn go_on_everywhere(&mut self, nodes: &Nodes) -> GoOn {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;
+        if self.frontiers.iter().any(|next| next.gap.is_none()) {
+            self.consent();
+            answer = GoOn::Walking;
+        }
         for key in keys {
             let kind = self.gaps.get(&key).map(super::gap::Gap::kind);
             if kind != Some(GapKind::Paged) && self.go_on(key, nodes) == GoOn::Walking {

@@ -107,6 +107,7 @@ struct Poll {
 struct History {
     mode: Option<HistoryMode>,
     archives_a_day: Option<u32>,
+    internet_archive: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -153,6 +154,13 @@ impl File {
         }
         set(&mut settings.history.mode, self.history.mode);
         set(&mut settings.history.archives_a_day, self.history.archives_a_day);
+        if let Some(base) = self.history.internet_archive {
+            let is_address = base.starts_with("https://") || base.starts_with("http://");
+            if !is_address {
+                return Err(format!("[history] internet_archive is no address: '{base}'"));
+            }
+            settings.history.internet_archive = base;
+        }
         settings.ui.theme = self.ui.theme;
         set(&mut settings.ui.mouse, self.ui.mouse);
         set(&mut settings.ui.images, self.ui.images);

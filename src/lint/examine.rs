@@ -50,6 +50,8 @@ pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict
         role: document.role,
         title: document.head.title.clone(),
         entries: document.entries.len(),
+        url: origin.url.map(str::to_owned),
+        chain: None,
         polls: expected,
         findings: findings.into_list(),
     }

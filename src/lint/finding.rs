@@ -25,6 +25,8 @@ impl Level {
 /// What a finding is about. Findings are listed in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
+    /// How the server hands the documents out; only where an address was asked.
+    Delivery,
     /// Format, encoding, size, and what was repaired.
     Document,
     /// What is asked of pollers.
@@ -33,6 +35,8 @@ pub enum Topic {
     Polls,
     /// Archives, pages, completeness.
     History,
+    /// The archives as they were found; only where an address was asked.
+    Archives,
     /// Identity and texts of entries.
     Entries,
     /// Dates of the feed and of entries.
@@ -43,10 +47,12 @@ impl Topic {
     /// The word in headings and JSON.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Delivery => "delivery",
             Self::Document => "document",
             Self::Hints => "hints",
             Self::Polls => "polls",
             Self::History => "history",
+            Self::Archives => "archives",
             Self::Entries => "entries",
             Self::Dates => "dates",
         }
@@ -60,6 +66,8 @@ pub struct Finding {
     pub level: Level,
     /// What it is about.
     pub topic: Topic,
+    /// Address of the document it was found in; `None` for a document that came from a file.
+    pub place: Option<String>,
     /// The element, attribute or layer concerned.
     pub element: String,
     /// What the document says there, cut to a line; empty where it says nothing.
@@ -82,7 +90,7 @@ impl Findings {
         message: impl Into<String>,
     ) {
         let (element, text, message) = (element.to_owned(), text.to_owned(), message.into());
-        self.0.push(Finding { level, topic, element, text, message });
+        self.0.push(Finding { level, topic, place: None, element, text, message });
     }
 
     pub(super) fn note(&mut self, topic: Topic, element: &str, message: impl Into<String>) {
@@ -97,6 +105,10 @@ impl Findings {
         message: impl Into<String>,
     ) {
         self.add(Level::Warning, topic, element, text, message);
+    }
+
+    pub(super) fn put(&mut self, finding: Finding) {
+        self.0.push(finding);
     }
 
     /// By topic; within one in the order of arising.

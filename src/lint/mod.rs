@@ -1,9 +1,12 @@
 //! What readers will make of a document, for the one who publishes it. Pure; stands on `feed` and `schedule`.
 //!
 //! [`examine()`] turns bytes into a [`Verdict`]: a list of [`Finding`]s in a fixed order, and the polls that
-//! the document leads to. This folder asks nothing of the network and does not know the time.
+//! the document leads to. [`Survey`] does the same for an address: it says which archives to ask for, and what of
+//! the answers and of the chain is wrong. This folder asks nothing of the network and does not know the time.
 
+mod archives;
 mod dates;
+mod delivery;
 mod document;
 mod entries;
 mod examine;
@@ -13,15 +16,20 @@ mod hints;
 mod history;
 mod polls;
 mod speakers;
+mod survey;
 mod verdict;
 mod wording;
 
+pub use delivery::{Delivered, Headers};
 pub use examine::examine;
 pub use finding::{Finding, Level, Topic};
 pub use polls::Polls;
-pub use verdict::{Verdict, verdict_json};
+pub use survey::Survey;
+pub use verdict::{Chain, Verdict, verdict_json};
 
 #[cfg(test)]
 mod findings_tests;
 #[cfg(test)]
 mod spec_tests;
+#[cfg(test)]
+mod survey_tests;

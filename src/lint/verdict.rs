@@ -18,10 +18,27 @@ pub struct Verdict {
     pub title: Option<String>,
     /// The number of entries that are read.
     pub entries: usize,
+    /// The address it was read from, if told.
+    pub url: Option<String>,
+    /// Its archives, where they were asked for.
+    pub chain: Option<Chain>,
     /// What it leads to in a reader with default settings; `None` for what is no feed.
     pub polls: Option<Polls>,
     /// By topic, then in a fixed order.
     pub findings: Vec<Finding>,
+}
+
+/// The archives of a feed as they were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chain {
+    /// Archives that could be read.
+    pub archives: u32,
+    /// Entries in them.
+    pub entries: u32,
+    /// The oldest date among those.
+    pub oldest: Option<DateTime<Utc>>,
+    /// The oldest archive was reached: nothing is missing.
+    pub is_whole: bool,
 }
 
 impl Verdict {
@@ -37,10 +54,12 @@ pub fn verdict_json(verdict: &Verdict) -> Value {
         "kind": verdict.kind.word(),
         "role": verdict.role.word(),
         "title": verdict.title,
+        "url": verdict.url,
         "entries": verdict.entries,
         "errors": verdict.count(Level::Error),
         "warnings": verdict.count(Level::Warning),
         "notes": verdict.count(Level::Note),
+        "chain": verdict.chain.as_ref().map(chain),
         "polls": verdict.polls.as_ref().map(polls),
         "findings": verdict.findings.iter().map(finding).collect::<Vec<_>>(),
     })
@@ -55,10 +74,20 @@ fn polls(polls: &Polls) -> Value {
     })
 }
 
+fn chain(chain: &Chain) -> Value {
+    json!({
+        "archives": chain.archives,
+        "entries": chain.entries,
+        "oldest": chain.oldest.map(time),
+        "whole": chain.is_whole,
+    })
+}
+
 fn finding(finding: &Finding) -> Value {
     json!({
         "level": finding.level.word(),
         "topic": finding.topic.word(),
+        "url": finding.place,
         "element": finding.element,
         "text": finding.text,
         "message": finding.message,

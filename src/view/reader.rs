@@ -64,7 +64,7 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     let star = if reader.entry.flags.is_starred() { "★ " } else { "" };
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
     let dated = when::minute(kept.listed(), model.zone);
-    let origin = [Some(feed), kept.author.as_deref(), Some(&dated)];
+    let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin()];
     let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let address = match kept.enclosures.first() {
         Some(enclosure) => format!("▶ {}", enclosure.url),

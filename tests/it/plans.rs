@@ -6,7 +6,7 @@ use backissue::app::keymap::{Code, Key};
 use backissue::app::msg::Msg;
 use backissue::app::screen::Overlay;
 use backissue::app::settings::HistoryMode;
-use backissue::history::FeedKey;
+use backissue::history::{Adaptor, FeedKey};
 use backissue::schedule::Pace;
 use chrono::TimeDelta;
 
@@ -223,10 +223,13 @@ fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
     world.tell(Msg::Pasted("https://looks-like.example/an/address".into()));
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));
+    world.tell(key(Code::Up));
+    world.tell(key(Code::Left));
     world.press("<enter>");
     let record = &world.model.feeds[&FeedKey(1)].record;
     assert_eq!(record.own_title.as_deref(), Some("https://looks-like.example/an/address"));
     assert_eq!(record.wishes.history, Some(HistoryMode::Off));
+    assert_eq!(record.wishes.archives, Some(Adaptor::InternetArchive));
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
-use backissue::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Request};
+use backissue::app::fetching::{
+    Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
+};
 use backissue::app::keymap::{Code, Key};
 use backissue::app::learning::LearnWanted;
 use backissue::app::model::Model;
@@ -14,6 +16,7 @@ use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
+use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
 use backissue::io::store::Store;
@@ -272,6 +275,12 @@ impl World {
             Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
             Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };
+        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
+        let result = result.map(|answer| {
+            let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
+            let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
+            Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
+        });
         let conditional = known.is_some();
         Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
     }

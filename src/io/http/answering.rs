@@ -16,6 +16,7 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
     AnswerHeaders {
         etag: bytes(header::ETAG),
         last_modified: bytes(header::LAST_MODIFIED),
+        content_type: joined(headers, &header::CONTENT_TYPE),
         cache_control: joined(headers, &header::CACHE_CONTROL),
         expires: joined(headers, &header::EXPIRES),
         date: joined(headers, &header::DATE),

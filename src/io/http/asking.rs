@@ -25,6 +25,7 @@ pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accept = match request.manner {
         Manner::Anything => "*/*",
+        Manner::Listing => "application/json",
         Manner::Usual | Manner::Fresh | Manner::Delta => ACCEPT,
     };
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));

@@ -12,8 +12,9 @@ use super::limits::Limits;
 use super::proxies::without_login;
 use super::reach::Word;
 use super::redirects::{self, Steps, Turn, Way};
-use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Request};
+use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Manner, Request};
 use crate::app::settings::{Credentials, NetworkSettings};
+use crate::history::adaptor::read_listing;
 use crate::io::body::Decoding;
 use crate::io::clock;
 
@@ -56,16 +57,24 @@ impl Http {
 
     /// Performs one fetch. It always ends, at the latest at the total time-out.
     pub async fn fetch(&self, request: Request) -> Fetched {
+        self.fetch_traced(request, Trace::default()).await.0
+    }
+
+    /// The same, with the decoded body of the last answer as it came.
+    pub async fn fetch_kept(&self, request: Request) -> (Fetched, Vec<u8>) {
+        self.fetch_traced(request, Trace { keeps: true, ..Trace::default() }).await
+    }
+
+    async fn fetch_traced(&self, request: Request, mut trace: Trace) -> (Fetched, Vec<u8>) {
         let started = clock::now();
-        let mut trace = Trace::default();
         let total = self.limits.total;
         let timed = tokio::time::timeout(total, self.exchange(&request, &mut trace)).await;
         let result = timed.unwrap_or(Err(Failure::Timeout {
             phase: "the whole answer",
             seconds: total.as_secs(),
         }));
-        let Trace { wire_bytes, hops, conditional } = trace;
-        Fetched { started, wire_bytes, hops, conditional, result }
+        let Trace { wire_bytes, hops, conditional, kept, .. } = trace;
+        (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
     async fn exchange(&self, request: &Request, trace: &mut Trace) -> Result<Answer, Failure> {
@@ -81,7 +90,7 @@ impl Http {
             let (answer, turn) = if let Some(turn) = Turn::of_head(status, head)? {
                 (unread(&way.at, &arrived), Some(turn))
             } else {
-                let answer = self.answer(way.at.clone(), arrived, trace).await?;
+                let answer = self.answer(way.at.clone(), arrived, request.manner, trace).await?;
                 let turn = Turn::of_document(&answer);
                 (answer, turn)
             };
@@ -138,6 +147,7 @@ impl Http {
         &self,
         url: Url,
         arrived: Arrived,
+        manner: Manner,
         trace: &mut Trace,
     ) -> Result<Answer, Failure> {
         let answer = unread(&url, &arrived);
@@ -148,9 +158,16 @@ impl Http {
         let content_type = joined(response.headers(), &header::CONTENT_TYPE);
         let (bytes, turn) = self.read(&url, &mut response, trace).await?;
         drop(response);
+        if trace.keeps {
+            trace.kept.clone_from(&bytes);
+        }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
-            read_body(&bytes, url.as_str(), content_type.as_deref())
+            let listing = (manner == Manner::Listing).then(|| read_listing(&bytes)).flatten();
+            listing.map_or_else(
+                || read_body(&bytes, url.as_str(), content_type.as_deref()),
+                AnswerBody::Listing,
+            )
         });
         let body =
             read.await.map_err(|_| Failure::Protocol("the answer could not be read".into()))?;
@@ -190,6 +207,9 @@ struct Trace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
+    /// The body is wanted as it came.
+    keeps: bool,
+    kept: Vec<u8>,
 }
 
 /// The head of an answer.

@@ -276,15 +276,17 @@ fn settings_travel_in_opml() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let all = ["set", "1", "--pace", "more", "--min", "20m", "--max", "3d", "--history", "off"];
+    let elsewhere = ["--archives", "internet-archive"];
     let switches = ["--ignore-cache-lifetime", "on", "--ignore-skips", "on", "--learn", "off"];
     let rules = ["--rule", "Mon-Fri 9:00-18:00 45m UTC", "--rule", "2h Europe/Berlin"];
-    program.run(&[all.as_slice(), &switches, &rules].concat()).with(0);
+    program.run(&[all.as_slice(), &switches, &elsewhere, &rules].concat()).with(0);
     let exported = program.run(&["export", "-"]).with(0).out;
     for words in [
         "pace=\"more\"",
         "min=\"20\"",
         "max=\"4320\"",
         "history=\"off\"",
+        "archives=\"internet-archive\"",
         "ignore-cache-lifetime=\"on\"",
         "ignore-skips=\"on\"",
         "learn=\"off\"",

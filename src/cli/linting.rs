@@ -1,0 +1,153 @@
+//! What `backissue lint URL` asks for: the document, the archives behind it one after the other, and the document once
+//! more with its own validators.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+
+use super::args::Options;
+use super::session::{self, Failure, block_on};
+use crate::app::archiving::judge;
+use crate::app::fetching::{Answer, AnswerBody, FetchId, Fetched, Manner, Reach, Request};
+use crate::app::settings::NetworkSettings;
+use crate::app::subscription::Validators;
+use crate::app::traffic::is_loopback;
+use crate::history::ArchiveRequest;
+use crate::history::Failure as NoArchive;
+use crate::io::clock;
+use crate::io::http::{Http, Limits};
+use crate::lint::{Delivered, Headers, Survey, Verdict};
+
+/// Asks for a feed and its archives, and says what readers will make of them.
+pub(super) fn surveyed(options: &Options, address: &str) -> Result<Verdict, Failure> {
+    if options.offline {
+        return Err(Failure::new(
+            "an address cannot be asked with --offline: save the document and name the file",
+        ));
+    }
+    let settings = session::settings(options)?;
+    block_on(async {
+        let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
+        tokio::select! {
+            verdict = survey(&http, &settings.network, address) => verdict,
+            _ = tokio::signal::ctrl_c() => Err(Failure::new("interrupted")),
+        }
+    })
+}
+
+async fn survey(
+    http: &Http,
+    settings: &NetworkSettings,
+    address: &str,
+) -> Result<Verdict, Failure> {
+    let request = Request::typed(FetchId(1), address.to_owned());
+    let (first, bytes) = http.fetch_kept(request).await;
+    let answer = readable(&first, address)?;
+    let mut survey = Survey::begin(&delivered(address, &first, answer, &bytes), clock::now());
+    let bar = bar();
+    while let Some(asked) = survey.next(clock::now()) {
+        pause(settings, &asked.url).await;
+        bar.inc(1);
+        archive(http, &mut survey, &asked).await;
+    }
+    let validators = Validators {
+        url: answer.url.clone(),
+        etag: answer.headers.etag.clone(),
+        last_modified: answer.headers.last_modified.clone(),
+    };
+    if validators.speak_for(&answer.url) {
+        pause(settings, &answer.url).await;
+        let again = Request {
+            validators: Some(validators),
+            ..Request::typed(FetchId(2), answer.url.clone())
+        };
+        if let Ok(answer) = http.fetch(again).await.result {
+            survey.repeated(answer.status);
+        }
+    }
+    bar.finish_and_clear();
+    Ok(survey.into_verdict())
+}
+
+async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) {
+    let request = Request {
+        id: FetchId(1),
+        url: asked.url.clone(),
+        validators: None,
+        manner: Manner::Usual,
+        reach: Reach::Supplied { by: asked.by.clone(), public: asked.by_public },
+        allow_insecure: false,
+    };
+    let (fetched, bytes) = http.fetch_kept(request).await;
+    let result = fetched.result.as_ref().map(Answer::head).map_err(Clone::clone);
+    let head = Fetched { result, hops: fetched.hops.clone(), ..fetched };
+    let judged = judge(fetched);
+    match (&head.result, judged) {
+        (Ok(answer), Ok(_)) => {
+            survey.arrived(&delivered(&asked.url, &head, answer, &bytes), clock::now());
+        }
+        (_, Err(failure)) => survey.failed(&failure, clock::now()),
+        (Err(_), Ok(_)) => survey.failed(&NoArchive::Offline, clock::now()),
+    }
+}
+
+/// The answer of the first request, if there is a document in it.
+fn readable<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure> {
+    let cannot = |why: String| Failure::new(format!("{address} could not be read: {why}"));
+    let answer = first.result.as_ref().map_err(|failure| cannot(failure.to_string()))?;
+    match &answer.body {
+        AnswerBody::Document(_) => Ok(answer),
+        AnswerBody::Empty => Err(cannot("the answer is empty".to_owned())),
+        AnswerBody::Listing(_) => Err(cannot("it is no feed".to_owned())),
+        AnswerBody::Unread => Err(cannot(format!("it answered {}", answer.status))),
+        AnswerBody::Page { candidates, .. } => {
+            let feeds: Vec<&str> = candidates.iter().map(|feed| feed.url.as_str()).collect();
+            let names = if feeds.is_empty() {
+                "it names no feed".to_owned()
+            } else {
+                format!("it names {}", feeds.join(" and "))
+            };
+            Err(cannot(format!("it is a web page and no feed; {names}")))
+        }
+    }
+}
+
+fn delivered<'a>(
+    asked: &'a str,
+    fetched: &Fetched,
+    answer: &'a Answer,
+    bytes: &'a [u8],
+) -> Delivered<'a> {
+    let headers = &answer.headers;
+    Delivered {
+        asked,
+        answered: &answer.url,
+        public: answer.public,
+        hops: fetched.hops.iter().map(|hop| (hop.status, hop.to.clone())).collect(),
+        headers: Headers {
+            content_type: headers.content_type.as_deref(),
+            etag: headers.etag.is_some(),
+            last_modified: headers.last_modified.is_some(),
+            cache_control: headers.cache_control.as_deref(),
+            expires: headers.expires.is_some(),
+        },
+        wire_bytes: fetched.wire_bytes,
+        bytes,
+    }
+}
+
+/// The pause that a reader makes between two archives of a site.
+async fn pause(settings: &NetworkSettings, url: &str) {
+    if settings.space_loopback || !is_loopback(url) {
+        tokio::time::sleep(Duration::from_millis(settings.archive_spacing_ms)).await;
+    }
+}
+
+fn bar() -> ProgressBar {
+    if std::io::stderr().is_terminal() {
+        ProgressBar::new_spinner().with_message("archives are asked for")
+    } else {
+        ProgressBar::hidden()
+    }
+}

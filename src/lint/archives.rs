@@ -1,0 +1,174 @@
+//! What is wrong between a document of a chain and its neighbours (RFC 5005 §4, SPEC C.4, C.9).
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::finding::{Findings, Level, Topic};
+use super::wording::counted;
+use crate::feed::FeedDocument;
+use crate::feed::fingerprint::content_hash;
+use crate::history::address::canonical;
+
+/// A document of the chain, as far as its neighbours are compared with it.
+#[derive(Debug)]
+pub(super) struct Met {
+    /// Canonical address it was asked under.
+    pub(super) asked: String,
+    /// Canonical address that answered.
+    pub(super) answered: String,
+    /// It is an archive, and not the document to subscribe to.
+    pub(super) is_archive: bool,
+    /// What each of its entries says, by id.
+    contents: BTreeMap<String, u128>,
+    /// Its newest date.
+    newest: Option<DateTime<Utc>>,
+    /// The publisher's identity of the feed.
+    feed_id: Option<String>,
+}
+
+impl Met {
+    pub(super) fn new(
+        asked: &str,
+        answered: &str,
+        is_archive: bool,
+        document: &FeedDocument,
+    ) -> Self {
+        let dates = document.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
+        Self {
+            asked: canonical(asked),
+            answered: canonical(answered),
+            is_archive,
+            contents: document
+                .entries
+                .iter()
+                .map(|entry| (entry.id.clone(), content_hash(entry)))
+                .collect(),
+            newest: dates.max(),
+            feed_id: document.head.id.clone(),
+        }
+    }
+
+    fn is_at(&self, address: &str) -> bool {
+        let address = canonical(address);
+        address == self.asked || address == self.answered
+    }
+}
+
+/// An archive among what was met before it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Links<'a> {
+    pub(super) document: &'a FeedDocument,
+    /// The archive itself.
+    pub(super) here: &'a Met,
+    /// The document whose link led to it.
+    pub(super) newer: &'a Met,
+    /// The document to subscribe to.
+    pub(super) subscription: &'a Met,
+    /// Everything met before, newest first.
+    pub(super) before: &'a [Met],
+}
+
+/// Checks an archive against its neighbours.
+pub(super) fn check(links: &Links<'_>, findings: &mut Findings) {
+    let Links { document, here, subscription, .. } = *links;
+    let mut warn = |element: &str, text: &str, message: &str| {
+        findings.warn(Topic::Archives, element, text, message);
+    };
+    let history = &document.history;
+    if !history.archive {
+        warn(
+            "fh:archive",
+            "",
+            "missing: who comes upon this document takes it for one to subscribe to; mark it",
+        );
+        if history.current.is_none() {
+            warn("current", "", "none: whoever comes upon this archive cannot find the feed");
+        }
+    }
+    if let Some(current) = history.current.as_deref().filter(|current| !subscription.is_at(current))
+    {
+        warn("current", current, "not the document that leads here: let it name that one");
+    }
+    if let Some(this) = history.this.as_deref().filter(|this| !here.is_at(this)) {
+        let message = if subscription.is_at(this) {
+            "names the subscription document: readers that believe it stop here and lose everything older"
+        } else {
+            "not the address of this archive: readers that believe it may fetch it twice or stop here"
+        };
+        warn("self", this, message);
+    }
+    if here.feed_id.is_some()
+        && subscription.feed_id.is_some()
+        && here.feed_id != subscription.feed_id
+    {
+        let id = here.feed_id.as_deref().unwrap_or_default();
+        warn("id", id, "not the id of the feed: readers cannot tell that this is its archive");
+    }
+    newer_neighbour(links, findings);
+    order(links, findings);
+    overlap(links, findings);
+}
+
+fn newer_neighbour(links: &Links<'_>, findings: &mut Findings) {
+    let Links { document, newer, .. } = *links;
+    let history = &document.history;
+    match history.next_archive.as_deref() {
+        Some(next) if newer.is_archive && !newer.is_at(next) => {
+            let message = "not the archive that leads here: one of the two links skips an archive";
+            findings.warn(Topic::Archives, "next-archive", next, message);
+        }
+        Some(next) if !newer.is_archive && !newer.is_at(next) => {
+            let message = "this is the newest archive that the subscription document names, yet a newer one \
+                           exists: let prev-archive there lead to it";
+            findings.warn(Topic::Archives, "next-archive", next, message);
+        }
+        None if newer.is_archive && history.prev_archive.is_none() => {
+            let message =
+                "it links to no neighbour: who begins here finds neither older nor newer entries";
+            findings.warn(Topic::Archives, "next-archive", "", message);
+        }
+        None if newer.is_archive => {
+            let message = "none, although there is a newer archive";
+            findings.note(Topic::Archives, "next-archive", message);
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// Archives lead from newer entries to older ones.
+fn order(links: &Links<'_>, findings: &mut Findings) {
+    if let (Some(here), Some(newer)) = (links.here.newest, links.newer.newest)
+        && here > newer
+    {
+        let text = here.format("%Y-%m-%d").to_string();
+        let message =
+            "its newest entry is newer than all of the document that links to it as older";
+        findings.warn(Topic::Archives, "order", &text, message);
+    }
+}
+
+/// Copies of entries that stand in a newer document too.
+fn overlap(links: &Links<'_>, findings: &mut Findings) {
+    let (mut same, mut changed) = (Vec::new(), 0_usize);
+    for (id, content) in &links.here.contents {
+        let mut archives = links.before.iter().filter(|met| met.is_archive);
+        match archives.find_map(|met| met.contents.get(id)) {
+            Some(newer) if newer == content => same.push(id),
+            Some(_) => changed = changed.saturating_add(1),
+            None => {}
+        }
+    }
+    if let Some(first) = same.first() {
+        let entries = counted(same.len(), "entry", "entries");
+        let message = format!("{entries} unchanged in a newer archive too: one copy is enough");
+        findings.warn(Topic::Archives, "overlap", first, message);
+    }
+    if changed > 0 {
+        let message = format!(
+            "{} in another form in a newer archive: readers keep the newer one",
+            counted(changed, "entry", "entries")
+        );
+        findings.add(Level::Note, Topic::Archives, "overlap", "", message);
+    }
+}

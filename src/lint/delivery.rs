@@ -1,0 +1,146 @@
+//! How a server hands a document out: address, redirects, content type, validators, lifetime (SPEC D).
+
+use url::{Host, Url};
+
+use super::finding::{Findings, Level, Topic};
+use crate::feed::Kind;
+
+/// A document that was asked for, as it came.
+#[derive(Debug, Clone)]
+pub struct Delivered<'a> {
+    /// The address that was asked.
+    pub asked: &'a str,
+    /// The address that answered.
+    pub answered: &'a str,
+    /// It is a public one.
+    pub public: bool,
+    /// Status and target of each redirect on the way, in order.
+    pub hops: Vec<(u16, String)>,
+    /// What the head of the answer says.
+    pub headers: Headers<'a>,
+    /// Bytes of the body as they came over the wire.
+    pub wire_bytes: u64,
+    /// The body.
+    pub bytes: &'a [u8],
+}
+
+/// The headers that matter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Headers<'a> {
+    /// `Content-Type`.
+    pub content_type: Option<&'a str>,
+    /// There is an `ETag`.
+    pub etag: bool,
+    /// There is a `Last-Modified`.
+    pub last_modified: bool,
+    /// `Cache-Control`.
+    pub cache_control: Option<&'a str>,
+    /// There is an `Expires`.
+    pub expires: bool,
+}
+
+/// Types that say "some XML" or "some JSON": any format may have them.
+const GENERIC: [&str; 3] = ["application/xml", "text/xml", "application/json"];
+/// The type of each format.
+const TYPES: [(Kind, &str); 4] = [
+    (Kind::Atom, "application/atom+xml"),
+    (Kind::Rss, "application/rss+xml"),
+    (Kind::Rdf, "application/rdf+xml"),
+    (Kind::Json, "application/feed+json"),
+];
+
+/// Checks how a document came; archives are fetched once and never polled, so less matters of them.
+pub(super) fn check(
+    delivered: &Delivered<'_>,
+    kind: Kind,
+    is_archive: bool,
+    findings: &mut Findings,
+) {
+    if !is_archive {
+        security(delivered, findings);
+    }
+    redirects(delivered, is_archive, findings);
+    content_type(delivered.headers.content_type, kind, findings);
+    freshness(&delivered.headers, is_archive, findings);
+}
+
+fn security(delivered: &Delivered<'_>, findings: &mut Findings) {
+    let url = Url::parse(delivered.answered).ok();
+    let Some(url) = url.filter(|url| url.scheme() == "http" && !is_local(url)) else { return };
+    let message = "it is handed out over http: anybody on the way can read and change it; offer it over https";
+    findings.warn(Topic::Delivery, "address", url.as_str(), message);
+}
+
+fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+fn redirects(delivered: &Delivered<'_>, is_archive: bool, findings: &mut Findings) {
+    let Some((first, _)) = delivered.hops.first() else { return };
+    let times = if delivered.hops.len() == 1 { "" } else { ", and that once more" };
+    let (level, message) = if is_archive {
+        (Level::Warning, "the link leads to a redirect: let it name where that leads")
+    } else if delivered.hops.iter().all(|(status, _)| matches!(status, 301 | 308)) {
+        (Level::Note, "it moved for good: readers keep the new address")
+    } else {
+        (Level::Note, "it is elsewhere for now: readers ask the old address again every time")
+    };
+    let text = format!("{first}{times}");
+    let message = format!("{message} ({})", delivered.answered);
+    findings.add(level, Topic::Delivery, "redirect", &text, message);
+}
+
+fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
+    let Some((_, right)) = TYPES.iter().find(|(of, _)| *of == kind) else { return };
+    let Some(header) = header else {
+        let message = format!("none: readers and browsers have to guess; {right} is the right one");
+        findings.warn(Topic::Delivery, "Content-Type", "", message);
+        return;
+    };
+    let essence = header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_generic =
+        GENERIC.contains(&essence.as_str()) && (kind == Kind::Json) == essence.ends_with("json");
+    if essence == *right || is_generic {
+        return;
+    }
+    let message =
+        format!("not the type of this format: some readers refuse it; {right} is the right one");
+    findings.warn(Topic::Delivery, "Content-Type", header, message);
+}
+
+fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
+    let cache_control = headers.cache_control.unwrap_or_default();
+    let lasts = headers.expires || cache_control.contains("max-age");
+    if is_archive {
+        if !lasts {
+            let message = "no lifetime: an archive does not change, so a long max-age would let caches keep it";
+            findings.note(Topic::Delivery, "Cache-Control", message);
+        }
+        return;
+    }
+    if !headers.etag && !headers.last_modified {
+        let message =
+            "neither ETag nor Last-Modified: every poll carries the whole document, changed or not";
+        findings.warn(Topic::Delivery, "ETag", "", message);
+    } else if !headers.etag {
+        let message = "none: Last-Modified alone cannot tell two changes within a second";
+        findings.note(Topic::Delivery, "ETag", message);
+    }
+    if cache_control.is_empty() && !headers.expires {
+        let message = "none: caches and readers guess how long the document stays fresh";
+        findings.note(Topic::Delivery, "Cache-Control", message);
+    }
+}
+
+/// What comes of asking again with the validators of the first answer.
+pub(super) fn repeated(status: u16, findings: &mut Findings) {
+    if status == 200 {
+        let message = "asked again with its own validators the server sends everything again: let it answer 304";
+        findings.warn(Topic::Delivery, "validators", "", message);
+    }
+}

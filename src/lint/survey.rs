@@ -1,0 +1,289 @@
+//! A publisher's chain looked through: the documents are asked for by whoever has a network, in the order and within
+//! the caps of a reader's walk ([`Walk`]), and nothing is kept.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::archives::{self, Links, Met};
+use super::delivery::{self, Delivered};
+use super::examine::{self, Exhibit};
+use super::finding::{Finding, Findings, Level, Topic};
+use super::verdict::{Chain, Verdict};
+use super::wording::counted;
+use super::{entries, history};
+use crate::feed::{self, Origin, Role};
+use crate::history::address::canonical;
+use crate::history::{
+    ArchiveRequest, Arrival, Failure, Gap, HistoryRecord, Limit, Next, Nodes, Policy, Polled,
+    Reason, Walk,
+};
+
+/// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
+#[derive(Debug)]
+pub struct Survey {
+    verdict: Verdict,
+    record: HistoryRecord,
+    nodes: Nodes,
+    policy: Policy,
+    met: Vec<Met>,
+    ids: BTreeSet<String>,
+    asked: Option<ArchiveRequest>,
+    now: DateTime<Utc>,
+}
+
+impl Survey {
+    /// Begins with the document that was found at the address.
+    pub fn begin(delivered: &Delivered<'_>, now: DateTime<Utc>) -> Self {
+        let origin = origin(delivered);
+        let document = feed::parse(delivered.bytes, &origin);
+        let mut verdict = examine::examine(delivered.bytes, &origin, now);
+        let mut findings = Findings::default();
+        delivery::check(delivered, document.kind, document.role == Role::Archive, &mut findings);
+        verdict.findings.extend(findings.into_list());
+        put_place(&mut verdict.findings, delivered.answered);
+        // The reader of a survey is the publisher: no question is to be asked first.
+        let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
+        if document.kind.is_feed() {
+            record.polled(&Polled {
+                requested: delivered.asked,
+                answered: delivered.answered,
+                public: delivered.public,
+                fetched_at: now,
+                whole: true,
+                document: &document,
+            });
+        }
+        Self {
+            verdict,
+            record,
+            nodes: Nodes::default(),
+            policy: Policy::default(),
+            met: vec![Met::new(delivered.asked, delivered.answered, false, &document)],
+            ids: document.entries.iter().map(|entry| entry.id.clone()).collect(),
+            asked: None,
+            now,
+        }
+    }
+
+    /// The next archive to ask for; `None`: the walk is over.
+    pub fn next(&mut self, now: DateTime<Utc>) -> Option<ArchiveRequest> {
+        self.now = now;
+        match self.walk().next(now) {
+            Next::Fetch(request) => {
+                self.asked = Some(request.clone());
+                Some(request)
+            }
+            Next::Busy | Next::Rest(_) => None,
+        }
+    }
+
+    /// The archive came.
+    pub fn arrived(&mut self, delivered: &Delivered<'_>, now: DateTime<Utc>) {
+        let Some(asked) = self.asked.take() else { return };
+        let document = feed::parse(delivered.bytes, &origin(delivered));
+        let loops = self.record.is_own(&canonical(delivered.answered));
+        let arrival = Arrival {
+            url: delivered.answered,
+            public: delivered.public,
+            fetched_at: now,
+            wire_bytes: delivered.wire_bytes,
+            document: &document,
+        };
+        let taken = self.walk().arrived(&arrival).is_some();
+        let mut findings = Findings::default();
+        delivery::check(delivered, document.kind, true, &mut findings);
+        if taken {
+            let here = Met::new(&asked.url, delivered.answered, true, &document);
+            self.compare(delivered, &asked, &here, &document, &mut findings);
+            let before = self.ids.len();
+            self.ids.extend(document.entries.iter().map(|entry| entry.id.clone()));
+            let new = self.ids.len().saturating_sub(before);
+            self.met.push(here);
+            self.walk().merged(u32::try_from(new).unwrap_or(u32::MAX));
+        } else if !loops && document.kind.is_feed() && !document.is_truncated() {
+            let message =
+                "another name of an archive that was met before: let all links use one name";
+            findings.warn(Topic::Archives, "prev-archive", &asked.url, message);
+        }
+        self.take(findings, delivered.answered);
+    }
+
+    fn compare(
+        &self,
+        delivered: &Delivered<'_>,
+        asked: &ArchiveRequest,
+        here: &Met,
+        document: &feed::FeedDocument,
+        findings: &mut Findings,
+    ) {
+        let by = canonical(&asked.by);
+        let newer = self.met.iter().rev().find(|met| met.answered == by);
+        if let (Some(newer), Some(subscription)) = (newer.or(self.met.last()), self.met.first()) {
+            let links = Links { document, here, newer, subscription, before: &self.met };
+            archives::check(&links, findings);
+        }
+        let sightings = feed::scrutinise(delivered.bytes, &origin(delivered));
+        let exhibit = Exhibit {
+            document,
+            sightings: &sightings,
+            size: delivered.bytes.len(),
+            url: Some(delivered.answered),
+            now: self.now,
+        };
+        let mut own = Findings::default();
+        if document.role == Role::Archive {
+            history::check(&exhibit, &mut own);
+        }
+        entries::check(&exhibit, &mut own);
+        // What is told of the chain is not told of each document too.
+        let known = |finding: &Finding| finding.level == Level::Note || finding.element == "self";
+        for finding in own.into_list().into_iter().filter(|finding| !known(finding)) {
+            findings.put(Finding { topic: Topic::Archives, ..finding });
+        }
+    }
+
+    /// The archive could not be had.
+    pub fn failed(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        self.asked = None;
+        self.walk().failed(failure, now);
+        if *failure == Failure::Offline {
+            self.policy.run_documents = 0;
+        }
+    }
+
+    /// The subscription document was asked for again with its own validators.
+    pub fn repeated(&mut self, status: u16) {
+        let mut findings = Findings::default();
+        delivery::repeated(status, &mut findings);
+        let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
+        self.take(findings, &place);
+    }
+
+    /// What readers will make of the feed and of its archives.
+    pub fn into_verdict(mut self) -> Verdict {
+        let archives = self.record.archives;
+        let gaps: Vec<Gap> =
+            self.record.gaps.values().filter(|gap| gap.counts()).cloned().collect();
+        let is_whole = gaps.is_empty() && !self.record.has_work();
+        for gap in &gaps {
+            let mut findings = Findings::default();
+            ended(gap, &mut findings);
+            let newer = &gap.edge.newer.url;
+            let place = if newer.is_empty() { &gap.edge.url } else { newer };
+            self.take(findings, place);
+        }
+        if archives > 0 {
+            let told = self.told(is_whole);
+            let mut findings = Findings::default();
+            findings.note(Topic::Archives, "chain", told);
+            let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
+            self.take(findings, &place);
+        }
+        let mut verdict = self.verdict;
+        verdict.findings = once_each(verdict.findings);
+        verdict.findings.sort_by_key(|finding| finding.topic);
+        verdict.chain = Some(Chain {
+            archives,
+            entries: self.record.run.entries,
+            oldest: self.record.reaches,
+            is_whole,
+        });
+        verdict
+    }
+
+    fn told(&self, is_whole: bool) -> String {
+        let many = |count: u32, one: &str, many: &str| {
+            counted(usize::try_from(count).unwrap_or(usize::MAX), one, many)
+        };
+        let archives = many(self.record.archives, "archive", "archives");
+        let entries = many(self.record.run.entries, "entry", "entries");
+        let back = self.record.reaches.map(|at| format!(", back to {}", at.format("%Y-%m-%d")));
+        let end = if is_whole { "; the oldest one was reached" } else { "" };
+        format!("{archives} with {entries} could be read{}{end}", back.unwrap_or_default())
+    }
+
+    const fn walk(&mut self) -> Walk<'_> {
+        Walk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
+    }
+
+    fn take(&mut self, findings: Findings, place: &str) {
+        let mut found = findings.into_list();
+        put_place(&mut found, place);
+        self.verdict.findings.extend(found);
+    }
+}
+
+fn origin<'a>(delivered: &Delivered<'a>) -> Origin<'a> {
+    Origin { url: Some(delivered.answered), content_type: delivered.headers.content_type }
+}
+
+fn put_place(findings: &mut [Finding], place: &str) {
+    for finding in findings {
+        finding.place.get_or_insert_with(|| place.to_owned());
+    }
+}
+
+/// Why the walk ended where it did, told at the document that holds the link.
+fn ended(gap: &Gap, findings: &mut Findings) {
+    let link = gap.edge.url.as_str();
+    let (level, message) = match &gap.reason {
+        Reason::Status(status) => (
+            Level::Error,
+            format!("the archive answered {status}: readers cannot get it, nor anything older"),
+        ),
+        Reason::Unanswered(why) => (Level::Error, format!("the archive did not answer: {why}")),
+        Reason::Blocked(why) => (Level::Error, format!("readers do not follow the link: {why}")),
+        Reason::TooLarge(why) => (
+            Level::Error,
+            format!("the archive is too large ({why}): split it into several"),
+        ),
+        Reason::Unreadable(why) => (
+            Level::Error,
+            format!("what is there cannot be read ({why}): readers get nothing older"),
+        ),
+        Reason::Loop => (
+            Level::Error,
+            "the chain leads back to where it came from: readers stop here, and what is older cannot be reached; \
+             let the oldest archive have no prev-archive"
+                .to_owned(),
+        ),
+        Reason::Limit { limit: Limit::NothingNew, .. } => (
+            Level::Warning,
+            "the last three archives brought no entry that was not in a newer one: readers ask before they go on"
+                .to_owned(),
+        ),
+        Reason::Limit { fetched, .. } => (
+            Level::Note,
+            format!("the check ended here after {fetched} archives; older ones were not looked at"),
+        ),
+        Reason::Overrun { .. } | Reason::Paged | Reason::Interrupted => return,
+    };
+    findings.add(level, Topic::Archives, "prev-archive", link, message);
+}
+
+/// Of findings that say the same of several archives, the first, with how many there are.
+fn once_each(findings: Vec<Finding>) -> Vec<Finding> {
+    let alike = |one: &Finding, other: &Finding| {
+        one.topic == other.topic
+            && (one.level, &one.element, &one.message)
+                == (other.level, &other.element, &other.message)
+            && one.place != other.place
+    };
+    let mut kept: Vec<(Finding, usize)> = Vec::new();
+    for finding in findings {
+        match kept.iter_mut().find(|(known, _)| alike(known, &finding)) {
+            Some((_, more)) => *more = more.saturating_add(1),
+            None => kept.push((finding, 0)),
+        }
+    }
+    let told = |(finding, more): (Finding, usize)| match more {
+        0 => finding,
+        more => {
+            let documents = counted(more, "more document", "more documents");
+            let message = format!("{} (and in {documents})", finding.message);
+            Finding { message, ..finding }
+        }
+    };
+    kept.into_iter().map(told).collect()
+}
