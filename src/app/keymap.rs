@@ -314,7 +314,7 @@ pub const BINDINGS: [Binding; 41] = [
         &[Key::char('H')],
         &[],
         Command::History,
-        "history: continue, retry, load an older page",
+        "history: continue, retry, load an older page; stop while it is fetched",
     ),
     binding(
         "@",
