@@ -375,6 +375,14 @@ pub fn rest(
     vec![Effect::KeepHistory(Box::new(commit))]
 }
 
+/// The reader stops the walk: what was still to be asked for is a gap (SPEC C.8, G3). What is being written is kept.
+pub fn stop(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if let Some(subscription) = model.feeds.get_mut(&feed) {
+        subscription.history.stop(now);
+    }
+    rest(model, now, feed, Some("stopped · H goes on".to_owned()))
+}
+
 /// A feed is given up, or its host wants to be left alone: its walk is dropped and goes on after a later check.
 pub fn drop_walk(model: &mut Model, feed: FeedKey) {
     model.backfills.remove(&feed);

@@ -328,7 +328,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Key::char('H')],
         &[],
         Command::History,
-        "history: continue, retry, load an older page",
+        "history: continue, retry, load an older page; stop while it is fetched",
     ),
     binding(
         "@",

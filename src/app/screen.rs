@@ -17,6 +17,8 @@ use crate::history::EntryKey;
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Screen {
+    /// Said once when a feed is selected that something is missing of; the demo explains itself.
+    pub gap_hint: Option<&'static str>,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     /// The pane that takes the keys.

@@ -20,6 +20,7 @@ use crate::history::{Counters, FeedKey};
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     let mut effects = happened(model, now, msg);
     effects.extend(gap_rows::follow(model, now));
+    gap_rows::hint(model, now);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
     foreseeing::sum_up(model, now);

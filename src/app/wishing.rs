@@ -113,6 +113,9 @@ pub fn wish(
         model.screen.say(now, "backissue was started with --offline");
         return Vec::new();
     }
+    if gap.is_none() && model.backfills.contains_key(&feed) {
+        return backfilling::stop(model, now, feed);
+    }
     let record = &subscription.history;
     let wish = match gap {
         Some(key) => HistoryWish::GoOn(key),

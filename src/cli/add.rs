@@ -1,8 +1,14 @@
 //! `backissue add`: finds the feed of a site, subscribes, polls it at once.
 
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+use indicatif::ProgressBar;
+
 use super::args::{AddArgs, Options};
 use super::session::{self, Failure, at_rest, block_on};
 use super::{Done, history};
+use crate::app::backfilling;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::subscribing::{Added, Addition, Wanted};
@@ -23,16 +29,29 @@ pub(super) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
                 ..Wanted::default()
             }));
         }
-        runtime.until(at_rest).await;
+        let bar = bar();
+        let mut first = BTreeMap::new();
+        runtime
+            .until(|model| {
+                bar.suspend(|| tell_ready(model, &mut first));
+                bar.set_message(progress(model));
+                at_rest(model)
+            })
+            .await;
+        bar.finish_and_clear();
         let mut failures = Vec::new();
-        for addition in runtime.model.additions.values() {
+        for (id, addition) in &runtime.model.additions {
             match &addition.ended {
-                Some(Ok(added)) => console::put(&told(&runtime.model, addition, added)),
+                Some(Ok(added)) if !first.contains_key(id) => {
+                    console::put(&told(&runtime.model, addition, added));
+                }
+                Some(Ok(_)) => {}
                 Some(Err(why)) => failures.push(why.clone()),
                 None => failures
                     .push(format!("interrupted before {} was read", addition.wanted.address)),
             }
         }
+        tell_brought(&runtime.model, &first);
         if let Some(why) = runtime.model.not_saved.take() {
             return Err(Failure::new(why));
         }
@@ -51,6 +70,49 @@ pub(super) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
             _ => Err(Failure::new("none of the addresses could be subscribed to")),
         }
     })
+}
+
+/// Says what was subscribed to as soon as it was read, once each; keeps how many entries there were then.
+fn tell_ready(model: &Model, first: &mut BTreeMap<u32, u32>) {
+    for (id, addition) in &model.additions {
+        let Some(Ok(added)) = &addition.ended else { continue };
+        let Some(feed) = model.feeds.get(&added.feed) else { continue };
+        let is_read = feed.state.facts.last_ok.is_some() && !model.busy.contains_key(&added.feed);
+        if (is_read || added.known) && !first.contains_key(id) {
+            console::put(&told(model, addition, added));
+            first.insert(*id, feed.counters.total);
+        }
+    }
+}
+
+/// Says what the archives brought, and how whole the history is.
+fn tell_brought(model: &Model, first: &BTreeMap<u32, u32>) {
+    for (id, before) in first {
+        let Some(Ok(added)) = model.additions.get(id).and_then(|one| one.ended.as_ref()) else {
+            continue;
+        };
+        let Some(feed) = model.feeds.get(&added.feed).filter(|_| !added.known) else { continue };
+        let name = if first.len() > 1 { format!("{}  ", feed.key) } else { String::new() };
+        let brought = match feed.counters.total.saturating_sub(*before) {
+            0 => String::new(),
+            1 => "1 older entry; ".to_owned(),
+            more => format!("{more} older entries; "),
+        };
+        console::put(&format!("  {name}{brought}{}", history::standing(model, feed)));
+    }
+}
+
+/// How far the walks are that are under way.
+fn progress(model: &Model) -> String {
+    let walks = model.feeds.values().filter_map(|feed| {
+        let how_far = backfilling::progress(model, feed)?;
+        Some(format!("{}: {how_far}", feed.record.shown_title()))
+    });
+    walks.collect::<Vec<_>>().join(" · ")
+}
+
+fn bar() -> ProgressBar {
+    if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() }
 }
 
 /// What came of an address: which feeds were found, which was taken, how much came, when it is polled next.
@@ -74,7 +136,6 @@ fn told(model: &Model, addition: &Addition, added: &Added) -> String {
     lines.push(format!("subscribed: {} '{title}' {}", feed.key, feed.record.url));
     if !addition.wanted.unasked {
         lines.push(format!("  {} entries", feed.counters.total));
-        lines.push(format!("  {}", history::standing(model, feed)));
     }
     if let Some(next) = feed.plan.next_poll {
         let why = feed.plan.settled_by.word().replace('_', " ");

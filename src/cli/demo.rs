@@ -17,6 +17,9 @@ use crate::io::store::Store;
 const HINT: &str =
     "the demo: j k move, Enter opens, n goes to the next unread entry, ? shows all keys";
 
+/// What it says when the feed whose archive cannot be had is selected.
+const GAP_HINT: &str = "the dashed line stands where entries are missing: l goes to the list, G to the line, Enter asks again";
+
 /// Runs the demo.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     look_around(options).map(|_| Done::All)
@@ -42,6 +45,7 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
         });
         runtime.tell(Msg::Import(wishes.collect()));
         runtime.model.screen.say(clock::precise_now(), HINT);
+        runtime.model.screen.gap_hint = Some(GAP_HINT);
         screen::show(runtime, options.verbose).await
     })
 }

@@ -228,6 +228,7 @@ mod tests {
             learn = false
             [history]
             mode = "ask"
+            internet_archive = "http://localhost:8080"
             [ui]
             theme = "dark"
             mouse = true
@@ -246,6 +247,7 @@ mod tests {
             (30, 2880, 120)
         );
         assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
+        assert_eq!(settings.history.internet_archive, "http://localhost:8080");
     }
 
     #[test]

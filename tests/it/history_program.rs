@@ -135,6 +135,26 @@ fn a_gap_is_listed_in_its_place_and_a_retry_fills_it() {
 }
 
 #[test]
+fn what_was_subscribed_to_is_told_before_its_archives_are_asked_for() {
+    use std::io::BufRead as _;
+    let (site, program) = (Press::new(2, 3).serve(), Program::new());
+    program.write("config.toml", "[network]\narchive_spacing = \"60s\"\n");
+    let mut adding = program.start(&["add", &site.at("/press.atom")]);
+    let mut lines = std::io::BufReader::new(adding.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("subscribed: 1 'Press'"));
+    assert_eq!(lines.next().unwrap().unwrap(), "  3 entries");
+    assert!(adding.try_wait().unwrap().is_none(), "the walk is still under way");
+    assert!(site.asked("/archive/1.atom").is_empty());
+    adding.kill().unwrap();
+    adding.wait().unwrap();
+
+    let program = self::program();
+    let told = program.run(&["add", &site.at("/press.atom")]).with(0).out;
+    let last = told.lines().last().unwrap();
+    assert_eq!(last, "  6 older entries; complete history: 2 archives back to 2011", "{told}");
+}
+
+#[test]
 fn a_poll_catches_up_unless_told_not_to_and_a_cap_asks() {
     let press = Press::new(30, 2);
     let (site, program) = (press.serve(), program());

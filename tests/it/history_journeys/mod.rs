@@ -2,6 +2,7 @@
 
 mod browsing;
 mod elsewhere;
+mod guarded;
 mod walking;
 
 use backissue::app::msg::Msg;
