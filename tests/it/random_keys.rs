@@ -126,5 +126,5 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
         assert_eq!(state(&mut world), before, "after {pressed}");
         world.quit = false;
     }
-    assert!(changes * 2 > keys / STRETCH, "keys at random change something: {changes} times");
+    assert!(changes * 8 > keys / STRETCH, "keys at random change something: {changes} times");
 }
