@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use super::archiving::{Archive, end_of, judge, policy, wants_rest, way};
 use super::effect::Effect;
 use super::fetching::{FetchId, Fetched, Manner, Purpose, Reach, Request};
+use super::gap_rows;
 use super::model::Model;
 use super::poll_log::PollCause;
 use super::polling;
@@ -369,6 +370,7 @@ pub fn rest(
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.asking = None;
     let record = subscription.history.clone();
+    let notice = notice.or_else(|| gap_rows::still_missing(&record).filter(|_| backfill.asked));
     if let Some(text) = notice {
         let title = subscription.record.shown_title();
         model.screen.say(now, format!("{title}: {text}"));

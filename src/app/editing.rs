@@ -5,13 +5,16 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::keymap::{Code, Key};
+use super::learning;
 use super::model::Model;
+use super::own_rules;
 use super::preferring;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::Overlay;
 use super::settings::{HistoryMode, PollSettings, Settings};
 use super::span::{interval_minutes, interval_text};
 use super::subscription::{Chosen, SubscriptionRecord};
+use crate::feed::Zone;
 use crate::feed::opml::normal_tag;
 use crate::history::{Adaptor, FeedKey};
 use crate::schedule::Pace;
@@ -29,6 +32,8 @@ pub struct EditForm {
     pub selected: usize,
     /// Why it cannot be saved, as a sentence.
     pub problem: Option<String>,
+    /// The zone of rules that name none.
+    zone: Zone,
     /// What was chosen before, for what the form leaves alone.
     before: Chosen,
 }
@@ -73,6 +78,10 @@ pub enum EditField {
     Max,
     /// A fixed interval.
     Every,
+    /// The rhythm is learned.
+    Learn,
+    /// Interval rules of the reader's own.
+    Rules,
     /// Cache lifetimes are not believed.
     IgnoreCacheLifetime,
     /// Skip windows are not kept.
@@ -85,6 +94,7 @@ pub enum EditField {
 
 const PACES: &[&str] = &["as configured", "more", "normal", "less"];
 const SWITCH: &[&str] = &["no", "yes"];
+const LEARN: &[&str] = &["as configured", "yes", "no"];
 const ARCHIVES: &[&str] = &["none", "WordPress pages", "Internet Archive"];
 const HISTORY: &[&str] = &["as configured", "auto", "ask", "off"];
 
@@ -98,6 +108,8 @@ impl EditField {
             Self::Min => "shortest interval",
             Self::Max => "longest interval",
             Self::Every => "fixed interval",
+            Self::Learn => "learn its rhythm",
+            Self::Rules => "own rules",
             Self::IgnoreCacheLifetime => "ignore cache lifetime",
             Self::IgnoreSkips => "ignore skip hours and days",
             Self::History => "history",
@@ -107,7 +119,7 @@ impl EditField {
 }
 
 impl EditForm {
-    fn new(feed: FeedKey, record: &SubscriptionRecord, settings: &Settings) -> Self {
+    fn new(feed: FeedKey, record: &SubscriptionRecord, settings: &Settings, zone: Zone) -> Self {
         let wishes = &record.wishes;
         let chosen = |found: Option<usize>| found.map_or(0, |place| place.saturating_add(1));
         let pace = wishes.pace.and_then(|pace| Pace::ALL.iter().position(|other| *other == pace));
@@ -129,6 +141,17 @@ impl EditForm {
             line(EditField::Max, &span(wishes.max_minutes), configured(poll.max_minutes)),
             line(EditField::Every, &span(wishes.fixed_minutes), "as recommended".into()),
             choice(
+                EditField::Learn,
+                LEARN,
+                wishes.learn.map_or(0, |learn| if learn { 1 } else { 2 }),
+                if poll.learn { "yes" } else { "no" },
+            ),
+            line(
+                EditField::Rules,
+                &own_rules::rules_text(&wishes.rules),
+                "none; like Mon-Fri 9:00-18:00 45m; Sat 2h".into(),
+            ),
+            choice(
                 EditField::IgnoreCacheLifetime,
                 SWITCH,
                 usize::from(wishes.ignore_cache_lifetime),
@@ -139,7 +162,7 @@ impl EditForm {
             choice(EditField::Archives, ARCHIVES, chosen(archives), "not a standard"),
         ];
         let before = record.chosen();
-        Self { feed, address: record.url.clone(), rows, selected: 0, problem: None, before }
+        Self { feed, address: record.url.clone(), rows, selected: 0, problem: None, zone, before }
     }
 
     /// The line that takes the keys, if text is typed in it.
@@ -170,7 +193,7 @@ impl EditForm {
     fn chosen(&self) -> Result<Chosen, (usize, String)> {
         let mut chosen = self.before.clone();
         for (place, row) in (0_usize..).zip(&self.rows) {
-            read(row, &mut chosen).map_err(|why| (place, why))?;
+            read(row, &mut chosen, &self.zone).map_err(|why| (place, why))?;
         }
         Ok(chosen)
     }
@@ -193,7 +216,7 @@ fn choice(
 }
 
 /// Reads a line of the form into what is chosen.
-fn read(row: &EditRow, into: &mut Chosen) -> Result<(), String> {
+fn read(row: &EditRow, into: &mut Chosen, zone: &Zone) -> Result<(), String> {
     let (text, place) = match &row.value {
         EditValue::Line(prompt) => (prompt.text.trim(), 0),
         EditValue::Choice { chosen, .. } => ("", *chosen),
@@ -210,6 +233,8 @@ fn read(row: &EditRow, into: &mut Chosen) -> Result<(), String> {
         EditField::Min => wishes.min_minutes = interval()?,
         EditField::Max => wishes.max_minutes = interval()?,
         EditField::Every => wishes.fixed_minutes = interval()?,
+        EditField::Learn => wishes.learn = own.map(|own| own == 0),
+        EditField::Rules => wishes.rules = own_rules::read_rules(text, zone)?,
         EditField::IgnoreCacheLifetime => wishes.ignore_cache_lifetime = place == 1,
         EditField::IgnoreSkips => wishes.ignore_skips = place == 1,
         EditField::History => {
@@ -241,7 +266,8 @@ pub fn open(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         model.screen.say(now, "select a feed first: e edits one feed");
         return Vec::new();
     };
-    let form = EditForm::new(feed, &subscription.record, &model.settings);
+    let form =
+        EditForm::new(feed, &subscription.record, &model.settings, learning::zone_of(model.zone));
     model.screen.lay_over(Overlay::Edit(Box::new(form)));
     Vec::new()
 }

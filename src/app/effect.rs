@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::fetching::Request;
+use super::learning::LearnWanted;
 use super::listing::RowsWanted;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
@@ -59,6 +60,10 @@ pub enum Effect {
     Render(RenderWanted),
     /// Read the last polls of a feed.
     LoadPolls(FeedKey),
+    /// Read when a feed published.
+    LoadPublications(FeedKey),
+    /// Learn the rhythm of a feed.
+    Learn(Box<LearnWanted>),
     /// Count the unread entries listed since an instant.
     CountToday(DateTime<Utc>),
     /// Open an address in the reader's browser.

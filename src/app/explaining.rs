@@ -2,24 +2,30 @@
 //!
 //! The page is a value, made anew when something it says has changed; the view lays it out and computes nothing.
 
-use chrono::{DateTime, Datelike, Days, NaiveTime, TimeZone, Utc};
+use std::sync::Arc;
+
+use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::advising::{self, Advice};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::keymap::Command;
+use super::learning;
 use super::model::Model;
+use super::outlining::Outline;
+use super::picturing::{self, RhythmPicture};
 use super::planning;
 use super::poll_log::PollLogEntry;
 use super::screen::Overlay;
 use super::subscription::Subscription;
 use crate::feed::{IntervalRule, Zone};
 use crate::history::FeedKey;
+use crate::schedule::learning::{LearnedPlan, Publications};
 use crate::schedule::{self, Facts, Pace, Plan, Restriction};
 
 /// Hours in a week.
-const WEEK_HOURS: u64 = 168;
+const WEEK_HOURS: i64 = 168;
 
 /// The plan pane.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +36,14 @@ pub struct PlanPane {
     pub top: usize,
     /// Times are shown in UTC, not in the reader's zone.
     pub utc: bool,
+    /// Hours being marked for a rule.
+    pub outline: Option<Outline>,
     /// What it says.
     pub page: PlanPage,
+    /// When it published; `None` while that is read.
+    pub publications: Option<Arc<Publications>>,
+    /// What is learned of it, whether that counts or not.
+    pub learned: Option<Arc<LearnedPlan>>,
     /// The last polls, newest first; `None` while they are read.
     pub polls: Option<Vec<PollLogEntry>>,
 }
@@ -53,6 +65,10 @@ pub struct PlanPage {
     pub skips: Option<String>,
     /// The interval rules, in document order.
     pub rules: Vec<RuleRow>,
+    /// Its rhythm; `None` while it is being read.
+    pub rhythm: Option<RhythmPicture>,
+    /// A learned plan places the polls: there is no interval.
+    pub placed: bool,
     /// The week, where it is not the same all through.
     pub week: Option<WeekPicture>,
     /// What it was made from.
@@ -66,6 +82,14 @@ struct MadeFrom {
     minute: i64,
     zone: Tz,
     held_up: Option<String>,
+    known: Known,
+}
+
+/// What is known of a feed's rhythm.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Known {
+    pub(super) publications: Option<Arc<Publications>>,
+    pub(super) learned: Option<Arc<LearnedPlan>>,
 }
 
 /// What a pace would bring.
@@ -130,10 +154,14 @@ pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Opens the plan of a feed; its last polls are read from the store.
 pub fn open(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let zone = model.zone;
-    let Some(page) = page(model, feed, now, zone) else { return Vec::new() };
-    let opened = PlanPane { feed, top: 0, utc: false, page, polls: None };
+    let Some(page) = page(model, feed, now, zone, &Known::default()) else { return Vec::new() };
+    let (outline, publications, learned) = (None, None, None);
+    let opened =
+        PlanPane { feed, top: 0, utc: false, outline, page, publications, learned, polls: None };
     model.screen.lay_over(Overlay::Plan(Box::new(opened)));
-    vec![Effect::LoadPolls(feed)]
+    let mut effects = vec![Effect::LoadPolls(feed)];
+    effects.extend(learning::ask(model, feed));
+    effects
 }
 
 /// Switches between UTC and the reader's zone.
@@ -162,16 +190,17 @@ pub fn polled(model: &mut Model, feed: FeedKey) -> Option<Effect> {
 pub fn refresh(model: &mut Model, now: DateTime<Utc>) {
     let Some(pane) = model.screen.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
+    let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
     let zone = if utc { Tz::UTC } else { model.zone };
     let Some(subscription) = model.feeds.get(&feed) else {
         // It was unsubscribed from.
         model.screen.close_plan();
         return;
     };
-    let wanted = made_from(model, subscription, now, zone);
+    let wanted = made_from(model, subscription, now, zone, &known);
     let current = model.screen.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
     if !current
-        && let Some(page) = page(model, feed, now, zone)
+        && let Some(page) = page(model, feed, now, zone, &known)
         && let Some(pane) = model.screen.plan_pane_mut()
     {
         pane.page = page;
@@ -185,7 +214,9 @@ pub const fn works_over_panes(command: Command) -> bool {
             command,
             Command::Plan
                 | Command::Timetable
+                | Command::Palette
                 | Command::Zone
+                | Command::Outline
                 | Command::MoreOften
                 | Command::LessOften
                 | Command::NormallyOften
@@ -193,25 +224,39 @@ pub const fn works_over_panes(command: Command) -> bool {
                 | Command::Poll
                 | Command::PollAll
                 | Command::Undo
+                | Command::Redo
                 | Command::Enter
         )
 }
 
-fn made_from(model: &Model, subscription: &Subscription, now: DateTime<Utc>, zone: Tz) -> MadeFrom {
+fn made_from(
+    model: &Model,
+    subscription: &Subscription,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> MadeFrom {
     MadeFrom {
         facts: subscription.state.facts.clone(),
         minute: now.timestamp().div_euclid(60),
         zone,
         held_up: advising::held_up(model, subscription.key),
+        known: known.clone(),
     }
 }
 
 /// What the pane says of a feed.
-fn page(model: &Model, feed: FeedKey, now: DateTime<Utc>, zone: Tz) -> Option<PlanPage> {
+fn page(
+    model: &Model,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> Option<PlanPage> {
     let subscription = model.feeds.get(&feed)?;
     let plan = planning::explained(model, feed, now)?;
     let facts = &subscription.state.facts;
-    let made_from = made_from(model, subscription, now, zone);
+    let made_from = made_from(model, subscription, now, zone, known);
     Some(PlanPage {
         held_up: made_from.held_up.clone(),
         paces: paces(model, subscription, now),
@@ -219,6 +264,8 @@ fn page(model: &Model, feed: FeedKey, now: DateTime<Utc>, zone: Tz) -> Option<Pl
         floors: planning::restrictions(subscription, model.salt, now),
         skips: skips(facts),
         rules: rules(facts, now),
+        rhythm: picturing::picture(model, subscription, known, (now, zone)),
+        placed: schedule::places_polls(facts),
         week: week(facts, now, zone),
         plan,
         made_from,
@@ -289,33 +336,31 @@ fn week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
     if flat && skipped.is_none() {
         return None;
     }
+    let hour_at = |at: DateTime<Utc>| {
+        let place = picturing::hour_of_week(at, Tz::UTC);
+        WeekHour {
+            interval_seconds: schedule::interval_in_force(facts, at).0,
+            skipped: skipped.is_some_and(|week| week.get(place).copied().unwrap_or(false)),
+        }
+    };
+    let hours: Vec<WeekHour> = week_hours(now, zone)?.into_iter().map(hour_at).collect();
+    let mut intervals: Vec<u32> = hours.iter().map(|hour| hour.interval_seconds).collect();
+    intervals.sort_unstable();
+    intervals.dedup();
+    Some(WeekPicture { hours, now: Some(picturing::hour_of_week(now, zone)), intervals })
+}
+
+/// The starts of the 168 hours of the week around now, Monday 00:00 of a zone first.
+pub(super) fn week_hours(now: DateTime<Utc>, zone: Tz) -> Option<Vec<DateTime<Utc>>> {
     let today = now.with_timezone(&zone).date_naive();
     let monday = today
         .checked_sub_days(Days::new(u64::from(today.weekday().num_days_from_monday())))?
         .and_time(NaiveTime::MIN);
-    let hour_at = |hour: u64| {
-        let local =
-            monday.checked_add_signed(chrono::TimeDelta::hours(i64::try_from(hour).ok()?))?;
+    let hour_at = |hour: i64| {
+        let local = monday.checked_add_signed(TimeDelta::hours(hour))?;
         let at = zone.from_local_datetime(&local).earliest();
         // An hour that clocks leave out is drawn as the one before it.
-        let at = at.map_or_else(|| local.and_utc(), |at| at.with_timezone(&Utc));
-        let place = hour_of_week(at);
-        Some(WeekHour {
-            interval_seconds: schedule::interval_in_force(facts, at).0,
-            skipped: skipped.is_some_and(|week| week.get(place).copied().unwrap_or(false)),
-        })
+        Some(at.map_or_else(|| local.and_utc(), |at| at.with_timezone(&Utc)))
     };
-    let hours: Vec<WeekHour> = (0..WEEK_HOURS).map(hour_at).collect::<Option<_>>()?;
-    let mut intervals: Vec<u32> = hours.iter().map(|hour| hour.interval_seconds).collect();
-    intervals.sort_unstable();
-    intervals.dedup();
-    let local = now.with_timezone(&zone).naive_local().and_utc();
-    Some(WeekPicture { hours, now: Some(hour_of_week(local)), intervals })
-}
-
-/// The hour of the week, Monday 00:00 first.
-fn hour_of_week(at: DateTime<Utc>) -> usize {
-    use chrono::Timelike;
-    let day = usize::try_from(at.weekday().num_days_from_monday()).unwrap_or(0);
-    day.saturating_mul(24).saturating_add(usize::try_from(at.hour()).unwrap_or(0))
+    (0..WEEK_HOURS).map(hour_at).collect()
 }

@@ -182,7 +182,13 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
     match &model.screen.overlay {
         Some(Overlay::Plan(pane)) => return Some(pane.feed),
         Some(Overlay::Timetable(pane)) => return pane.feed,
-        Some(Overlay::Help(_) | Overlay::Prompt(_) | Overlay::Choice(_) | Overlay::Edit(_))
+        Some(
+            Overlay::Help(_)
+            | Overlay::Prompt(_)
+            | Overlay::Choice(_)
+            | Overlay::Palette(_)
+            | Overlay::Edit(_),
+        )
         | None => {}
     }
     if attention::is_open(model) {

@@ -6,10 +6,12 @@ use super::effect::Effect;
 use super::explaining;
 use super::model::Model;
 use super::screen::Overlay;
+use super::subscription::Subscription;
 use crate::history::FeedKey;
+use crate::schedule::{self, Cost, Pace};
 
 /// The timetable on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimetablePane {
     /// Place of the selected poll.
     pub selected: usize,
@@ -17,6 +19,58 @@ pub struct TimetablePane {
     pub feed: Option<FeedKey>,
     /// Place of the first poll on the screen.
     pub top: usize,
+    /// What all feeds cost together; `None`: to be summed up.
+    pub sums: Option<Sums>,
+    /// The minute for which they were summed up.
+    summed: i64,
+}
+
+/// What all feeds that are polled by themselves cost together, by their recommendations.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sums {
+    /// How many feeds.
+    pub feeds: u32,
+    /// Polls a day.
+    pub polls_a_day: f64,
+    /// How long a publication of a feed waits, minutes, on average over the feeds.
+    pub delay_minutes: f64,
+    /// Polls a day that would be saved if every feed were polled one pace less often.
+    pub saved_a_day: f64,
+}
+
+impl Sums {
+    fn of(model: &Model) -> Self {
+        let mut sums = Self::default();
+        for subscription in model.feeds.values() {
+            let facts = &subscription.state.facts;
+            let pace = facts.settings.pace;
+            let Some(cost) = schedule::cost(facts, pace) else { continue };
+            let less = match pace {
+                Pace::More => Pace::Normal,
+                Pace::Normal | Pace::Less => Pace::Less,
+            };
+            let fewer = schedule::cost(facts, less).map_or(0.0, |cost| cost.polls_a_day);
+            sums.feeds = sums.feeds.saturating_add(1);
+            sums.polls_a_day += cost.polls_a_day;
+            sums.saved_a_day += cost.polls_a_day - fewer;
+            sums.delay_minutes += cost.delay_minutes;
+        }
+        sums.delay_minutes /= f64::from(sums.feeds.max(1));
+        sums
+    }
+}
+
+/// What one feed costs; `None`: it is not polled by itself.
+pub fn cost(subscription: &Subscription) -> Option<Cost> {
+    let facts = &subscription.state.facts;
+    schedule::cost(facts, facts.settings.pace)
+}
+
+/// A feed's wishes changed: what all cost is to be summed up anew.
+pub fn unsettle(model: &mut Model) {
+    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+        pane.sums = None;
+    }
 }
 
 /// Opens the timetable, or closes it.
@@ -49,6 +103,19 @@ pub fn select(model: &mut Model, place: usize) {
     if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
         (pane.selected, pane.feed) = (place, feed);
         pane.top = pane.top.min(place).max(place.saturating_add(1).saturating_sub(rows));
+    }
+}
+
+/// Sums up once a minute: with many feeds that is too much for every poll.
+pub fn sum_up(model: &mut Model, now: DateTime<Utc>) {
+    let Some(Overlay::Timetable(pane)) = model.screen.overlay else { return };
+    let minute = now.timestamp().div_euclid(60);
+    if pane.sums.is_some() && pane.summed == minute {
+        return;
+    }
+    let sums = Some(Sums::of(model));
+    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+        (pane.sums, pane.summed) = (sums, minute);
     }
 }
 

@@ -10,7 +10,7 @@ use super::model::Model;
 use super::subscription::Subscription;
 use super::walking;
 use crate::history::address::host;
-use crate::history::{FeedKey, Gap, GapKey, GapKind, Limit, Reason};
+use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryRecord, Limit, Reason};
 
 /// A gap as a row of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +130,13 @@ impl GapLines {
 pub fn lines(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> GapLines {
     let (next, enter) = next(gap, now, zone);
     GapLines { what: what(gap), why: why(gap), next, enter }
+}
+
+/// What a walk that brought nothing leaves to be said: why the part asked for last is still missing.
+pub fn still_missing(record: &HistoryRecord) -> Option<String> {
+    let gaps = record.gaps.values().filter(|gap| gap.counts());
+    let last = gaps.max_by_key(|gap| gap.last_try)?;
+    Some(format!("nothing came: {}", why(last)))
 }
 
 fn what(gap: &Gap) -> &'static str {

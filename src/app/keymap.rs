@@ -108,6 +108,8 @@ pub enum Command {
     Star,
     /// Undo.
     Undo,
+    /// Do again what was undone.
+    Redo,
     /// Open in the browser.
     Open,
     /// Subscribe.
@@ -132,6 +134,8 @@ pub enum Command {
     Timetable,
     /// Times of the plan in UTC, or in the reader's zone.
     Zone,
+    /// In a plan: mark hours of the week for a rule.
+    Outline,
     /// The selected feed more often.
     MoreOften,
     /// The selected feed less often.
@@ -142,6 +146,8 @@ pub enum Command {
     Edit,
     /// Another order of the feeds.
     Sort,
+    /// The command palette.
+    Palette,
     /// Help.
     Help,
     /// A digit of a link's number.
@@ -183,6 +189,13 @@ pub struct Binding {
     command: Command,
 }
 
+impl Binding {
+    /// What the keys mean.
+    pub const fn command(&self) -> Command {
+        self.command
+    }
+}
+
 const FEEDS: &[Pane] = &[Pane::Feeds];
 const LISTS: &[Pane] = &[Pane::Feeds, Pane::Entries];
 const ENTRIES: &[Pane] = &[Pane::Entries, Pane::Reader];
@@ -199,7 +212,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 41] = [
+pub const BINDINGS: &[Binding] = &[
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -293,6 +306,7 @@ pub const BINDINGS: [Binding; 41] = [
         Command::Undo,
         "undo the last mark or change",
     ),
+    binding("Ctrl-y", &[Key::ctrl('y')], &[], Command::Redo, "do again what was undone"),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
         "1-9",
@@ -351,8 +365,22 @@ pub const BINDINGS: [Binding; 41] = [
         "timetable: the coming polls in order",
     ),
     binding("U", &[Key::char('U')], &[], Command::Zone, "in a plan: UTC, or your own time zone"),
+    binding(
+        "M",
+        &[Key::char('M')],
+        &[],
+        Command::Outline,
+        "in a plan: mark hours of the week and give them an interval of your own",
+    ),
     binding("S", &[Key::char('S')], FEEDS, Command::Sort, "sort by title, unread or next poll"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
+    binding(
+        ": Ctrl-p",
+        &[Key::char(':'), Key::ctrl('p')],
+        &[],
+        Command::Palette,
+        "every command by its name; 'goto 2014-03' takes what stands behind it along",
+    ),
     binding("?", &[Key::char('?')], &[], Command::Help, "the keys that work here"),
     binding("Ctrl-c", &[Key::ctrl('c')], &[], Command::Quit, "end at once; everything is saved"),
 ];

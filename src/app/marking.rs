@@ -1,91 +1,13 @@
-//! Marks and taking them back: read, star, mark-all.
-
-use std::collections::VecDeque;
+//! Marks: read, star, mark-all.
 
 use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
 use super::feeds_pane;
 use super::model::Model;
-use super::moving;
 use super::msg::Marked;
-use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
-use super::{preferring, recalling, unsubscribing, wishing};
-use crate::history::{EntryKey, FeedKey, Flag, GapKey};
-
-/// Steps that can be taken back.
-const UNDO_STEPS: usize = 200;
-
-/// What the reader can take back, oldest first.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct UndoStack {
-    steps: VecDeque<Step>,
-    /// A whole list is being marked; its step is known when the store has answered.
-    marking_list: bool,
-    /// The reader wants it taken back as soon as it is known.
-    wanted: bool,
-}
-
-/// One change.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// Marks on entries.
-    Marked {
-        /// Which mark.
-        flag: Flag,
-        /// Set or cleared.
-        value: bool,
-        /// The entries that did not have it so before.
-        keys: Vec<EntryKey>,
-    },
-    /// A subscription was given up.
-    Unsubscribed(Box<Subscription>),
-    /// The address of a subscription was decided on, or where it may lead.
-    Readdressed {
-        /// The subscription.
-        feed: FeedKey,
-        /// How it was before.
-        before: Box<SubscriptionRecord>,
-        /// The move that was proposed.
-        proposed: Option<ProposedMove>,
-    },
-    /// A complete feed withdrew entries.
-    Withdrawn {
-        /// The feed.
-        feed: FeedKey,
-        /// The entries.
-        withdrawn: Vec<u32>,
-    },
-    /// The reader hid a gap.
-    Dismissed {
-        /// The feed.
-        feed: FeedKey,
-        /// The gap.
-        gap: GapKey,
-    },
-    /// The reader changed what was chosen for a subscription.
-    Changed {
-        /// The subscription.
-        feed: FeedKey,
-        /// What was chosen before.
-        before: Box<Chosen>,
-    },
-}
-
-impl UndoStack {
-    /// Nothing is waited for any longer: the store could not do it.
-    pub const fn give_up(&mut self) {
-        (self.marking_list, self.wanted) = (false, false);
-    }
-
-    /// Remembers a change; beyond [`UNDO_STEPS`] the oldest is forgotten.
-    pub fn push(&mut self, step: Step) {
-        if self.steps.len() >= UNDO_STEPS {
-            self.steps.pop_front();
-        }
-        self.steps.push_back(step);
-    }
-}
+use super::undoing::{self, Step};
+use crate::history::{EntryKey, Flag};
 
 /// Sets a mark on the selected entry, or clears it; it is on the screen at once.
 pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
@@ -106,39 +28,23 @@ pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Eff
 /// Marks the open list read: what it holds now, not what may arrive while the mark is written.
 pub fn mark_all(model: &mut Model) -> Vec<Effect> {
     let list = model.screen.list.number;
-    model.undo.marking_list = true;
+    model.undo.list_is_being_marked();
     model.screen.list.keep.extend(model.screen.list.rows.iter().filter_map(|row| row.key.entry()));
     vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
 }
 
-/// Takes the last change back.
-pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.undo.marking_list {
-        model.undo.wanted = true;
-        return Vec::new();
+/// Sets a mark back on entries that were given another one, or gives it again.
+pub fn set_back(model: &mut Model, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {
+    show(model, &keys, flag, value);
+    if flag == Flag::Opened {
+        let opened = &mut model.screen.list.opened;
+        *opened = if value {
+            opened.saturating_add(keys.len())
+        } else {
+            opened.saturating_sub(keys.len())
+        };
     }
-    let Some(step) = model.undo.steps.pop_back() else {
-        model.screen.say(now, "nothing to undo");
-        return Vec::new();
-    };
-    match step {
-        Step::Marked { flag, value, keys } => {
-            show(model, &keys, flag, !value);
-            if flag == Flag::Opened {
-                let opened = &mut model.screen.list.opened;
-                *opened = opened.saturating_sub(keys.len());
-            }
-            model.screen.say(now, format!("undone: {}", words(flag, value, keys.len())));
-            vec![Effect::Mark { keys, flag, value: !value }]
-        }
-        Step::Unsubscribed(subscription) => unsubscribing::take_back(model, now, *subscription),
-        Step::Readdressed { feed, before, proposed } => {
-            moving::put_back(model, now, feed, *before, proposed)
-        }
-        Step::Changed { feed, before } => preferring::take_back(model, now, feed, *before),
-        Step::Withdrawn { feed, withdrawn } => recalling::bring_back(model, now, feed, withdrawn),
-        Step::Dismissed { feed, gap } => wishing::show_again(model, now, feed, gap),
-    }
+    vec![Effect::Mark { keys, flag, value }]
 }
 
 /// Marks are durable: sums follow, and what the reader asked for can be taken back.
@@ -163,13 +69,10 @@ pub fn marked(
     }
     let mut effects = counting(model, now);
     if whole_list {
-        let wanted = model.undo.wanted && !marked.changed.is_empty();
-        model.undo.give_up();
+        let wanted = model.undo.list_is_marked();
         if !marked.changed.is_empty() {
             model.undo.push(Step::Marked { flag, value, keys: marked.changed });
-        }
-        if wanted {
-            effects.extend(undo(model, now));
+            effects.extend(wanted.then(|| undoing::undo(model, now)).into_iter().flatten());
         }
     }
     effects
@@ -208,7 +111,7 @@ fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
 }
 
 /// What a change did, in words.
-fn words(flag: Flag, value: bool, count: usize) -> String {
+pub(super) fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",
         (Flag::Read, false) => "marked unread",

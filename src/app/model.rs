@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::backfilling::Backfill;
-use super::marking::UndoStack;
+use super::learning::Learning;
 use super::planning;
 use super::polling;
 use super::reachability::Reachability;
@@ -19,6 +19,7 @@ use super::settings::Settings;
 use super::subscribing::{Addition, Imported};
 use super::subscription::{SavedSubscription, Subscription};
 use super::traffic::Traffic;
+use super::undoing::UndoStack;
 use crate::history::FeedKey;
 use crate::schedule::Timetable;
 
@@ -63,6 +64,8 @@ pub struct Model {
     pub last_feed: u32,
     /// Records of subscriptions handed to the store and not yet durable.
     pub unsaved: u32,
+    /// What is being learned.
+    pub learning: Learning,
     /// What the reader can take back.
     pub undo: UndoStack,
     /// What is on the screen.
@@ -98,6 +101,7 @@ impl Model {
             not_saved: None,
             last_feed: 0,
             unsaved: 0,
+            learning: Learning::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };
@@ -159,5 +163,10 @@ impl Model {
     /// Starred entries over all feeds.
     pub fn starred(&self) -> u32 {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
+    }
+
+    /// The number of the next addition.
+    pub fn next_addition(&self) -> u32 {
+        self.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
     }
 }

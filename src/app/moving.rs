@@ -6,7 +6,6 @@ use super::backfilling;
 use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::Hop;
-use super::marking::Step;
 use super::model::Model;
 use super::planning;
 use super::refreshing::{self, PollWish, Wish};
@@ -15,6 +14,7 @@ use super::subscribing::subscribed_as;
 use super::subscription::{
     FORMER_MAX, FeedState, FormerAddress, ProposedMove, Subscription, SubscriptionRecord,
 };
+use super::undoing::Step;
 use crate::feed::FeedDocument;
 use crate::history::FeedKey;
 
@@ -210,9 +210,7 @@ pub fn put_back(
     (record.url, record.former, record.declined) = (url, former, declined);
     record.wishes.allow_insecure = wishes.allow_insecure;
     subscription.state.proposed = proposed;
-    let title = subscription.record.shown_title().to_owned();
     let saved = (subscription.record.clone(), subscription.state.clone());
-    model.screen.say(now, format!("undone: '{title}' is as it was"));
     stored(model, now, feed, saved)
 }
 

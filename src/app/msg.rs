@@ -1,5 +1,7 @@
 //! Everything that can happen, as one closed enum.
 
+use std::sync::Arc;
+
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::keymap::Key;
@@ -9,6 +11,7 @@ use super::refreshing::PollWish;
 use super::subscribing::Wanted;
 use super::wishing::HistoryWish;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
+use crate::schedule::learning::{LearnedPlan, Publications};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +86,10 @@ pub enum Msg {
     Rendered(Box<RenderedEntry>),
     /// The last polls of a feed, newest first.
     PollsLoaded(FeedKey, Vec<PollLogEntry>),
+    /// When a feed published; `None`: it could not be read.
+    PublicationsLoaded(FeedKey, Option<Arc<Publications>>),
+    /// What was learned of a feed.
+    Learned(FeedKey, Option<Arc<LearnedPlan>>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.

@@ -12,8 +12,8 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, marking, preferring, reading,
-    unsubscribing, walking, wishing,
+    attention, browsing, editing, explaining, foreseeing, marking, outlining, palette, preferring,
+    reading, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -21,14 +21,12 @@ use crate::schedule::Pace;
 /// Does what a command says.
 pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
     match command {
-        Command::Down => walking::go(model, now, true, Distance::One),
-        Command::Up => walking::go(model, now, false, Distance::One),
-        Command::HalfDown => walking::go(model, now, true, Distance::Half),
-        Command::HalfUp => walking::go(model, now, false, Distance::Half),
-        Command::PageDown => walking::go(model, now, true, Distance::Page),
-        Command::PageUp => walking::go(model, now, false, Distance::Page),
-        Command::First => walking::go(model, now, false, Distance::All),
-        Command::Last => walking::go(model, now, true, Distance::All),
+        Command::Down | Command::HalfDown | Command::PageDown | Command::Last => {
+            walking::go(model, now, true, distance(command))
+        }
+        Command::Up | Command::HalfUp | Command::PageUp | Command::First => {
+            walking::go(model, now, false, distance(command))
+        }
         Command::Left => {
             walking::left(model);
             Vec::new()
@@ -39,14 +37,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         }
         Command::Back => walking::back(model),
         Command::Quit => vec![Effect::Stop],
-        Command::Help => {
-            if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
-                model.screen.uncover();
-            } else {
-                model.screen.lay_over(Overlay::Help(0));
-            }
-            Vec::new()
-        }
+        Command::Help => help(model),
+        Command::Palette => palette::open(model),
         Command::Enter => enter(model, now),
         Command::Space => reading::space(model, now),
         Command::NextUnread => reading::next_unread(model, now),
@@ -57,7 +49,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
         Command::MarkAll => marking::mark_all(model),
-        Command::Undo => marking::undo(model, now),
+        Command::Undo => undoing::undo(model, now),
+        Command::Redo => undoing::redo(model, now),
         Command::Open => reading::open_page(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),
@@ -80,6 +73,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             explaining::switch_zone(model, now);
             Vec::new()
         }
+        Command::Outline => outlining::begin(model, now),
         Command::MoreOften => preferring::pace(model, now, Pace::More),
         Command::LessOften => preferring::pace(model, now, Pace::Less),
         Command::NormallyOften => preferring::pace(model, now, Pace::Normal),
@@ -94,6 +88,28 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
 fn prompt(model: &mut Model, purpose: PromptPurpose) -> Vec<Effect> {
     model.screen.lay_over(Overlay::Prompt(Prompt::new(purpose)));
     Vec::new()
+}
+
+fn help(model: &mut Model) -> Vec<Effect> {
+    if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
+        model.screen.uncover();
+    } else {
+        model.screen.lay_over(Overlay::Help(0));
+    }
+    Vec::new()
+}
+
+/// How far a command goes.
+const fn distance(command: Command) -> Distance {
+    if matches!(command, Command::HalfDown | Command::HalfUp) {
+        Distance::Half
+    } else if matches!(command, Command::PageDown | Command::PageUp) {
+        Distance::Page
+    } else if matches!(command, Command::First | Command::Last) {
+        Distance::All
+    } else {
+        Distance::One
+    }
 }
 
 fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {

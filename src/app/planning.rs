@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::learning;
 use super::model::Model;
 use super::settings::Settings;
 use super::subscription::Subscription;
@@ -13,6 +14,10 @@ use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy, Stage}
 pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return };
     fill_in(subscription, &model.settings);
+    if !learning::counts(subscription, &model.settings) {
+        subscription.state.facts.learned = None;
+        model.learning.forget(feed);
+    }
     subscription.plan = decided(subscription, model.salt, now);
     model.screen.feeds.stale = true;
     match subscription.plan.due.or(subscription.plan.next_poll) {
@@ -50,6 +55,17 @@ pub fn following(
     schedule::following(&subscription.state.facts, now, count, unit)
 }
 
+/// When a feed is polled until an instant, if nothing changes.
+pub fn polls_until(
+    subscription: &Subscription,
+    salt: u64,
+    now: DateTime<Utc>,
+    end: DateTime<Utc>,
+) -> Vec<DateTime<Utc>> {
+    let unit = |last_ok| unit(subscription.key, salt, last_ok);
+    schedule::polls_until(&subscription.state.facts, now, end, unit)
+}
+
 /// What keeps a feed from being polled sooner.
 pub fn restrictions(
     subscription: &Subscription,
@@ -78,10 +94,10 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
         max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
         default_seconds: seconds(settings.poll.default_minutes),
         fixed_seconds: wishes.fixed_minutes.map(seconds),
+        own_rules: wishes.rules.clone(),
         ignore_expired: wishes.ignore_expired,
         ignore_cache_lifetime: wishes.ignore_cache_lifetime,
         ignore_skips: wishes.ignore_skips,
-        ..schedule::Settings::default()
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::subscription::FeedState;
+use crate::schedule::LearnedAnswer;
 
 /// The times of a feed's last polls, to the millisecond.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct PollTimes {
     /// Polls made so far.
     #[serde(rename = "n")]
     pub polls: u32,
+    /// What a learned plan answers for the last good poll.
+    #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
+    pub learned: Option<LearnedAnswer>,
 }
 
 impl PollTimes {
@@ -39,6 +43,7 @@ impl PollTimes {
             received_at: cache.map(|cache| cache.received_at),
             date: cache.and_then(|cache| cache.date),
             polls: state.polls,
+            learned: state.facts.learned.as_ref().and_then(|learned| learned.answered),
         }
     }
 
@@ -50,6 +55,9 @@ impl PollTimes {
             cache.received_at = self.received_at.unwrap_or(cache.received_at);
             cache.date = self.date;
         }
+        if let Some(learned) = &mut state.facts.learned {
+            learned.answered = self.learned;
+        }
         state.polls = self.polls;
     }
 
@@ -59,6 +67,11 @@ impl PollTimes {
             return false;
         }
         let mut before = before.clone();
+        // Settings and plans are never stored.
+        before.facts.settings = after.facts.settings.clone();
+        if let (Some(before), Some(after)) = (&mut before.facts.learned, &after.facts.learned) {
+            before.plan.clone_from(&after.plan);
+        }
         Self::of(after).set_in(&mut before);
         before == *after
     }
@@ -67,7 +80,7 @@ impl PollTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{CacheState, Lifetime};
+    use crate::schedule::{CacheState, Learned, Lifetime};
 
     fn state(second: i64) -> FeedState {
         let at = DateTime::from_timestamp(1_770_000_000 + second, 0);
@@ -90,6 +103,22 @@ mod tests {
         assert!(PollTimes::are_all_that_differs(&before, &after));
         PollTimes::of(&after).set_in(&mut before);
         assert_eq!(before, after);
+    }
+
+    #[test]
+    fn what_a_learned_plan_answers_goes_with_the_times() {
+        let (mut before, mut after) = (state(0), state(3600));
+        let answered =
+            |last: i64| LearnedAnswer { last, next: [last + 900, last + 1800, last + 3600] };
+        let learned = |last| Learned { answered: Some(answered(last)), ..Learned::every(1800) };
+        before.facts.learned = Some(learned(0));
+        after.facts.learned = Some(learned(3600));
+        after.facts.settings.min_seconds = 60;
+        assert!(PollTimes::are_all_that_differs(&before, &after));
+        PollTimes::of(&after).set_in(&mut before);
+        assert_eq!(before.facts.learned, after.facts.learned);
+        after.facts.learned = Some(Learned::every(60));
+        assert!(!PollTimes::are_all_that_differs(&before, &after));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
 use super::feeds_pane;
-use super::marking::Step;
 use super::model::Model;
 use super::settings::PollSettings;
 use super::span::interval_text;
 use super::subscription::{Chosen, Subscription, Wishes};
-use super::{planning, walking, wishing};
+use super::undoing::Step;
+use super::{foreseeing, learning, planning, walking, wishing};
 use crate::history::FeedKey;
 use crate::schedule::{Pace, Stage};
 
@@ -46,24 +46,6 @@ pub fn change(
     }
 }
 
-/// Takes a change back.
-pub fn take_back(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    before: Chosen,
-) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get(&feed) else {
-        model.screen.say(now, "the feed whose settings were changed is not subscribed to any more");
-        return Vec::new();
-    };
-    let text =
-        format!("undone: the settings of '{}' are as before", subscription.record.shown_title());
-    let effects = replaced(model, now, feed, before);
-    model.screen.say(now, text);
-    effects
-}
-
 /// Why bounds cannot be (SPEC A.8: MIN over MAX is refused), as a sentence; `None`: they can.
 pub fn clash(wishes: &Wishes, settings: &PollSettings) -> Option<String> {
     let min = wishes.min_minutes.unwrap_or(settings.min_minutes);
@@ -91,8 +73,13 @@ fn put(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -> 
     replaced(model, now, feed, chosen)
 }
 
-/// The change itself: planned, saved and shown.
-fn replaced(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -> Vec<Effect> {
+/// Puts what was chosen for a feed in place of what is: planned, saved and shown.
+pub fn replaced(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    chosen: Chosen,
+) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     let before = subscription.record.chosen();
     subscription.record.choose(chosen);
@@ -102,6 +89,8 @@ fn replaced(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen
     planning::replan(model, feed, now);
     model.unsaved = model.unsaved.saturating_add(1);
     let mut effects = vec![Effect::SaveRecords(vec![(feed, record)])];
+    effects.extend(learning::changed(model, now, feed));
+    foreseeing::unsettle(model);
     if moved_elsewhere {
         effects.extend(wishing::adapt(model, now, feed));
     }

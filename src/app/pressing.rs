@@ -9,7 +9,7 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{browsing, editing, explaining, reading};
+use super::{browsing, editing, explaining, outlining, palette, reading};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -21,6 +21,10 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
         if let Some(prompt) = form.line_mut() {
             prompt.insert(text);
         }
+        return Vec::new();
+    }
+    if let Some(Overlay::Palette(open)) = &mut model.screen.overlay {
+        palette::pasted(open, text);
         return Vec::new();
     }
     // An address pasted anywhere is meant to be subscribed to.
@@ -52,6 +56,12 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     if let Some(Overlay::Edit(_)) = model.screen.overlay {
         return editing::pressed(model, now, key);
     }
+    if let Some(Overlay::Palette(_)) = model.screen.overlay {
+        return palette::pressed(model, now, key);
+    }
+    if matches!(&model.screen.overlay, Some(Overlay::Plan(pane)) if pane.outline.is_some()) {
+        return outlining::pressed(model, now, key);
+    }
     if let Some(Overlay::Choice(choice)) = model.screen.overlay {
         return choosing(model, now, choice, key);
     }
@@ -71,11 +81,6 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         model.screen.uncover();
         return Vec::new();
     }
-    let over = matches!(model.screen.overlay, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
-    if over && !explaining::works_over_panes(command) {
-        model.screen.say(now, "that works in the panes below: q closes this one");
-        return Vec::new();
-    }
     let pending_link = model.screen.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
     if pending_link && !matches!(command, Command::Digit(_)) {
         if key == Key::code(Code::Enter) {
@@ -90,6 +95,16 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         (Command::Digit(_), Code::Char(digit)) => Command::Digit(digit),
         (command, _) => command,
     };
+    commanded(model, now, command)
+}
+
+/// Does what a command says, if it works where the reader is.
+pub fn commanded(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
+    let over = matches!(model.screen.overlay, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
+    if over && !explaining::works_over_panes(command) {
+        model.screen.say(now, "that works in the panes below: q closes this one");
+        return Vec::new();
+    }
     obey(model, now, command)
 }
 
@@ -125,12 +140,15 @@ fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> 
 fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(Overlay::Prompt(prompt)) = model.screen.overlay.take() else { return Vec::new() };
     model.screen.uncover();
+    if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
+        return outlining::typed(model, now, (feed, replaces), &prompt.text);
+    }
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
     match prompt.purpose {
         PromptPurpose::Add => {
-            let id = model.additions.keys().next_back().map_or(1, |last| last.saturating_add(1));
+            let id = model.next_addition();
             subscribing::add(
                 model,
                 now,
@@ -139,7 +157,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
-        // The edit dialog has the keys itself.
-        PromptPurpose::Field(_) => Vec::new(),
+        // The edit dialog and the palette have the keys themselves; a rule was dealt with.
+        PromptPurpose::Field(_) | PromptPurpose::Command | PromptPurpose::Rule { .. } => Vec::new(),
     }
 }

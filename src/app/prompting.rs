@@ -4,6 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::editing::EditField;
 use super::keymap::{Code, Key};
+use crate::history::FeedKey;
 
 /// Longest line kept, in bytes: pasted text has no other limit.
 const LINE_MAX: usize = 4096;
@@ -28,8 +29,17 @@ pub enum PromptPurpose {
     Import,
     /// A date to go to.
     GoTo,
+    /// A command by its name.
+    Command,
     /// A line of the edit dialog.
     Field(EditField),
+    /// An interval rule of the reader's own, in place of another or as a further one.
+    Rule {
+        /// The feed.
+        feed: FeedKey,
+        /// Place of the rule that is changed.
+        replaces: Option<usize>,
+    },
 }
 
 /// What a key did to the line.
@@ -55,7 +65,10 @@ impl Prompt {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import the OPML file: ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
+            PromptPurpose::Command => ":",
             PromptPurpose::Field(field) => field.label(),
+            PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
+            PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",
         }
     }
 

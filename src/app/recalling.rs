@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
-use super::marking::Step;
 use super::model::Model;
 use super::msg::Marked;
+use super::undoing::Step;
 use crate::history::FeedKey;
 
 /// A complete document withdrew entries; that can be undone.

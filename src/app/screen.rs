@@ -10,6 +10,7 @@ use super::foreseeing::TimetablePane;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
+use super::palette::Palette;
 use super::prompting::Prompt;
 use crate::history::EntryKey;
 
@@ -90,6 +91,8 @@ pub enum Overlay {
     Prompt(Prompt),
     /// A page names several feeds: which one?
     Choice(Choice),
+    /// The command palette.
+    Palette(Palette),
     /// The plan of a feed.
     Plan(Box<PlanPane>),
     /// The coming polls.
@@ -193,6 +196,7 @@ impl Screen {
             Overlay::Help(_)
             | Overlay::Prompt(_)
             | Overlay::Choice(_)
+            | Overlay::Palette(_)
             | Overlay::Timetable(_)
             | Overlay::Edit(_) => None,
         })

@@ -11,7 +11,7 @@ use super::poll_log::{PollCause, PollLogEntry};
 use super::subscription::{Commit, FeedState, Subscription, Validators};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
-use crate::schedule::{Failure, Standing, Wait};
+use crate::schedule::{Facts, Failure, Standing, Wait};
 
 /// Characters kept of what went wrong.
 const TROUBLE_CHARS: usize = 300;
@@ -248,6 +248,8 @@ impl Outcome {
 /// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.
 fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, replaces: bool) {
     state.facts.record_success(answer.status, &answer.headers.times(), started, answer.received);
+    let Facts { learned, last_ok, settings, .. } = &mut state.facts;
+    *learned = learned.take().map(|learned| learned.after_poll(*last_ok, settings));
     state.failing_since = None;
     let headers = &answer.headers;
     if replaces {

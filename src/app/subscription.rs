@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::own_rules;
 use super::poll_log::PollLogEntry;
 use super::server_habits::ServerHabits;
 use super::settings::HistoryMode;
-use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
+use crate::feed::{FeedDocument, IntervalRule, Zone};
 use crate::history::{Adaptor, Counters, FeedKey, HistoryRecord, Merging, Node};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
 
@@ -93,6 +94,12 @@ pub struct Wishes {
     pub ignore_expired: bool,
     /// Whether archives are walked.
     pub history: Option<HistoryMode>,
+    /// Its rhythm is learned.
+    #[serde(skip_serializing_if = "is_default")]
+    pub learn: Option<bool>,
+    /// The reader's own interval rules (SPEC B.2 rank 0.5).
+    #[serde(skip_serializing_if = "is_default")]
+    pub rules: Vec<IntervalRule>,
     /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
     #[serde(skip_serializing_if = "is_default")]
     pub archives: Option<Adaptor>,
@@ -132,6 +139,15 @@ impl Wishes {
             history: settings
                 .get("history")
                 .and_then(|word| HistoryMode::ALL.into_iter().find(|mode| mode.word() == word)),
+            learn: settings.get("learn").and_then(|word| match word.as_str() {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            }),
+            rules: settings
+                .get("rules")
+                .and_then(|text| own_rules::read_rules(text, &Zone::Utc).ok())
+                .unwrap_or_default(),
             archives: settings
                 .get("archives")
                 .and_then(|word| Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word)),
@@ -151,6 +167,8 @@ impl Wishes {
             ("allow-insecure", on(self.allow_insecure)),
             ("ignore-expired", on(self.ignore_expired)),
             ("history", self.history.map(|mode| mode.word().to_owned())),
+            ("learn", self.learn.map(|learn| if learn { "on" } else { "off" }.to_owned())),
+            ("rules", Some(own_rules::rules_text(&self.rules)).filter(|text| !text.is_empty())),
             ("archives", self.archives.map(|adaptor| adaptor.word().to_owned())),
             ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
             ("ignore-skips", on(self.ignore_skips)),

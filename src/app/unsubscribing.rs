@@ -8,11 +8,13 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane::{self, FeedsRow};
 use super::fetching::Purpose;
-use super::marking::{self, Step};
+use super::marking;
 use super::model::Model;
 use super::subscription::Subscription;
+use super::undoing::Step;
 use super::{attention, backfilling};
 use super::{planning, walking};
+use crate::history::FeedKey;
 
 /// Gives up the selected subscription.
 pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
@@ -25,7 +27,18 @@ pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         model.screen.say(now, "select the feed to unsubscribe from");
         return Vec::new();
     };
-    let Some(mut subscription) = model.feeds.remove(&feed) else { return Vec::new() };
+    let Some((given_up, effects)) = give_up(model, now, feed) else { return Vec::new() };
+    model.undo.push(Step::Unsubscribed(Box::new(given_up)));
+    effects
+}
+
+/// Gives up a subscription; answers with it, to have it back.
+pub fn give_up(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+) -> Option<(Subscription, Vec<Effect>)> {
+    let mut subscription = model.feeds.remove(&feed)?;
     model.timetable.remove(&feed);
     model.busy.remove(&feed);
     model.traffic.drop_waiting(|purpose| *purpose == Purpose::Poll(feed));
@@ -36,8 +49,7 @@ pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     model.screen.say(now, text);
     let effect = Effect::SaveRecords(vec![(feed, subscription.record.clone())]);
     model.unsaved = model.unsaved.saturating_add(1);
-    model.undo.push(Step::Unsubscribed(Box::new(subscription)));
-    shown_anew(model, now, effect)
+    Some((subscription, shown_anew(model, now, effect)))
 }
 
 /// Takes a subscription back, with everything that was kept of it.

@@ -11,7 +11,7 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, marking, pressing, reading, recalling,
+    backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing, reading, recalling,
     refreshing, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
@@ -23,6 +23,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     gap_rows::hint(model, now);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
+    foreseeing::sum_up(model, now);
     feeds_pane::resort(model, now);
     effects
 }
@@ -68,6 +69,10 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             explaining::polls_loaded(model, feed, polls);
             Vec::new()
         }
+        Msg::PublicationsLoaded(feed, publications) => {
+            learning::loaded(model, now, feed, publications)
+        }
+        Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
         Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
@@ -111,6 +116,7 @@ fn committed(
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     recalling::withdrawn(model, now, feed, withdrawn);
     let mut effects = polling::committed(model, now, feed, counters, news);
+    effects.extend(learning::polled(model, now, feed, news));
     effects.extend(followed(model, now, feed, changed));
     effects
 }

@@ -43,7 +43,13 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             foreseeing::select(model, place);
             return Vec::new();
         }
-        Some(Overlay::Help(_) | Overlay::Prompt(_) | Overlay::Choice(_) | Overlay::Edit(_))
+        Some(
+            Overlay::Help(_)
+            | Overlay::Prompt(_)
+            | Overlay::Choice(_)
+            | Overlay::Palette(_)
+            | Overlay::Edit(_),
+        )
         | None => {}
     }
     match model.screen.focus {

@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use super::archiving;
 use super::backfilling;
 use super::effect::Effect;
-use super::marking::Step;
 use super::model::Model;
 use super::subscription::HistoryCommit;
+use super::undoing::Step;
 use super::walking;
 use crate::history::walk::ArchiveRequest;
 use crate::history::{
@@ -147,14 +147,24 @@ pub fn want(
 
 /// Hides a gap; that can be undone.
 pub fn dismiss(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
-    if !subscription.history.dismiss(gap) {
+    let Some(effects) = hide(model, now, feed, gap) else {
         model.screen.say(now, "it goes away by itself when the history has been fetched");
         return Vec::new();
-    }
+    };
     model.undo.push(Step::Dismissed { feed, gap });
     model.screen.say(now, "this gap is not shown any more · u undo");
-    changed(model, now, feed)
+    effects
+}
+
+/// Hides a gap, if there is such a one.
+pub fn hide(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    gap: GapKey,
+) -> Option<Vec<Effect>> {
+    let subscription = model.feeds.get_mut(&feed)?;
+    subscription.history.dismiss(gap).then(|| changed(model, now, feed))
 }
 
 /// Shows a gap again that was hidden.
@@ -166,7 +176,6 @@ pub fn show_again(
 ) -> Vec<Effect> {
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.show_again(gap);
-    model.screen.say(now, "undone: the gap is shown again");
     changed(model, now, feed)
 }
 

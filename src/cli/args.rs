@@ -239,6 +239,13 @@ pub(super) struct SetArgs {
     /// Fetch older entries from archives: by itself, after asking, or never
     #[arg(long, value_parser = ["auto", "ask", "off"])]
     pub(super) history: Option<String>,
+    /// Learn its rhythm where the publisher says nothing; auto: as configured
+    #[arg(long, value_parser = ["on", "off", "auto"])]
+    pub(super) learn: Option<String>,
+    /// A rule of your own instead of those it has, like 'Mon-Fri 9:00-18:00 45m'; may be repeated, an empty one takes
+    /// all away
+    #[arg(long = "rule", value_name = "R")]
+    pub(super) rules: Vec<String>,
     /// Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the Internet
     /// Archive; no standard, off by default
     #[arg(long, value_parser = ["none", "wordpress", "internet-archive"])]
@@ -266,12 +273,13 @@ impl SetArgs {
             &self.max,
             &self.every,
             &self.history,
+            &self.learn,
             &self.archives,
             &self.ignore_cache_lifetime,
             &self.ignore_skips,
             &self.title,
         ];
-        self.tags.is_empty() && words.into_iter().all(Option::is_none)
+        self.tags.is_empty() && self.rules.is_empty() && words.into_iter().all(Option::is_none)
     }
 }
 
@@ -320,6 +328,9 @@ pub(super) struct SimulateArgs {
     /// Publication times: one JSON object a line with name, start, end and minutes
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     pub(super) feeds: Option<PathBuf>,
+    /// Try on the history of this subscription: its number, address, or a part of its title
+    #[arg(long, value_name = "FEED", conflicts_with_all = ["feeds", "stdio", "rules", "budget", "retrievals", "policies", "min", "max", "train_days"])]
+    pub(super) feed: Option<String>,
     /// Ways of polling; may be repeated, all if left out
     #[arg(long = "policy", value_name = "POLICY", value_enum)]
     pub(super) policies: Vec<SimulatePolicy>,

@@ -27,6 +27,7 @@ mod session;
 mod set;
 mod show;
 mod simulate;
+mod simulate_feed;
 mod watch;
 
 use args::{Args, Command};
@@ -83,7 +84,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Set(args)) => set::run(&options, &args),
         Some(Command::Parse(args)) => parse::run(&args),
         Some(Command::Lint(args)) => lint::run(&options, &args),
-        Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&options, &args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
     }
 }

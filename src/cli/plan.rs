@@ -1,5 +1,7 @@
 //! `backissue plan`: when a feed is polled next and why then; of a subscription, or of a document with stated facts.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde_json::{Map, Value as Json, json};
@@ -7,13 +9,19 @@ use serde_json::{Map, Value as Json, json};
 use super::args::{Options, PlanArgs};
 use super::session::{self, Failure};
 use super::{Done, json, lookup, parse};
+use crate::app::learning;
 use crate::app::model::Model;
 use crate::app::planning;
 use crate::feed::{self, Origin};
 use crate::history::FeedKey;
+use crate::io::store::Store;
 use crate::io::{clock, console};
+use crate::schedule::learning::{LearnedPlan, learned_json};
 use crate::schedule::{self, Plan, Step, Value, duration_words};
 use crate::view;
+
+/// Polls that `learned` names.
+const POLLS_TOLD: usize = 5;
 
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &PlanArgs) -> Result<Done, Failure> {
@@ -30,8 +38,9 @@ pub(super) fn run(options: &Options, args: &PlanArgs) -> Result<Done, Failure> {
 
 fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Done, Failure> {
     let now = clock::now();
-    let (_, model) = session::looked_at(options, now)?;
+    let (store, mut model) = session::looked_at(options, now)?;
     let feed = lookup::subscription(&model, typed)?;
+    let learned = learned(&store, &mut model, feed, now)?;
     let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
     let coming = planning::following(subscription, model.salt, args.next.unwrap_or(0), now);
     if args.json {
@@ -44,6 +53,9 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         if let Some(Json::Object(fields)) = plan.as_ref().map(schedule::plan_json) {
             answer.extend(fields);
         }
+        if let Some(plan) = &learned {
+            answer.insert("learned".into(), learned_fields(&model, feed, plan, now));
+        }
         if args.next.is_some() {
             answer.insert("next_polls".into(), coming.iter().map(short).collect());
         }
@@ -51,6 +63,11 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         return Ok(Done::All);
     }
     console::put(&told(&model, feed, now));
+    if let Some(plan) = &learned {
+        let why = learning::why_not_followed(&model, feed, plan);
+        let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
+        console::put(&format!("{}{why}", plan.rhythm.sentence()));
+    }
     if !coming.is_empty() {
         console::put("if nothing changes:");
     }
@@ -62,6 +79,38 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         console::put(&format!("  {when} ({})", planning::settled_words(plan.settled_by)));
     }
     Ok(Done::All)
+}
+
+/// Learns the rhythm of a feed and gives the plan to the model, where it counts.
+pub(super) fn learned(
+    store: &Store,
+    model: &mut Model,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+) -> Result<Option<Arc<LearnedPlan>>, Failure> {
+    let Some(subscription) = model.feeds.get(&feed) else { return Ok(None) };
+    let terms = learning::terms(model, subscription);
+    let publications = store.publications(feed)?;
+    let plan = schedule::learning::learn(&publications, &terms, now).map(Arc::new);
+    if let Some(plan) = &plan {
+        learning::remember(model, now, feed, plan);
+    }
+    Ok(plan)
+}
+
+/// What was learned, whether it is followed, and the next polls.
+fn learned_fields(model: &Model, feed: FeedKey, plan: &LearnedPlan, now: DateTime<Utc>) -> Json {
+    let Some(subscription) = model.feeds.get(&feed) else { return Json::Null };
+    let mut answer = learned_json(plan, subscription.state.facts.settings.pace);
+    if let Json::Object(fields) = &mut answer {
+        let why = learning::why_not_followed(model, feed, plan);
+        fields.insert("followed".into(), json!(why.is_none()));
+        fields.insert("not_followed_because".into(), json!(why));
+        let coming = planning::following(subscription, model.salt, POLLS_TOLD, now);
+        let times = coming.iter().map(|plan| json::time(plan.next_poll));
+        fields.insert("next_polls".into(), times.collect());
+    }
+    answer
 }
 
 /// A plan that follows, without its explanation.

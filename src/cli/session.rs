@@ -128,5 +128,6 @@ pub(super) fn at_rest(model: &Model) -> bool {
     model.busy.is_empty()
         && model.backfills.is_empty()
         && model.unsaved == 0
+        && model.learning.is_at_rest()
         && model.additions.values().all(|addition| addition.ended.is_some())
 }

@@ -5,10 +5,13 @@ use super::session::{self, Failure};
 use super::{Done, lookup, plan};
 use crate::app::editing;
 use crate::app::effect::Effect;
+use crate::app::learning;
+use crate::app::own_rules;
 use crate::app::preferring;
 use crate::app::settings::HistoryMode;
 use crate::app::span::{interval_minutes, interval_text};
 use crate::app::subscription::Chosen;
+use crate::feed::Zone;
 use crate::history::Adaptor;
 use crate::io::{clock, console};
 use crate::schedule::Pace;
@@ -27,7 +30,8 @@ pub(super) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
         let sentence = "nothing is to be set: name a setting, like --pace more or --min 30m";
         return Err(Failure::new(sentence));
     }
-    let chosen = chosen(before.clone(), args).map_err(Failure::new)?;
+    let chosen =
+        chosen(before.clone(), args, &learning::zone_of(model.zone)).map_err(Failure::new)?;
     let effects =
         preferring::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
     for effect in effects {
@@ -50,7 +54,7 @@ pub(super) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
 }
 
 /// What is chosen after the arguments.
-fn chosen(mut chosen: Chosen, args: &SetArgs) -> Result<Chosen, String> {
+fn chosen(mut chosen: Chosen, args: &SetArgs, zone: &Zone) -> Result<Chosen, String> {
     let wishes = &mut chosen.wishes;
     if let Some(word) = &args.pace {
         wishes.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word);
@@ -66,6 +70,12 @@ fn chosen(mut chosen: Chosen, args: &SetArgs) -> Result<Chosen, String> {
     }
     if let Some(word) = &args.history {
         wishes.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
+    }
+    if let Some(word) = &args.learn {
+        wishes.learn = (word != AUTO).then(|| word == "on");
+    }
+    if !args.rules.is_empty() {
+        wishes.rules = own_rules::read_rules(&args.rules.join(";"), zone)?;
     }
     if let Some(word) = &args.archives {
         wishes.archives = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word);
@@ -99,6 +109,13 @@ fn changes(before: &Chosen, after: &Chosen) -> Vec<String> {
             (
                 "history",
                 wishes.history.map_or_else(|| "as configured".into(), |mode| mode.word().into()),
+            ),
+            ("learn", wishes.learn.map_or_else(|| "as configured".into(), switch)),
+            (
+                "rules",
+                Some(own_rules::rules_text(&wishes.rules))
+                    .filter(|text| !text.is_empty())
+                    .unwrap_or_else(|| "none".into()),
             ),
             ("archives", wishes.archives.map_or("none", Adaptor::word).into()),
             ("ignore-cache-lifetime", switch(wishes.ignore_cache_lifetime)),

@@ -9,8 +9,9 @@ use std::sync::mpsc;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Done;
-use super::args::{SimulateArgs, SimulatePolicy};
+use super::args::{Options, SimulateArgs, SimulatePolicy};
 use super::session::Failure;
+use super::simulate_feed;
 use crate::io::console;
 use crate::simulate::{
     Budget, Conditions, Driven, Given, Outcome, Policy, Score, Source, WeekRules, experiment,
@@ -23,7 +24,10 @@ const WORKERS: usize = 2;
 const LINE_MAX: usize = 16 << 20;
 
 /// Runs the command.
-pub(super) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
+pub(super) fn run(options: &Options, args: &SimulateArgs) -> Result<Done, Failure> {
+    if let Some(feed) = &args.feed {
+        return simulate_feed::run(options, args, feed);
+    }
     if args.stdio {
         return driven(std::io::stdin().lock());
     }
@@ -51,7 +55,7 @@ struct Experiment {
 impl Experiment {
     fn read(args: &SimulateArgs) -> Result<Self, Failure> {
         let path = args.feeds.as_deref().ok_or_else(|| {
-            Failure::new("name a file of publication times with --feeds, or use --stdio")
+            Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --stdio")
         })?;
         if args.min > args.max {
             return Err(Failure::new("--min must not be above --max"));

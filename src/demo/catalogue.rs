@@ -79,7 +79,7 @@ macro_rules! document {
     };
 }
 
-pub(super) const DOCUMENTS: [Document; 18] = [
+pub(super) const DOCUMENTS: [Document; 19] = [
     Document { deltas: true, ..document!("courier", ".xml", RSS, "/courier/feed.xml") },
     Document {
         cache_control: Some("max-age=60"),
@@ -116,13 +116,14 @@ pub(super) const DOCUMENTS: [Document; 18] = [
         ..document!("tramway", ".xml", RSS, "/tramway/feed.xml")
     },
     document!("desk", ".xml", ATOM, "/desk/feed.xml"),
+    document!("levels", ".xml", RSS, "/levels/feed.xml"),
 ];
 
 const fn archive(document: Document) -> Document {
     Document { cache_control: FOR_EVER, ..document }
 }
 
-pub(super) const OFFERS: [Offer; 10] = [
+pub(super) const OFFERS: [Offer; 11] = [
     Offer {
         address: "/courier/feed.xml",
         title: "Saltmere Courier",
@@ -192,5 +193,12 @@ pub(super) const OFFERS: [Offer; 10] = [
         media_type: ATOM,
         tags: &["type"],
         note: "tables, code, lists, quotes, pictures, footnotes and scripts",
+    },
+    Offer {
+        address: "/levels/feed.xml",
+        title: "Locks and Levels",
+        media_type: RSS,
+        tags: &["coast"],
+        note: "no hints at all, but a clear rhythm, which is learned",
     },
 ];

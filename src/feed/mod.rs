@@ -57,6 +57,7 @@ pub use entry::{Enclosure, Entry};
 pub use hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 pub use parse::{Origin, parse};
 pub use report::report;
+pub use schedule_hints::read_zone;
 pub use scrutiny::{Sight, Sighting, scrutinise};
 
 #[cfg(test)]

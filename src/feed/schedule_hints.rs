@@ -245,17 +245,24 @@ fn rule<'s>(
 /// The zone of a rule; one that is not understood counts as UTC.
 fn zone(text: &str, flaws: &mut Flaws) -> Zone {
     let text = text.trim();
-    if text.is_empty() || ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
+    if text.is_empty() {
         return Zone::Utc;
     }
+    read_zone(text).unwrap_or_else(|| {
+        flaws.add("interval", text, "unknown time zone: read as UTC");
+        Zone::Utc
+    })
+}
+
+/// A zone as rules name it: `UTC`, `+05:30`, `Europe/Berlin`; `None`: it is not understood.
+pub fn read_zone(text: &str) -> Option<Zone> {
+    if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
+        return Some(Zone::Utc);
+    }
     if let Some(minutes) = offset(text) {
-        return if minutes == 0 { Zone::Utc } else { Zone::Offset(minutes) };
+        return Some(if minutes == 0 { Zone::Utc } else { Zone::Offset(minutes) });
     }
-    if text.parse::<chrono_tz::Tz>().is_ok() {
-        return Zone::Named(text.to_owned());
-    }
-    flaws.add("interval", text, "unknown time zone: read as UTC");
-    Zone::Utc
+    text.parse::<chrono_tz::Tz>().is_ok().then(|| Zone::Named(text.to_owned()))
 }
 
 /// `+HH:MM` or `-HH:MM` up to 14:00, in minutes.

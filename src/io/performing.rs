@@ -9,10 +9,12 @@ use super::store::{Job, Keeper, Store};
 use super::{browser, clock};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
+use crate::app::learning::LearnWanted;
 use crate::app::msg::Msg;
 use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
+use crate::schedule::learning;
 use crate::view::{html, link_list};
 
 /// Bytes of an OPML file at most.
@@ -67,6 +69,8 @@ impl Performer {
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
             Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
+            Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
+            Effect::Learn(wanted) => self.off_the_loop(move || Some(learn(&wanted))),
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
             Effect::Open(address) => {
@@ -117,6 +121,11 @@ fn render(wanted: &RenderWanted) -> Msg {
     let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
     link_list::append(&mut rendered, wanted.width);
     Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+fn learn(wanted: &LearnWanted) -> Msg {
+    let plan = learning::learn(&wanted.publications, &wanted.terms, wanted.now);
+    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }
 
 fn import(path: &str) -> Msg {

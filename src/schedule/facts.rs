@@ -227,10 +227,11 @@ impl Learned {
     /// The next poll after one at `last`, seconds since 1970, not sooner than `min` and not later than `max` seconds
     /// after it; `None`: only the interval is known.
     pub(super) fn next(&self, last: i64, pace: Pace, min: i64, max: i64) -> Option<i64> {
-        if let Some(plan) = &self.plan {
-            return plan.next(last, pace, min, max);
-        }
-        let [more, normal, less] = self.answered.filter(|answer| answer.last == last)?.next;
+        // The answer given for this poll stands, although the plan may have been learned anew since.
+        let Some(answer) = self.answered.filter(|answer| answer.last == last) else {
+            return self.plan.as_ref()?.next(last, pace, min, max);
+        };
+        let [more, normal, less] = answer.next;
         let next = match pace {
             Pace::More => more,
             Pace::Normal => normal,

@@ -1,6 +1,7 @@
 //! Reads the facts of `plan --document --facts` (UX 5).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -8,9 +9,12 @@ use serde_json::{Map, Value};
 
 use super::cache::{AnswerHeaders, CacheState};
 use super::facts::{Facts, Failure, Learned, Pace, Settings, Standing};
+use super::learning::{
+    LearnTerms, MINUTE_MAX, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, learn,
+};
 use super::limits::INTERVAL_MAX_SECONDS;
 use super::retry_after::Wait;
-use crate::feed::Hints;
+use crate::feed::{Hints, Zone};
 
 /// Facts as stated, with the two parameters of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,9 +64,11 @@ pub fn read_facts(hints: Hints, text: &str, clock: DateTime<Utc>) -> Result<Stat
         last_ok: stated.last_ok,
         last_try: stated.last_try.or(stated.last_ok),
         loopback: stated.loopback.unwrap_or(false),
-        learned: stated.learned.as_ref().map(learned).transpose()?.flatten(),
         ..Facts::default()
     };
+    if let Some(value) = &stated.learned {
+        facts.learned = learned(value, &facts, now)?;
+    }
     apply_answer(&mut facts, &stated, now);
     Ok(StatedFacts { facts, now, u: stated.u.unwrap_or(0.0) })
 }
@@ -98,16 +104,58 @@ fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
     Ok(seconds)
 }
 
-/// A number of minutes, or an object with `interval_minutes`.
-fn learned(value: &Value) -> Result<Option<Learned>, String> {
+/// A number of minutes, or an object with `interval_minutes`, or with the `publications` to learn from.
+fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Learned>, String> {
     if value.is_null() {
         return Ok(None);
     }
+    if let Some(stated) = value.get("publications") {
+        return learned_from(stated, value.get("since"), facts, now).map(Some);
+    }
     let stated = value.get("interval_minutes").unwrap_or(value).as_f64();
     let minutes = stated
-        .ok_or("learned must be null, a number of minutes, or {\"interval_minutes\": number}")?;
+        .ok_or("learned must be null, a number of minutes, {\"interval_minutes\": number}, or {\"publications\": times}")?;
     let interval_seconds = seconds_of("learned", minutes)?;
     Ok((interval_seconds > 0).then(|| Learned::every(interval_seconds)))
+}
+
+/// Learns from publications: minutes since 1970 or RFC 3339 times, complete since `since`, else since the first.
+fn learned_from(
+    stated: &Value,
+    since: Option<&Value>,
+    facts: &Facts,
+    now: DateTime<Utc>,
+) -> Result<Learned, String> {
+    let wrong =
+        "publications and since must be minutes since 1970 or times like 2026-03-02T10:00:00Z";
+    let minutes = stated.as_array().and_then(|times| {
+        let minutes = times.iter().take(PUBLICATIONS_MAX).map(minute_of);
+        minutes.collect::<Option<Vec<i64>>>()
+    });
+    let minutes = minutes.ok_or(wrong)?;
+    let now_minute = now.timestamp().div_euclid(60);
+    let first = minutes.iter().copied().min().unwrap_or(now_minute);
+    let since = match since {
+        Some(since) => minute_of(since).ok_or(wrong)?,
+        None => first,
+    };
+    let settings = &facts.settings;
+    let terms = LearnTerms {
+        min_seconds: settings.min_seconds,
+        max_seconds: settings.max_seconds,
+        price_minutes: PRICE_MINUTES,
+        zone: Zone::Utc,
+    };
+    let known = Publications::of_minutes(minutes, since, now_minute);
+    let plan =
+        learn(&known, &terms, now).ok_or("nothing can be learned from these publications")?;
+    Ok(Learned::by_plan(Arc::new(plan), facts.last_ok, settings))
+}
+
+fn minute_of(value: &Value) -> Option<i64> {
+    let stated = || value.as_str()?.parse::<DateTime<Utc>>().ok();
+    let minute = value.as_i64().or_else(|| stated().map(|at| at.timestamp().div_euclid(60)));
+    minute.filter(|minute| (0..=MINUTE_MAX).contains(minute))
 }
 
 /// Status, failures and headers of the last answer.

@@ -37,6 +37,7 @@ mod slots;
 mod sources;
 #[cfg(test)]
 mod specimens;
+mod spending;
 mod timetable;
 mod week;
 mod week_picture;
@@ -53,7 +54,9 @@ pub use jitter::spread_unit;
 pub use manual::{ByHand, by_hand, urgency};
 pub use plan::{Decision, Plan, PlanKind, SettledBy, Stage, Step, Value};
 pub use plan_json::{plan_document, plan_json};
+pub use recommend::leaves_room_for_learning;
 pub use retry_after::{Wait, WaitHeader};
+pub use spending::{Cost, cost, places_polls, polls_until};
 pub use timetable::Timetable;
 pub use week_picture::{interval_in_force, rule_in_force, week_of_intervals};
 pub use wording::{duration_words, rule_words};

@@ -6,6 +6,7 @@ use serde_json::{Number, Value as Json, json};
 
 use super::decide::decide;
 use super::facts_json::read_facts;
+use super::learning::learned_json;
 use super::plan::{Plan, PlanKind, SettledBy, Stage, Value};
 use crate::feed::{Flaw, Hints};
 
@@ -21,7 +22,12 @@ pub fn plan_document(
     let stated = read_facts(hints, facts, clock)?;
     let mut plan = decide(&stated.facts, stated.now, stated.u);
     plan.flaws.splice(0..0, flaws.iter().cloned());
-    Ok(plan_json(&plan))
+    let mut answer = plan_json(&plan);
+    let learned = stated.facts.learned.as_ref().and_then(|learned| learned.plan.as_deref());
+    if let (Json::Object(fields), Some(learned)) = (&mut answer, learned) {
+        fields.insert("learned".into(), learned_json(learned, stated.facts.settings.pace));
+    }
+    Ok(answer)
 }
 
 /// A plan with its explanation; times are UTC, intervals minutes.

@@ -77,6 +77,9 @@ type FlatSource = fn(&Facts) -> Option<Stated>;
 /// the publisher, but above boilerplate, which is nobody's statement.
 const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, learned, boilerplate_sy, default];
 
+/// Those of them by which a publisher speaks.
+const SPEAKERS: [FlatSource; 3] = [sy, ttl, refresh_rate];
+
 /// The recommendation for these facts.
 pub(super) fn recommend(facts: &Facts) -> Recommendation {
     if let Some(fixed) = facts.settings.fixed_seconds {
@@ -98,6 +101,15 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
         None => Course::Flat,
     };
     Recommendation { source: flat.source, course, flat }
+}
+
+/// Whether nobody states one interval for all times, so that what is learned counts (SPEC B.2 rank 6): it places the
+/// polls, or it is the interval of the hours that no rule covers.
+pub fn leaves_room_for_learning(facts: &Facts) -> bool {
+    let stated = |source: FlatSource| source(facts).is_some();
+    !SPEAKERS.into_iter().any(stated)
+        && facts.settings.fixed_seconds.is_none()
+        && facts.standing != Standing::Archive
 }
 
 /// Placed polls, if the last one is known and what was learned can place the next.

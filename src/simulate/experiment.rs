@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::policies::{Conditions, Given, Policy, Poller};
-use super::score::{MeanScore, Score};
+use super::score::{MeanScore, Score, Scoring, Window};
 use super::source::Source;
 
 /// What one feed gave.
@@ -39,6 +39,25 @@ pub fn experiment(
         outcome.scores.push((trained.flatten(), tested));
     }
     outcome
+}
+
+/// Scores a schedule that names the next poll after any; `None`: nothing was published, or it polls no more.
+pub fn scored_by(
+    source: &Source,
+    window: Window,
+    mut next: impl FnMut(i64) -> Option<i64>,
+) -> Option<Score> {
+    let mut scoring = Scoring::new(source, window);
+    for shift in 0..window.shifts.max(1) {
+        let mut last = window.start + i64::from(shift);
+        let mut polls = vec![last];
+        while last < window.end {
+            last = next(last)?.max(last + 1);
+            polls.push(last);
+        }
+        scoring.add(&polls);
+    }
+    scoring.score()
 }
 
 fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {

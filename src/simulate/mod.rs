@@ -12,7 +12,7 @@ mod source;
 mod week_rules;
 
 pub use driven::Driven;
-pub use experiment::{Outcome, experiment, table};
+pub use experiment::{Outcome, experiment, scored_by, table};
 pub use policies::{Conditions, Given, Policy, Poller};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};
 pub use source::{Budget, Source, read_budgets, read_rules, read_source};

@@ -16,7 +16,9 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::{choice, edit, entries, feeds, help, plan, reader, status, timetable, welcome};
+use super::{
+    choice, edit, entries, feeds, help, palette, plan, reader, status, timetable, welcome,
+};
 use crate::app::attention;
 use crate::app::model::Model;
 use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
@@ -78,6 +80,10 @@ fn draw_overlay(
         }
         Overlay::Choice(choice) => {
             choice::draw(frame, panes, model, *choice);
+            viewport
+        }
+        Overlay::Palette(palette) => {
+            palette::draw(frame, panes, palette);
             viewport
         }
         Overlay::Plan(pane) => {

@@ -19,6 +19,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
+use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use super::{cells, pane, plan_polls, theme, when};
 use crate::app::explaining::{PaceEffect, PlanPane};
@@ -93,6 +94,9 @@ pub(super) const fn pace_sign(feed: &Subscription) -> &'static str {
 }
 
 fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+    if let Some(outline) = shown.outline {
+        return outline_lines(shown, outline, ink);
+    }
     let page = &shown.page;
     let mut lines = answer(feed, shown, ink);
     heading(&mut lines, "Why then");
@@ -107,13 +111,15 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
     }
     let coming = page.plan.next_poll.is_some();
     for effect in page.paces.iter().filter(|_| coming) {
-        lines.extend(keyed(pace_key(effect.pace), &effect_words(effect, ink), ink));
+        lines.extend(keyed(pace_key(effect.pace), &effect_words(effect, page.placed, ink), ink));
     }
     if coming {
         lines.extend(restriction_lines(shown, ink));
     }
     lines.extend(rule_lines(shown, ink));
-    lines.extend(week_lines(page.week.as_ref(), page.plan.binding_seconds, ink.width));
+    let interval = page.plan.binding_seconds.filter(|_| !page.placed);
+    lines.extend(week_lines(page.week.as_ref(), interval, ink.width));
+    lines.extend(rhythm_lines(shown, ink));
     lines.extend(plan_polls::poll_lines(shown.polls.as_deref(), ink));
     if !page.plan.flaws.is_empty() {
         heading(&mut lines, "Hints that cannot be followed");
@@ -155,9 +161,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>>
         }
     };
     let mut lines = sentence(&next, ink.width, theme::UNREAD);
-    let interval = plan
-        .binding_seconds
-        .map(|seconds| format!(" · every {}", duration_words(i64::from(seconds))));
+    let interval = plan.binding_seconds.map(|seconds| interval_words(seconds, shown.page.placed));
     if plan.next_poll.is_some() {
         let (why, interval) = (settled_words(plan.settled_by), interval.unwrap_or_default());
         let settled = format!("settled by: {why}{interval}");
@@ -179,6 +183,12 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>>
         lines.extend(sentence(&text, ink.width, theme::TROUBLE));
     }
     lines
+}
+
+/// A plan that places polls has no interval, only the time until its next one.
+fn interval_words(seconds: u32, placed: bool) -> String {
+    let words = duration_words(i64::from(seconds));
+    if placed { format!(" · {words} after the last one") } else { format!(" · every {words}") }
 }
 
 fn step_lines(step: &Step, ink: Ink) -> Vec<Line<'static>> {
@@ -237,7 +247,7 @@ const fn pace_key(pace: Pace) -> &'static str {
 }
 
 /// What a pace would bring.
-fn effect_words(effect: &PaceEffect, ink: Ink) -> String {
+fn effect_words(effect: &PaceEffect, placed: bool, ink: Ink) -> String {
     let name = match effect.pace {
         Pace::More => "more often",
         Pace::Normal => "as recommended",
@@ -250,6 +260,7 @@ fn effect_words(effect: &PaceEffect, ink: Ink) -> String {
     };
     let interval = effect
         .interval_seconds
+        .filter(|_| !placed)
         .map(|seconds| format!(", every {}", duration_words(i64::from(seconds))));
     let now = if effect.in_force { " (as it is)" } else { "" };
     format!("{name}: {next}{} ({}){now}", interval.unwrap_or_default(), effect.settled_by)

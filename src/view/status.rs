@@ -10,6 +10,7 @@ use super::{cells, theme, when};
 use crate::app::backfilling;
 use crate::app::feeds_pane::FeedsRow;
 use crate::app::model::Model;
+use crate::app::palette::Palette;
 use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
@@ -21,7 +22,9 @@ const NOTICE_SECONDS: i64 = 12;
 
 /// Draws the line.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
-    if let Some(Overlay::Prompt(prompt)) = &model.screen.overlay {
+    if let Some(Overlay::Prompt(prompt) | Overlay::Palette(Palette { line: prompt, .. })) =
+        &model.screen.overlay
+    {
         draw_prompt(frame, area, prompt);
         return;
     }

@@ -2,19 +2,25 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::plan::pace_sign;
 use super::{cells, pane, theme, when};
-use crate::app::foreseeing::TimetablePane;
+use crate::app::foreseeing::{Sums, TimetablePane, cost};
 use crate::app::model::Model;
 use crate::app::planning::settled_words;
 use crate::history::FeedKey;
 
 /// From this width on the reason stands beside the feed.
-const WIDE: usize = 64;
+const WIDE: usize = 84;
+/// From this width on what a feed costs stands beside it.
+const COSTS: usize = 52;
+/// Cells of what a feed costs.
+const COST_CELLS: usize = 23;
+/// Lines of what all feeds cost.
+const SUM_LINES: usize = 2;
 /// Cells of the reason.
 const REASON_CELLS: usize = 28;
 
@@ -31,6 +37,7 @@ pub(super) fn draw(
     let place = format!("{}/{count}", shown.selected.saturating_add(1).min(count));
     let title = "Timetable ─ Enter opens the plan, q closes";
     let inside = pane::counted(frame, area, title, &place, true);
+    let (inside, bottom) = with_sums(inside);
     let width = usize::from(inside.width);
     let coming = (0_usize..).zip(model.timetable.iter());
     let coming = coming.skip(shown.top).take(usize::from(inside.height));
@@ -44,7 +51,42 @@ pub(super) fn draw(
         lines.push(Line::styled(" nothing is planned", theme::DIM));
     }
     frame.render_widget(Paragraph::new(lines), inside);
+    if let Some(sums) = shown.sums.filter(|sums| sums.feeds > 0) {
+        let words = cells::wrap(&sums_words(&sums), width.saturating_sub(2), SUM_LINES);
+        let lines = words.into_iter().map(|line| Line::styled(format!(" {line}"), theme::DIM));
+        frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), bottom);
+    }
     inside.height
+}
+
+/// The rows, and below them, if there is room, what all feeds cost.
+fn with_sums(area: Rect) -> (Rect, Rect) {
+    let lines = if usize::from(area.height) >= SUM_LINES.saturating_mul(3) { SUM_LINES } else { 0 };
+    let lines = u16::try_from(lines).unwrap_or(0);
+    let [rows, bottom] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(lines)]).areas(area);
+    (rows, bottom)
+}
+
+/// What all feeds cost together, and what could be saved.
+fn sums_words(sums: &Sums) -> String {
+    let feeds = if sums.feeds == 1 { "1 feed".into() } else { format!("{} feeds", sums.feeds) };
+    let saving = if sums.saved_a_day >= 0.5 {
+        format!("; polling all less often would save {:.0} a day", sums.saved_a_day)
+    } else {
+        String::new()
+    };
+    format!(
+        "{feeds}: {:.0} downloads a day, a new entry waits about {}{saving}",
+        sums.polls_a_day.max(1.0),
+        wait_words(sums.delay_minutes)
+    )
+}
+
+fn wait_words(minutes: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "cut to a year")]
+    let seconds = (minutes.clamp(0.0, 527_040.0) * 60.0) as i64;
+    when::span_words(seconds)
 }
 
 fn row(
@@ -62,10 +104,18 @@ fn row(
     let title = format!("{} {}", feed.record.shown_title(), pace_sign(feed));
     let why = settled_words(feed.plan.settled_by);
     let reason_cells = if width >= WIDE { REASON_CELLS } else { 0 };
+    let cost = cost(feed).map(|cost| {
+        let polls = cost.polls_a_day;
+        let polls = if polls < 9.95 { format!("{polls:.1}") } else { format!("{polls:.0}") };
+        format!(" {polls:>4} a day, waits {:>4}", wait_words(cost.delay_minutes))
+    });
+    let cost_cells = if width >= COSTS { COST_CELLS } else { 0 };
     let room = width.saturating_sub(cells::width(&head)).saturating_sub(reason_cells);
+    let room = room.saturating_sub(cost_cells);
     Line::from(vec![
         Span::raw(head),
         Span::raw(cells::fit(title.trim_end(), room)),
+        Span::raw(cells::fit(&cost.unwrap_or_default(), cost_cells)),
         Span::styled(cells::fit(&format!(" {why}"), reason_cells), theme::DIM),
     ])
 }

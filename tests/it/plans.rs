@@ -158,7 +158,7 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
     assert!(screen.contains("skip hours 10 to 11 (UTC): no polls then"), "{screen}");
     assert!(screen.contains("××"), "{screen}");
     world.press("e");
-    for _ in 0..7 {
+    for _ in 0..9 {
         world.tell(key(Code::Down));
     }
     world.press(" <enter>");
@@ -238,7 +238,7 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
     world.press("P");
     let screen = world.draw();
     let place = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
-    let tower = "Bell Tower                 ";
+    let tower = "17m  Bell Tower ";
     assert!(place(tower) < screen.lines().count(), "{screen}");
     assert!(screen.contains("the publisher's rules") && screen.contains("1/2"), "{screen}");
     world.press("j");
@@ -315,7 +315,7 @@ fn opening_a_plan_asks_the_store_once() {
     let mut world = two_plans();
     let now = world.now;
     let asked = update(&mut world.model, now, Msg::Key(Key::char('i')));
-    assert_eq!(asked, [Effect::LoadPolls(FeedKey(1))]);
+    assert_eq!(asked, [Effect::LoadPolls(FeedKey(1)), Effect::LoadPublications(FeedKey(1))]);
     assert!(
         matches!(&world.model.screen.overlay, Some(Overlay::Plan(pane)) if pane.polls.is_none())
     );

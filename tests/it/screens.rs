@@ -132,8 +132,8 @@ fn a_list_without_entries_says_so() {
     show("all_read", after("Ajk"));
 }
 
-/// A world with a feed of each fate: with rules, failing, gone; the selected one is the `place`-th of them.
-fn planned(place: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
+/// A world with a feed of each fate: with rules, failing, gone; the selected one has so many below it.
+fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
     move |columns, rows| {
         let rules = hinting("Harbour Gazette", RULES);
         let skipping = "<ttl>60</ttl><skipHours><hour>1</hour><hour>2</hour></skipHours>";
@@ -152,8 +152,9 @@ fn planned(place: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
             world.pass(chrono::TimeDelta::seconds(2));
         }
         world.model.screen.notice = None;
-        for _ in 0..place {
-            world.press("j");
+        world.press("<end>");
+        for _ in 0..below {
+            world.press("k");
         }
         world.press(keys);
         world.model.screen.notice = None;
@@ -163,33 +164,33 @@ fn planned(place: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
 
 #[test]
 fn the_plan_of_a_feed_with_rules_says_when_and_why() {
-    show("plan_rules", planned(4, "i"));
-    show("plan_rules_end", planned(4, "iG"));
+    show("plan_rules", planned(2, "i"));
+    show("plan_rules_end", planned(2, "iG"));
 }
 
 #[test]
 fn the_plan_of_a_failing_feed_says_what_it_waits_for() {
-    show("plan_failing", planned(5, "i"));
+    show("plan_failing", planned(1, "i"));
 }
 
 #[test]
 fn the_plan_of_a_gone_feed_says_that_it_is_over() {
-    show("plan_gone", planned(6, "i"));
+    show("plan_gone", planned(0, "i"));
 }
 
 #[test]
 fn the_timetable_lists_the_coming_polls() {
-    show("timetable", planned(4, "+P"));
+    show("timetable", planned(2, "+P"));
 }
 
 #[test]
 fn the_edit_dialog_shows_what_can_be_chosen() {
-    show("edit", planned(4, "e"));
+    show("edit", planned(2, "e"));
 }
 
 #[test]
 fn the_feeds_can_be_sorted_by_next_poll() {
-    show("by_next_poll", planned(4, "SS"));
+    show("by_next_poll", planned(2, "SS"));
 }
 
 #[test]
@@ -260,6 +261,15 @@ fn a_walk_under_way_shows_how_far_it_is() {
         crate::history_journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
         world.pass(chrono::TimeDelta::seconds(2));
         world.model.screen.notice = None;
+        world
+    });
+}
+
+#[test]
+fn the_palette_lists_commands_above_the_line_they_are_typed_in() {
+    show("palette", |columns, rows| {
+        let mut world = full(columns, rows);
+        world.press("l:oft<c-n>");
         world
     });
 }

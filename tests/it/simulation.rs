@@ -149,6 +149,8 @@ impl Simulation {
         });
         let mut settings = Settings::default();
         settings.poll.start_spread_seconds = 0;
+        // What is stated is followed here; there is no store to learn from.
+        settings.poll.learn = false;
         let model = Model::new(settings, Tz::UTC, 7, saved.collect(), start());
         let document = |kind: &Kind| {
             let text = hinting(kind.name, &kind.hints);

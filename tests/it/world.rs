@@ -1,12 +1,14 @@
 //! A world for tests: the real model and the real store, a network made of a table, and a clock set by hand.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-use backissue::app::effect::{Effect, RenderedEntry};
+use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
 use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
 use backissue::app::keymap::{Code, Key};
+use backissue::app::learning::LearnWanted;
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
@@ -18,6 +20,7 @@ use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
 use backissue::io::store::Store;
+use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -51,7 +54,7 @@ pub struct World {
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
     pub quit: bool,
-    store: Store,
+    pub store: Store,
     size: (u16, u16),
     _folder: tempfile::TempDir,
 }
@@ -233,19 +236,15 @@ impl World {
                 let body = self.store.body(key).unwrap();
                 Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
             }
-            Effect::Render(wanted) => {
-                let mut rendered =
-                    view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-                view::link_list::append(&mut rendered, wanted.width);
-                Some(Msg::Rendered(Box::new(RenderedEntry {
-                    key: wanted.key,
-                    width: wanted.width,
-                    rendered,
-                })))
-            }
+            Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::LoadPolls(feed) => {
                 Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
             }
+            Effect::LoadPublications(feed) => {
+                let publications = Arc::new(self.store.publications(feed).unwrap());
+                Some(Msg::PublicationsLoaded(feed, Some(publications)))
+            }
+            Effect::Learn(wanted) => Some(learned(&wanted)),
             Effect::CountToday(since) => {
                 Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
             }
@@ -388,7 +387,17 @@ fn named_key(name: &str) -> Key {
         "enter" => Key::code(Code::Enter),
         "esc" => Key::code(Code::Esc),
         "tab" => Key::code(Code::Tab),
+        "backtab" => Key::code(Code::BackTab),
+        "up" => Key::code(Code::Up),
+        "down" => Key::code(Code::Down),
+        "left" => Key::code(Code::Left),
+        "right" => Key::code(Code::Right),
+        "home" => Key::code(Code::Home),
         "end" => Key::code(Code::End),
+        "pgup" => Key::code(Code::PageUp),
+        "pgdn" => Key::code(Code::PageDown),
+        "delete" => Key::code(Code::Delete),
+        "backspace" => Key::code(Code::Backspace),
         name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
     }
 }
@@ -407,4 +416,15 @@ pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
     format!(
         "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
     )
+}
+
+fn rendered(wanted: &RenderWanted) -> Msg {
+    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    view::link_list::append(&mut rendered, wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+fn learned(wanted: &LearnWanted) -> Msg {
+    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
+    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }

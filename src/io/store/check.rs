@@ -89,6 +89,7 @@ impl Store {
             self.body(key)?;
         }
         self.poll_log(feed)?;
+        self.publications(feed)?;
         self.check_history(feed, health)?;
         Ok(())
     }

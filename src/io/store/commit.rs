@@ -29,6 +29,8 @@ struct Beside<'a> {
     nodes: &'a [(String, Option<Node>)],
     /// Marks of entries that were not merged.
     flags: BTreeMap<u32, Flags>,
+    /// What is new of when the feed published.
+    rhythm: Batch,
 }
 
 impl Store {
@@ -45,6 +47,7 @@ impl Store {
                 self.merge(feed, document, &merging, &graves.unwrap_or_default())?
             }
         };
+        let rhythm = self.rhythm_batch(commit, &merged)?;
         let mut flags = BTreeMap::new();
         if let Some(document) = commit.document.as_deref().filter(|_| commit.complete) {
             let rows = self.rows_after(feed, &merged)?;
@@ -69,6 +72,7 @@ impl Store {
             history: history.as_ref(),
             nodes: &[],
             flags,
+            rhythm,
         };
         self.write(feed, merged, &beside)
     }
@@ -198,9 +202,10 @@ impl Store {
             &self.history,
             &self.nodes,
             &self.times,
+            &self.rhythms,
         );
         trees
-            .transaction(|(f, s, c, i, m, b, p, h, n, t)| {
+            .transaction(|(f, s, c, i, m, b, p, h, n, t, r)| {
                 f.apply_batch(&feeds)?;
                 s.apply_batch(&state)?;
                 c.apply_batch(&counters)?;
@@ -211,6 +216,7 @@ impl Store {
                 h.apply_batch(&history)?;
                 n.apply_batch(&nodes)?;
                 t.apply_batch(&times)?;
+                r.apply_batch(&beside.rhythm)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(transaction_failed)
@@ -261,6 +267,7 @@ impl Store {
             &self.times,
             &self.history,
             &self.nodes,
+            &self.rhythms,
             &self.feeds,
         ] {
             let mut batch = Batch::default();

@@ -51,6 +51,8 @@ pub enum Job {
     Entry(EntryKey),
     /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
     Polls(FeedKey),
+    /// When a feed published; answered by [`Msg::PublicationsLoaded`].
+    Publications(FeedKey),
     /// Unread entries since an instant; answered by [`Msg::TodayCounted`].
     CountToday(DateTime<Utc>),
     /// Finish what was handed in and stop.
@@ -59,7 +61,14 @@ pub enum Job {
 
 impl Job {
     const fn is_read(&self) -> bool {
-        matches!(self, Self::Rows(_) | Self::Entry(_) | Self::Polls(_) | Self::CountToday(_))
+        matches!(
+            self,
+            Self::Rows(_)
+                | Self::Entry(_)
+                | Self::Polls(_)
+                | Self::Publications(_)
+                | Self::CountToday(_)
+        )
     }
 }
 
@@ -169,6 +178,7 @@ enum Concerns {
     Records,
     Rows(u64),
     Entry(EntryKey),
+    Rhythm(FeedKey),
     Nobody,
 }
 
@@ -181,6 +191,7 @@ impl Concerns {
             Job::SaveRecords(_) => Self::Records,
             Job::Rows(wanted) => Self::Rows(wanted.list),
             Job::Entry(key) => Self::Entry(*key),
+            Job::Publications(feed) => Self::Rhythm(*feed),
             Job::SaveState(..)
             | Job::SaveTry(..)
             | Job::Absorb { .. }
@@ -202,6 +213,8 @@ impl Concerns {
             Self::Records => Msg::RecordsNotSaved(why),
             Self::Rows(list) => Msg::RowsFailed(list, why),
             Self::Entry(key) => Msg::EntryFailed(key, why),
+            // Nothing is lost but what could be learned.
+            Self::Rhythm(feed) => Msg::PublicationsLoaded(feed, None),
             Self::Nobody => Msg::StoreFailed(why),
         }
     }
@@ -279,21 +292,23 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => {
-            let found = store.entry(key)?;
-            let body = store.body(key)?;
-            Some(found.map_or_else(
-                || {
-                    Msg::EntryFailed(
-                        key,
-                        format!("the record of entry {key} is lost; run 'backissue doctor'"),
-                    )
-                },
-                |(kept, flags)| Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })),
-            ))
-        }
+        Job::Entry(key) => Some(entry(store, key)?),
         Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
+        Job::Publications(feed) => {
+            let publications = Some(std::sync::Arc::new(store.publications(feed)?));
+            Some(Msg::PublicationsLoaded(feed, publications))
+        }
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
         Job::Stop => None,
     })
+}
+
+fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
+    let found = store.entry(key)?;
+    let body = store.body(key)?;
+    let Some((kept, flags)) = found else {
+        let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
+        return Ok(Msg::EntryFailed(key, why));
+    };
+    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
 }

@@ -111,6 +111,8 @@ pub struct Store {
     pub(super) meta: Tree,
     pub(super) bodies: Tree,
     pub(super) polls: Tree,
+    /// When each feed published.
+    pub(super) rhythms: Tree,
     /// The times of each feed's last polls, where they are later than its state says.
     pub(super) times: Tree,
     pub(super) history: Tree,
@@ -185,6 +187,7 @@ impl Store {
             meta: db.open_tree("meta")?,
             bodies: db.open_tree("bodies")?,
             polls: db.open_tree("polls")?,
+            rhythms: db.open_tree("rhythms")?,
             times: db.open_tree("times")?,
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,

@@ -201,13 +201,14 @@ fn learned_shares(evidence: &[Evidence], sharp: bool, effort: Effort) -> (Shares
         Effort::Full => ROUNDS,
         Effort::Comparison => ROUNDS_COMPARED,
     };
-    for _ in 0..rounds {
+    for round in 1..=rounds {
         let mut sums = prior.map(|share| share * PRIOR_WEIGHT);
-        foresight = 0.0;
         for seen in evidence {
             let parts: Shares = products(&seen.densities, &shares);
             let density: f64 = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            foresight += seen.weight * density.ln();
+            if round == rounds {
+                foresight += seen.weight * density.ln();
+            }
             for (sum, part) in sums.iter_mut().zip(parts) {
                 *sum += seen.weight * part / density;
             }

@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::super::facts::Pace;
 use super::clocks::Clock;
 use super::learned_plan::LearnedPlan;
+use super::week_bins::{WEEK_MINUTES, real};
 
-/// What a plan was learned from, the shares of its clocks, and what it costs and promises at normal pace.
-pub fn learned_json(plan: &LearnedPlan) -> Value {
+/// What a plan was learned from, the shares of its clocks, and what it costs and promises at a pace.
+pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {
+    let cost = plan.cost(pace);
+    let even_delay = real(WEEK_MINUTES) / cost.polls_per_week.max(1e-3) / 2.0;
     let rhythm = &plan.rhythm;
     let shares = Clock::ALL.iter().zip(rhythm.shares);
     let shares: serde_json::Map<String, Value> =
@@ -20,9 +24,9 @@ pub fn learned_json(plan: &LearnedPlan) -> Value {
         "shares": shares,
         "peaks": peaks,
         "placed": plan.is_placed(),
-        "polls_per_week": rounded(rhythm.polls_per_week),
-        "expected_delay_minutes": rounded(rhythm.delay_minutes),
-        "even_delay_minutes": rounded(rhythm.even_delay_minutes),
+        "polls_per_week": rounded(cost.polls_per_week),
+        "expected_delay_minutes": rounded(cost.delay_minutes),
+        "even_delay_minutes": rounded(even_delay),
         "learned_at": plan.learned_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
     })
 }

@@ -9,20 +9,20 @@ use super::clocks::Effort;
 use super::price_plan::{PricePlan, STEPS_MAX, Terms, Waiting};
 use super::profile::{Past, Profile, profile};
 use super::publications::{Publications, minute};
-use super::report::{LearnedRhythm, Spending};
+use super::report::LearnedRhythm;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
 
 /// Minutes of waiting that saving one poll is worth, until changed.
 pub const PRICE_MINUTES: f64 = 30.0;
 /// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
-const PUBLICATIONS_MIN: usize = 8;
+pub(super) const PUBLICATIONS_MIN: usize = 8;
 /// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 /// Another zone is taken only if it foretells the past better by so much (natural logarithm).
 const ZONE_MARGIN: f64 = 3.0;
 /// Times are looked at until about the year 10,000, minutes since 1970.
-const MINUTE_MAX: i64 = 4_200_000_000;
+pub const MINUTE_MAX: i64 = 4_200_000_000;
 /// A step of the grid, seconds.
 const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 
@@ -46,8 +46,18 @@ pub struct LearnedPlan {
     pub learned_at: DateTime<Utc>,
     /// What it was learned from, and what it promises.
     pub rhythm: LearnedRhythm,
+    costs: [PaceCost; 3],
     clock: ZoneClock,
     course: LearnedCourse,
+}
+
+/// What a plan costs at one pace, and what it promises.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PaceCost {
+    /// Polls a week.
+    pub polls_per_week: f64,
+    /// Mean wait of a publication, minutes, if the feed goes on as it did.
+    pub delay_minutes: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -149,7 +159,7 @@ impl Forecast {
                 return self.flat_price(polls_per_week);
             };
             let polls =
-                Spending::of(&PricePlan::new(&self.waiting, &grid), &self.waiting).polls_per_week;
+                PaceCost::of(&PricePlan::new(&self.waiting, &grid), &self.waiting).polls_per_week;
             let off = (polls - polls_per_week).abs();
             if off < best.0 {
                 best = (off, price);
@@ -180,26 +190,27 @@ impl Forecast {
             },
             _ => LearnedCourse::Spaced(even_seconds(self.profile.rate, price)),
         };
-        let spending = match &course {
+        let costs = match &course {
             LearnedCourse::Placed { plans, .. } => {
-                let [_, normal, _] = plans.as_ref();
-                Spending::of(normal, &self.waiting)
+                plans.each_ref().map(|plan| PaceCost::of(plan, &self.waiting))
             }
-            LearnedCourse::Spaced(seconds) => {
-                let held =
-                    (*seconds).max(terms.min_seconds).min(terms.max_seconds.max(terms.min_seconds));
-                Spending::even(held)
-            }
+            LearnedCourse::Spaced(seconds) => Pace::ALL.map(|pace| {
+                let (times, part) = pace.ratio();
+                let seconds = i64::from(*seconds) * times / part;
+                let (min, max) = (i64::from(terms.min_seconds), i64::from(terms.max_seconds));
+                PaceCost::even(seconds.max(min).min(max.max(min)))
+            }),
         };
+        let [_, normal, _] = costs;
         let known = &self.known;
         let rhythm = LearnedRhythm::of(
             &self.profile,
-            &spending,
+            &normal,
             known.publications,
             known.minutes,
             known.whole_days,
         );
-        LearnedPlan { learned_at: now, rhythm, clock: self.profile.clock, course }
+        LearnedPlan { learned_at: now, rhythm, costs, clock: self.profile.clock, course }
     }
 }
 
@@ -240,6 +251,25 @@ impl LearnedPlan {
     /// Seconds by which the plan's clock is ahead of UTC at an instant.
     pub(super) fn offset(&self, at: i64) -> i64 {
         self.clock.offset(at)
+    }
+
+    /// How many times the mean is expected in the hour before an instant, for which it is polled.
+    pub fn times_mean(&self, at: DateTime<Utc>) -> f64 {
+        let hours = &self.rhythm.hours;
+        let local = minute(at) * 60 + self.clock.offset(minute(at) * 60) - 1800;
+        let hour = usize::from(super::super::week::hour_of_week(local));
+        let mean = hours.iter().sum::<f64>() / real(i64::try_from(hours.len()).unwrap_or(1));
+        hours.get(hour).copied().unwrap_or(0.0) / mean.max(1e-9)
+    }
+
+    /// What it costs and promises at a pace.
+    pub const fn cost(&self, pace: Pace) -> PaceCost {
+        let [more, normal, less] = self.costs;
+        match pace {
+            Pace::More => more,
+            Pace::Normal => normal,
+            Pace::Less => less,
+        }
     }
 
     /// Mean interval at normal pace, seconds.

@@ -15,6 +15,10 @@ use super::week_bins::{BIN_MINUTES, BINS, WeekBins, real};
 pub(super) const STEPS_MAX: usize = 576;
 /// How often the week is gone through at most.
 const ROUNDS: usize = 4;
+/// Grid points in a block that is looked into as a whole, or not at all.
+const BLOCK: usize = 8;
+/// Costs that differ by less are the same but for rounding, minutes.
+const ROUNDING: f64 = 1e-9;
 
 /// Next grid points, for each grid point of the week.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,18 +140,22 @@ fn backward(
     // What a poll at each grid point costs from there on, and the waiting until then of everything before.
     let mut totals: Vec<f64> =
         costs.iter().zip(&waiting.waited).map(|(cost, area)| cost + area).collect();
+    let mut floors = Floors::over(&totals, &waiting.published);
     let mut last = usize::MAX;
     for (from, reach) in reach.iter().enumerate().rev() {
         let nearest = from + terms.steps_min;
         let farthest = (from + reach).min(last).max(nearest);
         let slope = real(BIN_MINUTES) * at(&waiting.published, from);
-        let (place, cheapest) = least(totals.get(nearest..=farthest).unwrap_or_default(), slope);
-        last = nearest + place;
+        let (place, cheapest) = floors.least(&totals, (nearest, farthest), slope);
+        last = place;
         let offset = real(i64::try_from(terms.steps_min).unwrap_or(1)) * slope;
         let cost = cheapest - offset - at(&waiting.waited, from) + terms.price;
         if let (Some(total), Some(step)) = (totals.get_mut(from), steps.get_mut(from)) {
             *total = cost + at(&waiting.waited, from);
-            *step = u16::try_from(terms.steps_min + place).unwrap_or(u16::MAX);
+            *step = u16::try_from(place - from).unwrap_or(u16::MAX);
+        }
+        if from % BLOCK == 0 {
+            floors.put(from / BLOCK, &totals, &waiting.published);
         }
     }
     for (cost, (total, area)) in costs.iter_mut().zip(totals.iter().zip(&waiting.waited)) {
@@ -155,7 +163,80 @@ fn backward(
     }
 }
 
-/// The first least of `totals[n] - n * slope`, and its place. Four at a time, so that a processor does them at once.
+/// What each block of grid points costs at the least, so that most blocks need not be looked into.
+///
+/// From a poll at `from`, the cost of the next one at `e` is `total(e) - (e - from) * slope(from)`. The slope never falls
+/// along the week, so with the slope at its own first point, a block of points beyond `from` has a least cost that none
+/// of its points is below.
+struct Floors(Vec<f64>);
+
+impl Floors {
+    /// Of all blocks; those of the week itself are put anew as their totals become known.
+    fn over(totals: &[f64], published: &[f64]) -> Self {
+        let mut floors = Self(vec![0.0; totals.len() / BLOCK]);
+        (BINS / BLOCK..floors.0.len()).for_each(|block| floors.put(block, totals, published));
+        floors
+    }
+
+    fn put(&mut self, block: usize, totals: &[f64], published: &[f64]) {
+        let start = block * BLOCK;
+        let slope = real(BIN_MINUTES) * at(published, start);
+        let block_totals = totals.get(start..start + BLOCK).unwrap_or_default();
+        if let Some(floor) = self.0.get_mut(block) {
+            *floor = least(block_totals, slope).1;
+        }
+    }
+
+    /// The least of `totals[e] - (e - nearest) * slope` from `nearest` to `farthest`, and its first place.
+    fn least(
+        &self,
+        totals: &[f64],
+        (nearest, farthest): (usize, usize),
+        slope: f64,
+    ) -> (usize, f64) {
+        let whole = nearest.div_ceil(BLOCK)..(farthest + 1) / BLOCK;
+        if whole.len() < 3 {
+            let seen = totals.get(nearest..=farthest).unwrap_or_default();
+            let (place, low) = least(seen, slope);
+            return (nearest + place, low);
+        }
+        let (first, end) = (whole.start * BLOCK, whole.end * BLOCK);
+        let passed = |place: usize| steps_of(place - nearest) * slope;
+        let mut best = (nearest, f64::INFINITY);
+        let mut look = |from: usize, to: usize| {
+            let (place, low) = least(totals.get(from..to).unwrap_or_default(), slope);
+            let low = low - passed(from);
+            if low < best.1 || (low <= best.1 && from + place < best.0) {
+                best = (from + place, low);
+            }
+            best.1
+        };
+        look(nearest, first);
+        look(end, farthest + 1);
+        let floors = self.0.get(whole).unwrap_or_default();
+        let floor_at = |number: usize, floor: f64| floor - passed(first + number * BLOCK);
+        let bounds = floors.iter().enumerate();
+        let bounds = bounds.map(|(number, &floor)| (number, floor_at(number, floor)));
+        let lowest = bounds
+            .clone()
+            .fold((0, f64::INFINITY), |low, next| if next.1 < low.1 { next } else { low });
+        let start = first + lowest.0 * BLOCK;
+        let mut low = look(start, start + BLOCK);
+        for (number, bound) in bounds {
+            if bound <= low + ROUNDING && number != lowest.0 {
+                low = look(first + number * BLOCK, first + (number + 1) * BLOCK);
+            }
+        }
+        best
+    }
+}
+
+/// Grid steps as a number to reckon with.
+fn steps_of(steps: usize) -> f64 {
+    f64::from(u16::try_from(steps).unwrap_or(u16::MAX))
+}
+
+/// The first least of `totals[n] - n * slope`, and its place; four at a time, so that a processor does them at once.
 fn least(totals: &[f64], slope: f64) -> (usize, f64) {
     let (fours, rest) = totals.as_chunks::<4>();
     let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
@@ -190,6 +271,24 @@ fn place_of(totals: &[f64], slope: f64, low: f64) -> usize {
 mod tests {
     use super::super::week_bins::DAY_BINS;
     use super::*;
+
+    #[test]
+    fn looking_into_few_blocks_finds_what_looking_everywhere_finds() {
+        let waiting = week();
+        let total = |place: usize| waiting.waited[place] + steps_of(place * 7919 % 101);
+        let totals: Vec<f64> = (0..BINS + STEPS_MAX).map(total).collect();
+        let mut floors = Floors::over(&totals, &waiting.published);
+        (0..BINS / BLOCK).for_each(|block| floors.put(block, &totals, &waiting.published));
+        for from in (0..BINS).step_by(7) {
+            let slope = real(BIN_MINUTES) * waiting.published[from];
+            for (nearest, farthest) in [(from + 3, from + 288), (from + 1, from + 40)] {
+                let (place, low) = least(&totals[nearest..=farthest], slope);
+                let found = floors.least(&totals, (nearest, farthest), slope);
+                assert_eq!(found.0, nearest + place, "from {from}");
+                assert!((found.1 - low).abs() < 1e-6);
+            }
+        }
+    }
 
     /// The cost of a plan a week, once it repeats.
     fn weekly_cost(plan: &PricePlan, waiting: &Waiting, price: f64) -> f64 {

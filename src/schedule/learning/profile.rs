@@ -13,6 +13,9 @@ const PRIOR_PUBLICATIONS: f64 = 0.5;
 const SILENT_GAPS: f64 = 4.0;
 /// How many publications an even spread over the five minutes of a bin is worth.
 const PHASE_WEIGHT: f64 = 10.0;
+/// Publications older than so many weeks are not learned from: the window has twelve.
+const WEEKS_WEIGHED: i64 = 13;
+const HALF_DAY_MINUTES: i64 = 720;
 
 /// Publications and from when on they are complete, minutes since 1970.
 #[derive(Debug, Clone, Copy)]
@@ -26,27 +29,85 @@ pub(super) struct Past<'a> {
     pub(super) sharp: bool,
 }
 
-impl Past<'_> {
-    /// The minute of five at which most publications are stamped on a clock: where the bins begin.
-    fn round_minute(&self, clock: ZoneClock) -> i64 {
-        let counts = self.phases(|minute| minute + offset_minutes(clock, minute));
-        let shares = (0_i64..).zip(counts);
+/// The publications of a past as a clock on a wall shows them.
+struct Seen {
+    /// Local minute and weight of each, ascending in time, with its age in weeks.
+    publications: Vec<(i64, f64, usize)>,
+    /// Whether the minutes mean anything.
+    sharp: bool,
+}
+
+impl Seen {
+    fn of(past: &Past<'_>, clock: ZoneClock) -> Self {
+        let weights: Vec<f64> = (0..=WEEKS_WEIGHED).map(weight).collect();
+        let mut offsets = Offsets { clock, known: None };
+        let seen = past.minutes.iter().map(|&minute| {
+            let age = usize::try_from(age(past, minute).max(0)).unwrap_or(0);
+            let weight = weights.get(age).copied().unwrap_or(0.0);
+            (minute + offsets.minutes(minute), weight, age)
+        });
+        Self { publications: seen.collect(), sharp: past.sharp }
+    }
+
+    /// The minute of five at which most publications are stamped: where the bins begin.
+    fn round_minute(&self) -> i64 {
+        let shares = (0_i64..).zip(self.phases(0));
         let most =
             shares.fold((0, 0.0), |most, next| if next.1 > most.1 + 1e-9 { next } else { most });
         most.0
     }
 
     /// Publishers like round minutes: which of the five minutes of a bin they use.
-    fn phases(&self, local: impl Fn(i64) -> i64) -> [f64; 5] {
+    fn phases(&self, round_minute: i64) -> [f64; 5] {
         let mut phases = [PHASE_WEIGHT / 5.0; 5];
-        for &minute in self.minutes {
-            let phase = usize::try_from(local(minute).rem_euclid(BIN_MINUTES)).unwrap_or(0);
-            if let Some(cell) = phases.get_mut(phase).filter(|_| self.sharp) {
-                *cell += weight(age(self, minute));
+        for &(local, weight, _) in self.publications.iter().filter(|_| self.sharp) {
+            let phase = usize::try_from((local - round_minute).rem_euclid(BIN_MINUTES));
+            if let Some(cell) = phases.get_mut(phase.unwrap_or(0)) {
+                *cell += weight;
             }
         }
         let sum: f64 = phases.iter().sum();
         phases.map(|cell| cell / sum)
+    }
+
+    /// Week by week, the youngest first.
+    fn weekly(&self, round_minute: i64) -> Vec<WeekSample> {
+        let mut weeks: Vec<WeekSample> = Vec::new();
+        for &(local, _, age) in self.publications.iter().rev() {
+            while weeks.len() <= age {
+                let weight = weight(i64::try_from(weeks.len()).unwrap_or(0));
+                weeks.push(WeekSample { weight, bins: Vec::new() });
+            }
+            let bin = bin_of(week_minute(local - round_minute));
+            if let Some(week) = weeks.get_mut(age) {
+                match week.bins.last_mut().filter(|last| last.0 == bin) {
+                    Some((_, count)) => *count += 1.0,
+                    None => week.bins.push((bin, 1.0)),
+                }
+            }
+        }
+        weeks
+    }
+}
+
+/// The offsets of a clock, looked up once for each half day: no zone changes its clock twice in so short a time.
+struct Offsets {
+    clock: ZoneClock,
+    /// A half day, and its offset if that is the same all through.
+    known: Option<(i64, Option<i64>)>,
+}
+
+impl Offsets {
+    fn minutes(&mut self, minute: i64) -> i64 {
+        let half_day = minute.div_euclid(HALF_DAY_MINUTES);
+        let known = self.known.filter(|(known, _)| *known == half_day);
+        let (_, steady) = known.unwrap_or_else(|| {
+            let at = |half_day: i64| offset_minutes(self.clock, half_day * HALF_DAY_MINUTES);
+            let (first, last) = (at(half_day), at(half_day + 1));
+            (half_day, (first == last).then_some(first))
+        });
+        self.known = Some((half_day, steady));
+        steady.unwrap_or_else(|| offset_minutes(self.clock, minute))
     }
 }
 
@@ -70,10 +131,11 @@ pub(super) struct Profile {
 
 /// The profile of a past in one zone.
 pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Profile {
-    let round_minute = past.round_minute(clock);
+    let seen = Seen::of(past, clock);
+    let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
-    let mixture = mixture(&weekly(past, local), past.sharp, effort);
-    let rate = rate(past);
+    let mixture = mixture(&seen.weekly(round_minute), past.sharp, effort);
+    let rate = rate(past, &seen);
     let faded = fading(past, rate, &mixture.density, local);
     let mut density = mixture.density.scaled(1.0 - faded);
     let minutes_of_bins = WeekBins::flat(real(BIN_MINUTES) / real(WEEK_MINUTES));
@@ -83,7 +145,7 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Prof
     for (share, clock) in shares.iter_mut().zip(Clock::ALL) {
         *share += if clock == Clock::AnyTime { faded } else { 0.0 };
     }
-    let phases = past.phases(local);
+    let phases = seen.phases(round_minute);
     Profile { clock, round_minute, shares, rate, lambda, phases, foresight: mixture.foresight }
 }
 
@@ -97,28 +159,9 @@ fn weight(age: i64) -> f64 {
     (-real(age) / HALF_LIFE_WEEKS).exp2()
 }
 
-fn weekly(past: &Past<'_>, local: impl Fn(i64) -> i64) -> Vec<WeekSample> {
-    let mut weeks: Vec<WeekSample> = Vec::new();
-    for &minute in past.minutes.iter().rev() {
-        let age = age(past, minute).max(0);
-        while weeks.len() <= usize::try_from(age).unwrap_or(0) {
-            let weight = weight(i64::try_from(weeks.len()).unwrap_or(0));
-            weeks.push(WeekSample { weight, bins: Vec::new() });
-        }
-        let bin = bin_of(week_minute(local(minute)));
-        if let Some(week) = weeks.get_mut(usize::try_from(age).unwrap_or(0)) {
-            match week.bins.last_mut().filter(|last| last.0 == bin) {
-                Some((_, count)) => *count += 1.0,
-                None => week.bins.push((bin, 1.0)),
-            }
-        }
-    }
-    weeks
-}
-
 /// Publications a week. Time without publications counts as observed, so silence lowers the rate.
-fn rate(past: &Past<'_>) -> f64 {
-    let published: f64 = past.minutes.iter().map(|&minute| weight(age(past, minute))).sum();
+fn rate(past: &Past<'_>, seen: &Seen) -> f64 {
+    let published: f64 = seen.publications.iter().map(|(_, weight, _)| weight).sum();
     let observed = (past.now - past.since).max(0);
     let (whole, rest) = (observed.div_euclid(WEEK_MINUTES), observed.rem_euclid(WEEK_MINUTES));
     let weeks: f64 = (0..whole).map(weight).sum();

@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 use super::super::rules::ZoneClock;
 use super::super::wording::duration_words;
 use super::clocks::Shares;
+use super::learned_plan::{PUBLICATIONS_MIN, PaceCost};
 use super::peaks::{Peak, peaks};
 use super::price_plan::{PricePlan, Waiting};
 use super::profile::Profile;
@@ -43,14 +44,7 @@ pub struct LearnedRhythm {
     pub hours: Vec<f64>,
 }
 
-/// What a plan costs in polls and in waiting.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Spending {
-    pub(super) polls_per_week: f64,
-    pub(super) delay_minutes: f64,
-}
-
-impl Spending {
+impl PaceCost {
     /// Follows a plan for some weeks.
     pub(super) fn of(plan: &PricePlan, waiting: &Waiting) -> Self {
         let end = WEEKS_FOLLOWED * BINS;
@@ -71,8 +65,8 @@ impl Spending {
     }
 
     /// Of an even interval, seconds.
-    pub(super) fn even(seconds: u32) -> Self {
-        let minutes = f64::from(seconds.max(1)) / 60.0;
+    pub(super) fn even(seconds: i64) -> Self {
+        let minutes = real(seconds.max(1)) / 60.0;
         Self { polls_per_week: real(WEEK_MINUTES) / minutes, delay_minutes: minutes / 2.0 }
     }
 }
@@ -80,7 +74,7 @@ impl Spending {
 impl LearnedRhythm {
     pub(super) fn of(
         profile: &Profile,
-        spending: &Spending,
+        spending: &PaceCost,
         publications: usize,
         observed_minutes: i64,
         whole_days: bool,
@@ -125,6 +119,9 @@ impl LearnedRhythm {
             counted(self.publications, "publication"),
             observed_words(self.observed_minutes)
         );
+        if self.publications < PUBLICATIONS_MIN {
+            return format!("{from}: too few to tell the hours");
+        }
         let waits = format!(
             "a publication waits about {} instead of {}",
             rough_words(self.delay_minutes),

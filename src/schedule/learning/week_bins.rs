@@ -79,12 +79,14 @@ impl WeekBins {
 
     /// The same for one bin only.
     pub(super) fn spread_at(&self, bin: usize, reach: usize) -> f64 {
-        let (first, width) = (bin + BINS - reach, reach + 1);
-        let sum = (0..=2 * reach).map(|place| {
-            let weight = width - reach.abs_diff(place);
-            self.at(first + place) * f64::from(u16::try_from(weight).unwrap_or(0))
-        });
-        sum.sum::<f64>() / real(i64::try_from(width * width).unwrap_or(1))
+        let (first, width) = ((bin + BINS - reach) % BINS, reach + 1);
+        let (start, end) = self.0.split_at(first.min(self.0.len()));
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (place, value) in end.iter().chain(start).take(2 * reach + 1).enumerate() {
+            weight += if place < width { 1.0 } else { -1.0 };
+            sum += value * weight;
+        }
+        sum / real(i64::try_from(width * width).unwrap_or(1))
     }
 
     /// Every bin replaced by the mean of the same time on all days of its kind: Monday to Friday, or the weekend.

@@ -233,13 +233,53 @@ fn settings_that_cannot_be_are_refused_and_nothing_is_changed() {
 }
 
 #[test]
+fn learning_and_own_rules_are_set_by_words_and_taken_away() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let rules = ["--rule", "Mon-Fri 9:00-18:00 45m UTC", "--rule", "2h +01:00"];
+    let told =
+        program.run(&[&["set", "1", "--learn", "off"], rules.as_slice()].concat()).with(0).out;
+    assert!(told.contains("changed: learn: as configured → off"), "{told}");
+    let rules = "changed: rules: none → Mon-Fri 9:00-18:00 45m UTC; 2h +01:00";
+    assert!(told.contains(rules), "{told}");
+    assert!(told.contains("your own rule"), "{told}");
+    let planned = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(planned["settled_by"], json!("own_rules"));
+    let told = program.run(&["set", "1", "--learn", "auto", "--rule", ""]).with(0).out;
+    assert!(told.contains("changed: learn: off → as configured"), "{told}");
+    assert!(told.contains("+01:00 → none"), "{told}");
+    let why = program.run(&["set", "1", "--rule", "sometimes 1h"]).refused(2);
+    assert!(why.contains("'sometimes' is no part of a rule"), "{why}");
+}
+
+#[test]
+fn a_plan_is_learned_from_stated_publications() {
+    let days = (0..42).map(|day| (json!(29_495_640 - 1440 * (41 - day)), day));
+    let publications: Vec<Value> = days.filter(|(_, day)| day % 7 < 5).map(|(at, _)| at).collect();
+    let learned = json!({ "publications": publications, "since": 29_495_640 - 1440 * 42 });
+    let facts = json!({ "last_ok": "2026-01-29T13:00:00Z", "learned": learned });
+    let answer = planned(&rss(""), &facts);
+    assert_eq!(answer["settled_by"], json!("learned"), "{answer:#}");
+    let learned = &answer["learned"];
+    let shares: f64 =
+        learned["shares"].as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 0.01, "{answer:#}");
+    let delays = ["expected_delay_minutes", "even_delay_minutes"];
+    let [delay, even] = delays.map(|name| learned[name].as_f64().unwrap());
+    assert!(delay < even / 2.0, "{answer:#}");
+    let stated = planned(&ttl(30), &facts);
+    assert_eq!(stated["settled_by"], json!("ttl"), "never above the publisher");
+}
+
+#[test]
 fn settings_travel_in_opml() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let all = ["set", "1", "--pace", "more", "--min", "20m", "--max", "3d", "--history", "off"];
     let elsewhere = ["--archives", "internet-archive"];
-    let switches = ["--ignore-cache-lifetime", "on", "--ignore-skips", "on"];
-    program.run(&[all.as_slice(), switches.as_slice(), elsewhere.as_slice()].concat()).with(0);
+    let switches = ["--ignore-cache-lifetime", "on", "--ignore-skips", "on", "--learn", "off"];
+    let rules = ["--rule", "Mon-Fri 9:00-18:00 45m UTC", "--rule", "2h Europe/Berlin"];
+    program.run(&[all.as_slice(), &switches, &elsewhere, &rules].concat()).with(0);
     let exported = program.run(&["export", "-"]).with(0).out;
     for words in [
         "pace=\"more\"",
@@ -249,10 +289,39 @@ fn settings_travel_in_opml() {
         "archives=\"internet-archive\"",
         "ignore-cache-lifetime=\"on\"",
         "ignore-skips=\"on\"",
+        "learn=\"off\"",
+        "rules=\"Mon-Fri 9:00-18:00 45m UTC; 2h Europe/Berlin\"",
     ] {
         assert!(exported.contains(words), "{words}: {exported}");
     }
     let second = Program::new();
     second.run_with(&["import", "-"], exported.as_bytes()).with(0);
     assert_eq!(second.run(&["export", "-"]).with(0).out, exported);
+}
+
+#[test]
+fn a_feed_without_hints_says_what_was_learned_of_it() {
+    let now = chrono::Utc::now();
+    let items = (1..40).map(|day| {
+        let date = (now - chrono::TimeDelta::hours(24 * day - 5)).to_rfc2822();
+        format!("<item><guid isPermaLink=\"false\">{day}</guid><pubDate>{date}</pubDate></item>")
+    });
+    let feed = rss(&items.collect::<String>());
+    let (site, program) = (Site::start(move |_| answer(200, &[], feed.clone())), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let answer = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(answer["settled_by"], json!("learned"), "{answer:#}");
+    let learned = &answer["learned"];
+    assert_eq!((&learned["followed"], &learned["publications"]), (&json!(true), &json!(39)));
+    assert!(learned["words"].as_str().unwrap().starts_with("learned from 39 publications"));
+    let polls = learned["next_polls"].as_array().unwrap();
+    assert_eq!((polls.len(), &polls[0]), (5, &answer["next_poll"]));
+    let again = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(again["next_poll"], answer["next_poll"], "another process says the same");
+    program.run(&["set", "1", "--learn", "off"]).with(0);
+    let answer = program.run(&["plan", "1", "--json"]).with(0).json();
+    assert_eq!(answer["settled_by"], json!("default"));
+    assert_eq!(answer["learned"]["not_followed_because"], json!("learning is off for this feed"));
+    let told = program.run(&["plan", "1"]).with(0).out;
+    assert!(told.contains("(not followed: learning is off for this feed)"), "{told}");
 }

@@ -65,9 +65,13 @@ fn a_refused_archive_is_a_row_in_its_place_until_enter_brings_it() {
     assert!(wax < gap, "{screen}");
     assert!(!world.asked().iter().any(|url| url.contains("2025-12")), "nobody knows that one");
 
-    serve_orchard(&mut world);
     world.press("lG<enter>");
     assert!(world.model.backfills.contains_key(&FEED));
+    world.rest();
+    assert_eq!(world.notice(), "Orchard Notes: nothing came: archive 2026-01.atom answered 403");
+
+    serve_orchard(&mut world);
+    world.press("<enter>");
     world.rest();
     assert_eq!(world.notice(), "Orchard Notes: 3 entries recovered");
     assert_eq!(standing(&world), "complete history");

@@ -3,6 +3,7 @@
 mod damage;
 mod keeping;
 mod marking;
+mod rhythms;
 mod sums;
 mod unchanged;
 

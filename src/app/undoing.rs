@@ -1,0 +1,210 @@
+//! Taking changes back, and doing them again.
+
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+
+use super::effect::Effect;
+use super::marking::{self, words};
+use super::model::Model;
+use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
+use super::{moving, preferring, recalling, unsubscribing, wishing};
+use crate::history::{EntryKey, FeedKey, Flag, GapKey};
+
+/// Steps that can be taken back.
+const UNDO_STEPS: usize = 200;
+
+/// What the reader can take back, oldest first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UndoStack {
+    steps: VecDeque<Step>,
+    /// What was taken back and can be done again, oldest first.
+    undone: Vec<Step>,
+    /// A whole list is being marked; its step is known when the store has answered.
+    marking_list: bool,
+    /// The reader wants it taken back as soon as it is known.
+    wanted: bool,
+}
+
+/// One change, as what is needed to take it back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Marks on entries.
+    Marked {
+        /// Which mark.
+        flag: Flag,
+        /// Set or cleared.
+        value: bool,
+        /// The entries that did not have it so before.
+        keys: Vec<EntryKey>,
+    },
+    /// A subscription was given up.
+    Unsubscribed(Box<Subscription>),
+    /// That was taken back.
+    Resubscribed(FeedKey),
+    /// The address of a subscription was decided on, or where it may lead.
+    Readdressed {
+        /// The subscription.
+        feed: FeedKey,
+        /// How it was before.
+        before: Box<SubscriptionRecord>,
+        /// The move that was proposed.
+        proposed: Option<ProposedMove>,
+    },
+    /// A complete feed withdrew entries.
+    Withdrawn {
+        /// The feed.
+        feed: FeedKey,
+        /// The entries.
+        withdrawn: Vec<u32>,
+    },
+    /// The reader hid a gap.
+    Dismissed {
+        /// The feed.
+        feed: FeedKey,
+        /// The gap.
+        gap: GapKey,
+    },
+    /// That was taken back.
+    ShownAgain {
+        /// The feed.
+        feed: FeedKey,
+        /// The gap.
+        gap: GapKey,
+    },
+    /// The reader changed what was chosen for a subscription.
+    Changed {
+        /// The subscription.
+        feed: FeedKey,
+        /// What was chosen before.
+        before: Box<Chosen>,
+    },
+}
+
+impl UndoStack {
+    /// Nothing is waited for any longer: the store could not do it.
+    pub const fn give_up(&mut self) {
+        (self.marking_list, self.wanted) = (false, false);
+    }
+
+    /// A whole list is being marked.
+    pub const fn list_is_being_marked(&mut self) {
+        self.marking_list = true;
+    }
+
+    /// It is marked; says whether the reader wants that taken back already.
+    pub const fn list_is_marked(&mut self) -> bool {
+        let wanted = self.wanted;
+        self.give_up();
+        wanted
+    }
+
+    /// Remembers a change; what was taken back before cannot be done again then.
+    pub fn push(&mut self, step: Step) {
+        self.undone.clear();
+        self.keep(step);
+    }
+
+    /// Beyond [`UNDO_STEPS`] the oldest is forgotten.
+    fn keep(&mut self, step: Step) {
+        if self.steps.len() >= UNDO_STEPS {
+            self.steps.pop_front();
+        }
+        self.steps.push_back(step);
+    }
+}
+
+/// Takes the last change back.
+pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if model.undo.marking_list {
+        model.undo.wanted = true;
+        return Vec::new();
+    }
+    let Some(step) = model.undo.steps.pop_back() else {
+        model.screen.say(now, "nothing to undo");
+        return Vec::new();
+    };
+    let (effects, inverse) = take_back(model, now, step, "undone");
+    model.undo.undone.extend(inverse);
+    effects
+}
+
+/// Does again what was taken back last.
+pub fn redo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let step = if model.undo.marking_list { None } else { model.undo.undone.pop() };
+    let Some(step) = step else {
+        model.screen.say(now, "nothing to do again");
+        return Vec::new();
+    };
+    let (effects, inverse) = take_back(model, now, step, "done again");
+    if let Some(inverse) = inverse {
+        model.undo.keep(inverse);
+    }
+    effects
+}
+
+/// Takes a step back; answers with the step that takes that back again, if there is one.
+fn take_back(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    step: Step,
+    done: &str,
+) -> (Vec<Effect>, Option<Step>) {
+    match step {
+        Step::Marked { flag, value, keys } => {
+            // Undone is what was done; done again is what it becomes.
+            let told = if done == "undone" { value } else { !value };
+            model.screen.say(now, format!("{done}: {}", words(flag, told, keys.len())));
+            let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
+            (marking::set_back(model, keys, flag, !value), Some(inverse))
+        }
+        Step::Unsubscribed(subscription) => {
+            let inverse = Step::Resubscribed(subscription.key);
+            (unsubscribing::take_back(model, now, *subscription), Some(inverse))
+        }
+        Step::Resubscribed(feed) => match unsubscribing::give_up(model, now, feed) {
+            Some((given_up, effects)) => (effects, Some(Step::Unsubscribed(Box::new(given_up)))),
+            None => not_subscribed(model, now),
+        },
+        Step::Readdressed { feed, before, proposed } => {
+            let Some(subscription) = model.feeds.get(&feed) else {
+                return not_subscribed(model, now);
+            };
+            let text = format!("{done}: the address of '{}'", subscription.record.shown_title());
+            model.screen.say(now, text);
+            let inverse = Step::Readdressed {
+                feed,
+                before: Box::new(subscription.record.clone()),
+                proposed: subscription.state.proposed.clone(),
+            };
+            (moving::put_back(model, now, feed, *before, proposed), Some(inverse))
+        }
+        Step::Changed { feed, before } => {
+            let Some(subscription) = model.feeds.get(&feed) else {
+                return not_subscribed(model, now);
+            };
+            let text = format!("{done}: the settings of '{}'", subscription.record.shown_title());
+            let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
+            let effects = preferring::replaced(model, now, feed, *before);
+            model.screen.say(now, text);
+            (effects, Some(inverse))
+        }
+        Step::Withdrawn { feed, withdrawn } => {
+            (recalling::bring_back(model, now, feed, withdrawn), None)
+        }
+        Step::Dismissed { feed, gap } => {
+            model.screen.say(now, format!("{done}: the gap is shown again"));
+            (wishing::show_again(model, now, feed, gap), Some(Step::ShownAgain { feed, gap }))
+        }
+        Step::ShownAgain { feed, gap } => {
+            model.screen.say(now, format!("{done}: the gap is not shown any more"));
+            let effects = wishing::hide(model, now, feed, gap);
+            (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
+        }
+    }
+}
+
+fn not_subscribed(model: &mut Model, now: DateTime<Utc>) -> (Vec<Effect>, Option<Step>) {
+    model.screen.say(now, "the feed that was changed is not subscribed to any more");
+    (Vec::new(), None)
+}

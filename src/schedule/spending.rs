@@ -1,0 +1,121 @@
+//! What a feed's schedule costs in polls, and how long its publications wait, at any pace.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::bounds::Bounds;
+use super::decide::decide_time;
+use super::facts::{Facts, Pace};
+use super::limits::FOLLOWING_MAX;
+use super::recommend::{Course, recommend};
+use super::rest::at_rest;
+use super::rules::RuleTable;
+use super::segments::{Rhythm, Walk};
+use super::week::HOURS;
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// What a schedule costs, before floors and skip windows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Polls a day.
+    pub polls_a_day: f64,
+    /// Mean wait of a publication, minutes: as learned, else half an interval.
+    pub delay_minutes: f64,
+}
+
+/// What the schedule of a feed costs at a pace; `None`: it is not polled by itself.
+pub fn cost(facts: &Facts, pace: Pace) -> Option<Cost> {
+    if at_rest(facts).is_some() {
+        return None;
+    }
+    let recommendation = recommend(facts);
+    let own = Bounds::of(facts);
+    let bounds = if own.fixed { own } else { Bounds { pace, ..own } };
+    let fallback = recommendation.flat.seconds;
+    Some(match &recommendation.course {
+        Course::Rules(table) => under_rules(table, fallback, bounds),
+        Course::Placed(learned) => match &learned.plan {
+            Some(plan) => {
+                let cost = plan.cost(pace);
+                Cost { polls_a_day: cost.polls_per_week / 7.0, delay_minutes: cost.delay_minutes }
+            }
+            None => even(bounds.interval(fallback)),
+        },
+        Course::Flat | Course::Slots(..) => even(bounds.interval(fallback)),
+    })
+}
+
+fn even(seconds: i64) -> Cost {
+    let seconds = f64::from(u32::try_from(seconds.max(1)).unwrap_or(u32::MAX));
+    Cost { polls_a_day: DAY / seconds, delay_minutes: seconds / 120.0 }
+}
+
+/// The mean over the hours of any week.
+fn under_rules(table: &RuleTable, fallback: i64, bounds: Bounds) -> Cost {
+    let mut walk = Walk::start(Rhythm { table, fallback, bounds }, 0);
+    let mut sum = Cost { polls_a_day: 0.0, delay_minutes: 0.0 };
+    for hour in 0..i64::from(HOURS) {
+        walk.advance_to(hour * 3600);
+        let here = even(walk.in_force().interval);
+        sum.polls_a_day += here.polls_a_day / f64::from(HOURS);
+        sum.delay_minutes += here.delay_minutes / f64::from(HOURS);
+    }
+    sum
+}
+
+/// When a feed is polled until an instant, if each poll happens when planned and is answered as the last one was; at
+/// most 1000 times.
+pub fn polls_until(
+    facts: &Facts,
+    now: DateTime<Utc>,
+    end: DateTime<Utc>,
+    unit: impl Fn(Option<DateTime<Utc>>) -> f64,
+) -> Vec<DateTime<Utc>> {
+    let (mut facts, mut now) = (facts.clone(), now);
+    let mut polls = Vec::new();
+    while polls.len() < FOLLOWING_MAX {
+        let next = decide_time(&facts, now, unit(facts.last_ok)).next_poll;
+        let Some(at) = next.filter(|at| *at < end) else { break };
+        polls.push(at);
+        facts.repeat_success(at);
+        // A feed that is always due would stand still.
+        now = at.max(now + TimeDelta::seconds(1));
+    }
+    polls
+}
+
+/// Whether a learned plan places the polls, so that there is no interval to speak of.
+pub fn places_polls(facts: &Facts) -> bool {
+    matches!(recommend(facts).course, Course::Placed(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::specimens::{at, set_p, with_rules, with_ttl};
+    use super::*;
+
+    #[test]
+    fn an_interval_costs_what_it_says_and_a_pace_halves_or_doubles_it() {
+        let facts = with_ttl(60, "03-02 10:00");
+        for (pace, polls, delay) in
+            [(Pace::More, 48.0, 15.0), (Pace::Normal, 24.0, 30.0), (Pace::Less, 12.0, 60.0)]
+        {
+            assert_eq!(cost(&facts, pace), Some(Cost { polls_a_day: polls, delay_minutes: delay }));
+        }
+    }
+
+    #[test]
+    fn rules_cost_what_their_hours_cost() {
+        let cost = cost(&with_rules(set_p(), "03-02 10:00"), Pace::Normal).expect("a cost");
+        // 52 hours of two polls and 116 of a quarter.
+        assert!((cost.polls_a_day - (52.0 * 2.0 + 116.0 / 4.0) / 7.0).abs() < 1e-9, "{cost:?}");
+    }
+
+    #[test]
+    fn polls_of_a_day_are_named_one_by_one() {
+        let facts = with_ttl(60, "03-02 10:00");
+        let polls = polls_until(&facts, at("03-02 10:30"), at("03-03 10:30"), |_| 0.0);
+        assert_eq!((polls.len(), polls[0]), (24, at("03-02 11:00")));
+    }
+}

@@ -1,0 +1,161 @@
+//! `simulate` through the real binary, on small histories made here.
+
+use chrono::{TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use crate::binary::Program;
+use crate::site::{Site, answer};
+
+/// 2026-01-05T00:00:00Z, a Monday, in minutes.
+const MONDAY: i64 = 1_767_571_200 / 60;
+const DAY: i64 = 1440;
+
+/// Eight weeks of twelve publications on each working day, half an hour apart, and one at changing times.
+fn history(name: &str, panel: &str) -> String {
+    let days = (0..56).filter(|day: &i64| day % 7 < 5);
+    let minutes = days.flat_map(|day| {
+        let mut times: Vec<i64> = (0..12).map(|number| 541 + number * 30).collect();
+        times.push(1000 + day * 37 % 300);
+        times.into_iter().map(move |minute| MONDAY + day * DAY + minute)
+    });
+    let minutes: Vec<i64> = minutes.collect();
+    let end = MONDAY + 56 * DAY;
+    json!({ "name": name, "start": MONDAY, "end": end, "panel": panel, "minutes": minutes })
+        .to_string()
+}
+
+/// The cells of the row of a table.
+fn row(table: &str, name: &str) -> Vec<f64> {
+    let line = table
+        .lines()
+        .find(|line| line.starts_with(name))
+        .unwrap_or_else(|| panic!("{name}: {table}"));
+    line[name.len()..].split_whitespace().map(|cell| cell.parse().unwrap()).collect()
+}
+
+#[test]
+fn the_table_has_all_policies_side_by_side_and_the_learned_one_waits_least() {
+    let program = Program::new();
+    let feeds = program.write("feeds.jsonl", history("a", "paper") + "\n" + &history("b", "paper"));
+    let told =
+        program.run_bare(&["simulate", "--feeds", &feeds, "--table", "--shifts", "30"]).with(0).out;
+    assert!(told.contains("training weeks, paper, 2 feeds"), "{told}");
+    let test = &told[told.find("test weeks").unwrap()..];
+    assert!(test.lines().nth(1).unwrap().contains("entry-frequency"), "{test}");
+    let gains = row(test, "gain of mean delay, %");
+    assert_eq!(gains.len(), 5, "{test}");
+    let (rules, learned) = (gains[1], gains[2]);
+    assert!(learned > 30.0 && learned > rules && rules > 0.0, "{test}");
+    for (hits, misses) in row(test, "hits, %").iter().zip(row(test, "misses, %")) {
+        assert!((hits + misses - 100.0).abs() < 0.02, "{test}");
+    }
+}
+
+#[test]
+fn rules_and_budgets_are_followed_and_every_run_is_written() {
+    let program = Program::new();
+    let feeds = program.write("feeds.jsonl", history("a", ""));
+    let budget = program.write("budget.json", r#"{"a":{"rules_per_week":70,"selected":true}}"#);
+    let out = program.write("out.jsonl", "");
+    let args = ["simulate", "--feeds", &feeds, "--budget", &budget, "--policy", "learned"];
+    let more = ["--shifts", "5", "--retrievals", &out];
+    program.run_bare(&[args.as_slice(), &more].concat()).with(0);
+    let lines = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(lines.lines().count(), 5);
+    for (shift, line) in lines.lines().enumerate() {
+        let run: Value = serde_json::from_str(line).unwrap();
+        let minutes: Vec<i64> = run["minutes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|minute| minute.as_i64().unwrap())
+            .collect();
+        assert_eq!(run["start_offset"], json!(shift));
+        assert_eq!(minutes[0], MONDAY + 42 * DAY + i64::try_from(shift).unwrap());
+        assert!(minutes.windows(2).all(|pair| (15..=240).contains(&(pair[1] - pair[0]))), "{line}");
+        assert!((125..=155).contains(&minutes.len()), "two weeks of 70: {}", minutes.len());
+    }
+    let rules = program.write(
+        "rules.json",
+        r#"{"a":{"default":240,"rules":[{"startday":1,"endday":5,"starthour":9,"endhour":17,"interval":30}]}}"#,
+    );
+    let args =
+        ["simulate", "--feeds", &feeds, "--rules", &rules, "--policy", "rules", "--shifts", "5"];
+    let told = program.run_bare(&args).with(0).out;
+    let polls = row(&told, "polls in a run")[0];
+    assert!((230.0..=270.0).contains(&polls), "two weeks of 9 x 2 x 5 and the rest: {told}");
+}
+
+#[test]
+fn a_driver_is_answered_line_by_line() {
+    let program = Program::new();
+    let mut lines = String::new();
+    let start = json!({ "op": "start", "feed": "a", "now": MONDAY, "bounds": [15, 240], "per_week": null, "entries": [MONDAY - 300] });
+    lines.push_str(&start.to_string());
+    lines.push_str("\n\n");
+    for fetch in 1..20 {
+        let now = MONDAY + fetch * 120;
+        lines.push_str(&json!({ "op": "fetch", "now": now, "entries": [now - 7] }).to_string());
+        lines.push('\n');
+    }
+    lines.push_str("{\"op\":\"end\"}\n");
+    let told = program.run_with(&["simulate", "--stdio"], lines.as_bytes()).with(0).out;
+    let answers: Vec<Value> =
+        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 21);
+    assert_eq!(answers[20], json!({}));
+    for (place, answer) in (0..20).zip(&answers) {
+        let gap = answer["next"].as_i64().unwrap() - (MONDAY + place * 120);
+        assert!((15..=240).contains(&gap), "{place}: {gap}");
+    }
+    let why =
+        program.run_with(&["simulate", "--stdio"], b"{\"op\":\"fetch\",\"now\":5}\n").refused(2);
+    assert!(why.contains("line 1 of standard input: a fetch before a start"), "{why}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused_in_words() {
+    let program = Program::new();
+    let why = program.run_bare(&["simulate"]).refused(2);
+    assert!(why.contains("--feeds") && why.contains("--feed,"), "{why}");
+    let bad = program.write("bad.jsonl", history("a", "") + "\n{}");
+    let why = program.run_bare(&["simulate", "--feeds", &bad]).refused(2);
+    assert!(why.contains("line 2:"), "{why}");
+    let empty = program.write("empty.jsonl", "\n");
+    assert!(
+        program.run_bare(&["simulate", "--feeds", &empty]).refused(2).contains("names no feed")
+    );
+    let why =
+        program.run_bare(&["simulate", "--feeds", &bad, "--min", "60", "--max", "30"]).refused(2);
+    assert!(why.contains("--min must not be above --max"), "{why}");
+}
+
+#[test]
+fn a_subscription_is_tried_on_its_own_history() {
+    let now = Utc::now();
+    let items = (1..45).map(|day| {
+        let date = (now - TimeDelta::days(day)).to_rfc2822();
+        format!("<item><guid isPermaLink=\"false\">{day}</guid><title>{day}</title><pubDate>{date}</pubDate></item>")
+    });
+    let items: String = items.collect();
+    let head = "<title>Daily</title><link>https://site.example/</link><description/>";
+    let feed = |hints: &str, items: &str| {
+        format!("<rss version=\"2.0\"><channel>{head}{hints}{items}</channel></rss>").into_bytes()
+    };
+    let (known, short) = (feed("<ttl>240</ttl>", &items), feed("", ""));
+    let site = Site::start(move |request| {
+        let is_known = request.path_and_query == "/known.xml";
+        answer(200, &[], if is_known { known.clone() } else { short.clone() })
+    });
+    let program = Program::new();
+    program.run(&["add", &site.at("/known.xml"), &site.at("/short.xml")]).with(0);
+    let told =
+        program.run(&["simulate", "--feed", &site.at("/known.xml"), "--shifts", "20"]).with(0).out;
+    assert!(told.contains("44 publications in"), "{told}");
+    assert!(told.contains("its schedule (the publisher's ttl): 6.0 polls a day"), "{told}");
+    let gains = row(&told, "gain of mean delay, %");
+    assert!(gains[2] > 30.0, "every day at the same time: {told}");
+    let why = program.run(&["simulate", "--feed", &site.at("/short.xml")]).refused(2);
+    assert!(why.contains("too little is known") && why.contains("28 days"), "{why}");
+    program.run(&["simulate", "--feed", "nobody"]).refused(2);
+}

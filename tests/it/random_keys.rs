@@ -1,0 +1,130 @@
+//! Keys pressed at random on the demo's feeds, at every size: nothing panics, nothing is drawn outside the screen,
+//! and what was changed can be taken back.
+//!
+//! `BACKISSUE_KEYS=5000` presses more keys than the ordinary run.
+
+use backissue::app::subscription::SubscriptionRecord;
+use backissue::demo::{DemoRequest, DemoSite};
+use backissue::history::{EntryKey, Flags};
+
+use crate::world::{World, start};
+
+/// Keys of the ordinary run.
+const KEYS: usize = 600;
+/// So many are pressed, then all they changed is taken back.
+const STRETCH: usize = 40;
+const SIZES: [(u16, u16); 6] = [(160, 50), (100, 30), (60, 20), (40, 12), (119, 9), (12, 4)];
+/// Keys that are no characters, and some that would be rare among characters.
+const NAMED: [&str; 22] = [
+    "<enter>",
+    "<esc>",
+    "<tab>",
+    "<up>",
+    "<down>",
+    "<left>",
+    "<right>",
+    "<home>",
+    "<end>",
+    "<pgup>",
+    "<pgdn>",
+    "<backspace>",
+    "<c-d>",
+    "<c-u>",
+    "<c-y>",
+    "<c-z>",
+    "<c-p>",
+    "<c-n>",
+    "j",
+    "l",
+    "h",
+    " ",
+];
+
+/// A small generator of numbers that look random (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % u64::try_from(below).unwrap()).unwrap()
+    }
+
+    fn key(&mut self) -> String {
+        if self.roll(3) == 0 {
+            return NAMED[self.roll(NAMED.len())].to_owned();
+        }
+        let char = char::from(b' ' + u8::try_from(self.roll(95)).unwrap());
+        // What begins a name for `press` has no meaning as a key.
+        if char == '<' { "漢".to_owned() } else { char.to_string() }
+    }
+}
+
+fn demo() -> World {
+    let site = DemoSite::new("https://demo.example", start());
+    let offers = site.subscriptions();
+    let served: Vec<(String, String, Vec<String>)> = offers
+        .into_iter()
+        .map(|offer| {
+            let path = offer.url.trim_start_matches("https://demo.example");
+            let answer = site.answer(&DemoRequest { path, ..DemoRequest::default() }, start());
+            (offer.url, String::from_utf8(answer.body).unwrap(), offer.tags)
+        })
+        .collect();
+    let tags: Vec<Vec<&str>> =
+        served.iter().map(|(_, _, tags)| tags.iter().map(String::as_str).collect()).collect();
+    let feeds: Vec<(&str, &str, &[&str])> = served
+        .iter()
+        .zip(&tags)
+        .map(|((url, body, _), tags)| (url.as_str(), body.as_str(), tags.as_slice()))
+        .collect();
+    World::subscribed(100, 30, &feeds)
+}
+
+/// What the reader can change, and what has been kept of every feed.
+fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
+    let keys: Vec<EntryKey> = world
+        .model
+        .feeds
+        .values()
+        .flat_map(|feed| (0..feed.counters.next_seq).map(|seq| EntryKey { feed: feed.key, seq }))
+        .collect();
+    let entries = world.store.entries(&keys).unwrap();
+    let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
+    (records, entries.into_iter().map(|(_, _, flags)| flags).collect())
+}
+
+#[test]
+fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
+    let stated = std::env::var("BACKISSUE_KEYS").ok().and_then(|count| count.parse().ok());
+    let keys: usize = stated.unwrap_or(KEYS);
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut world = demo();
+    world.rest();
+    let mut changes = 0;
+    for stretch in 0..keys.div_ceil(STRETCH) {
+        let (columns, rows) = SIZES[stretch % SIZES.len()];
+        world.resize(columns, rows);
+        let before = state(&mut world);
+        let mut pressed = String::new();
+        for _ in 0..STRETCH {
+            let key = dice.key();
+            pressed.push_str(&key);
+            world.press(&key);
+        }
+        for _ in 0..8 {
+            if world.model.screen.overlay.is_some() {
+                world.press("<esc>");
+            }
+        }
+        changes += usize::from(state(&mut world) != before);
+        for _ in 0..=STRETCH {
+            world.press("u");
+        }
+        assert_eq!(world.notice(), "nothing to undo", "after {pressed}");
+        assert_eq!(state(&mut world), before, "after {pressed}");
+        world.quit = false;
+    }
+    assert!(changes * 2 > keys / STRETCH, "keys at random change something: {changes} times");
+}
