@@ -10,8 +10,9 @@ use super::model::Model;
 use super::settings::HistoryMode;
 use super::subscription::Subscription;
 use crate::feed::FeedDocument;
+use crate::history::address::host;
 use crate::history::overrun::Verdict;
-use crate::history::{DocumentKind, Failure, FeedKey, Mode, Policy, Polled, Way};
+use crate::history::{DocumentKind, Failure, FeedKey, Gap, Mode, Policy, Polled, Reason, Way};
 use crate::schedule::{Standing, Wait};
 
 /// A subscription document that was read, as [`Subscription::history`] sees it.
@@ -112,6 +113,18 @@ pub fn way(model: &Model, feed: FeedKey) -> Option<Way> {
     let record = &model.feeds.get(&feed)?.record;
     let base = model.settings.history.internet_archive.trim_end_matches('/').to_owned();
     record.wishes.archives.map(|adaptor| Way { adaptor, base, url: record.url.clone() })
+}
+
+/// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).
+pub fn wants_rest(model: &Model, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
+    let asked = host(url);
+    let says_so = |gap: &Gap| {
+        gap.reason == Reason::Status(429)
+            && gap.retry_at.is_some_and(|at| now < at)
+            && host(&gap.edge.url) == asked
+    };
+    let others = model.feeds.values().filter(|other| other.key != feed);
+    others.flat_map(|other| other.history.gaps.values()).any(says_so)
 }
 
 /// An archive or a page that came: what answered, and its document.

@@ -6,7 +6,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::archiving::{Archive, end_of, judge, policy, way};
+use super::archiving::{Archive, end_of, judge, policy, wants_rest, way};
 use super::effect::Effect;
 use super::fetching::{FetchId, Fetched, Manner, Purpose, Reach, Request};
 use super::gap_rows;
@@ -154,6 +154,11 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     }
     let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
     match walk.next(now) {
+        Next::Fetch(request) if wants_rest(model, feed, &request.url, now) => {
+            let asked = model.backfills.get(&feed).is_some_and(|backfill| backfill.asked);
+            let why = "the host of its archives asked for fewer requests".to_owned();
+            rest(model, now, feed, asked.then_some(why))
+        }
         Next::Fetch(request) => wait_for(model, now, feed, request, false),
         Next::Busy => Vec::new(),
         Next::Rest(notice) => rest(model, now, feed, notice.map(Notice::text)),

@@ -46,17 +46,18 @@ async fn survey(
     let answer = readable(&first, address)?;
     let mut survey = Survey::begin(&delivered(address, &first, answer, &bytes), clock::now());
     let bar = bar();
+    let mut is_welcome = true;
     while let Some(asked) = survey.next(clock::now()) {
         pause(settings, &asked.url).await;
         bar.inc(1);
-        archive(http, &mut survey, &asked).await;
+        is_welcome &= archive(http, &mut survey, &asked).await;
     }
     let validators = Validators {
         url: answer.url.clone(),
         etag: answer.headers.etag.clone(),
         last_modified: answer.headers.last_modified.clone(),
     };
-    if validators.speak_for(&answer.url) {
+    if is_welcome && validators.speak_for(&answer.url) {
         pause(settings, &answer.url).await;
         let again = Request {
             validators: Some(validators),
@@ -70,7 +71,8 @@ async fn survey(
     Ok(survey.into_verdict())
 }
 
-async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) {
+/// Asks for an archive. Says whether its server does not want fewer requests.
+async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
     let request = Request {
         id: FetchId(1),
         url: asked.url.clone(),
@@ -87,9 +89,13 @@ async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) {
         (Ok(answer), Ok(_)) => {
             survey.arrived(&delivered(&asked.url, &head, answer, &bytes), clock::now());
         }
-        (_, Err(failure)) => survey.failed(&failure, clock::now()),
+        (_, Err(failure)) => {
+            survey.failed(&failure, clock::now());
+            return !matches!(failure, NoArchive::Status { status: 429 | 503, .. });
+        }
         (Err(_), Ok(_)) => survey.failed(&NoArchive::Offline, clock::now()),
     }
+    true
 }
 
 /// The answer of the first request, if there is a document in it.

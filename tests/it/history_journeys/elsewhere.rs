@@ -2,7 +2,7 @@
 
 use backissue::app::fetching::{AnswerHeaders, Reach};
 use backissue::app::preferring::change;
-use backissue::history::{Adaptor, Gap};
+use backissue::history::{Adaptor, FeedKey, Gap};
 use chrono::TimeDelta;
 
 use super::{FEED, subscribe};
@@ -312,4 +312,34 @@ fn what_is_chosen_no_more_is_asked_for_no_more_and_leaves_no_gap() {
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);
     assert_eq!((gaps(&world).len(), world.feed(1).counters.total), (0, 7));
+}
+
+#[test]
+fn what_the_archive_says_to_one_feed_holds_for_all_others() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    let wait = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
+    world.refuse(&copy(2022), 429, wait);
+    let other = "https://other.example/feed";
+    world.serve(other, &rss("Other", &[("o1", "One", 1, "now")]));
+    subscribe(&mut world, other);
+    world.rest();
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    let mut chosen = world.feed(2).record.chosen();
+    chosen.wishes.archives = Some(Adaptor::InternetArchive);
+    let effects = change(&mut world.model, world.now, FeedKey(2), chosen).unwrap();
+    world.perform(effects);
+    let elsewhere = |world: &World| {
+        world.asked().iter().filter(|url| url.starts_with(ARCHIVE) && url.contains("other")).count()
+    };
+    world.poll(FeedKey(2));
+    world.rest();
+    assert_eq!(elsewhere(&world), 0);
+    assert!(world.feed(2).history.has_work(), "it is asked for later");
+    serve_copies(&mut world);
+    world.pass(TimeDelta::hours(3));
+    world.poll(FeedKey(2));
+    world.rest();
+    assert_eq!(elsewhere(&world), 1);
 }
