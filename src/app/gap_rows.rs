@@ -50,8 +50,12 @@ pub fn in_query(model: &Model, query: &ListQuery, now: DateTime<Utc>) -> Vec<Gap
     let in_scope = |feed: &&Subscription| match &query.scope {
         Scope::Everything => true,
         Scope::Feeds(feeds) => feeds.contains(&feed.key),
+        Scope::Found(matching) => matching.wants_gaps() && matching.feeds.contains(&feed.key),
     };
-    let young = |mark: &GapMark| query.since.is_none_or(|since| mark.listed >= since);
+    let young = |mark: &GapMark| match &query.scope {
+        Scope::Found(matching) => matching.takes_date(mark.listed.timestamp()),
+        Scope::Everything | Scope::Feeds(_) => query.since.is_none_or(|since| mark.listed >= since),
+    };
     let feeds = model.feeds.values().filter(in_scope);
     let marks = feeds.flat_map(|feed| of_feed(model, feed, now)).map(|(mark, _)| mark);
     marks.filter(young).collect()

@@ -40,6 +40,7 @@ pub mod recalling;
 pub mod refreshing;
 pub mod results;
 pub mod screen;
+pub mod searching;
 pub mod server_habits;
 pub mod settings;
 pub mod settling;

@@ -83,6 +83,11 @@ pub enum Msg {
     Rendered(Box<RenderedEntry>),
     /// The last polls of a feed, newest first.
     PollsLoaded(FeedKey, Vec<PollLogEntry>),
+    /// The search index holds more than before.
+    Indexed {
+        /// Entries that are still missing in it.
+        missing: u32,
+    },
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.

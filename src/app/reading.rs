@@ -142,7 +142,7 @@ pub fn previous_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 const fn sought(model: &Model) -> Sought {
     match model.screen.list.order {
         RowOrder::OldestFirst => Sought::Unopened,
-        RowOrder::NewestFirst => Sought::Unread,
+        RowOrder::NewestFirst | RowOrder::BestFirst => Sought::Unread,
     }
 }
 

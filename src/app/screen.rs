@@ -48,6 +48,8 @@ pub struct Screen {
     pub count_again: bool,
     /// The entry that is being read from the store to be shown.
     pub opening: Option<EntryKey>,
+    /// Entries the search index is still to take.
+    pub unindexed: u32,
     /// What to do when the rows that were asked for have come.
     pub then: Option<Then>,
 }

@@ -12,7 +12,7 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     backfilling, explaining, foreseeing, gap_rows, marking, pressing, reading, recalling,
-    refreshing, sparing, walking, wishing,
+    refreshing, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -67,6 +67,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             explaining::polls_loaded(model, feed, polls);
             Vec::new()
         }
+        Msg::Indexed { missing } => searching::indexed(model, now, missing),
         Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);

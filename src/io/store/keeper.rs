@@ -15,6 +15,7 @@ use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
+use crate::io::search::Indexer;
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
@@ -76,7 +77,13 @@ impl Keeper {
     pub fn start(store: Store, answers: UnboundedSender<Msg>) -> std::io::Result<Self> {
         let (jobs, work) = unbounded_channel();
         let told = answers.clone();
-        let keeping = move || keep(store, work, &told);
+        let (data, shelf) = (store.data.clone(), store.shelf.clone());
+        let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
+        let keeping = move || {
+            let store = keep(store, work, &told, &indexer);
+            indexer.stop();
+            store
+        };
         let thread = std::thread::Builder::new().name("keeper".into()).spawn(keeping)?;
         Ok(Self { jobs, answers, thread: Some(thread) })
     }
@@ -105,6 +112,7 @@ fn keep(
     mut store: Store,
     mut work: UnboundedReceiver<Job>,
     answers: &UnboundedSender<Msg>,
+    indexer: &Indexer,
 ) -> Store {
     let mut writes: std::collections::VecDeque<Job> = std::collections::VecDeque::new();
     let mut stopping = false;
@@ -138,11 +146,28 @@ fn keep(
                 Err(error) => Some(concerns.told(error)),
             };
             if let Some(answer) = answer {
+                if let Some(feed) = touched(&answer) {
+                    indexer.changed(feed);
+                }
                 answers.send(answer).ok();
             }
         }
     }
     store
+}
+
+/// The feed of which entries came, changed or went.
+fn touched(answer: &Msg) -> Option<FeedKey> {
+    if let Msg::Committed { feed, new, edited, withdrawn, .. } = answer {
+        let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
+        return changed.then_some(*feed);
+    }
+    let (Msg::History(feed, HistoryNews::Kept { .. } | HistoryNews::Restored(_))
+    | Msg::Absorbed { into: feed, .. }) = answer
+    else {
+        return None;
+    };
+    Some(*feed)
 }
 
 /// Answers a read at once and queues a write.

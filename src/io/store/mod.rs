@@ -15,8 +15,12 @@ mod keeper;
 mod lists;
 mod open;
 mod schema;
+mod searching;
+mod texts;
 mod times;
 
 pub use check::{Finding, Health};
 pub use keeper::{Job, Keeper};
 pub use open::{Store, StoreError};
+pub use searching::Found;
+pub use texts::Texts;

@@ -3,6 +3,7 @@
 mod damage;
 mod keeping;
 mod marking;
+mod searching;
 mod sums;
 mod unchanged;
 
