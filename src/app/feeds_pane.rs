@@ -10,6 +10,7 @@ use super::gap_rows;
 use super::listing::{ListQuery, Scope, Show};
 use super::model::Model;
 use super::screen::{Overlay, Pane};
+use super::searching;
 use super::subscription::Subscription;
 use crate::history::FeedKey;
 
@@ -235,6 +236,9 @@ fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
 /// The entries that the selected row stands for.
 pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
     let screen = &model.screen;
+    if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
+        return searching::query(model, matching, now);
+    }
     let everything = |show, since| ListQuery {
         scope: Scope::Everything,
         show,
@@ -262,6 +266,10 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
 
 /// Whether entries of a feed can be in the open list.
 pub fn concerns(model: &Model, feed: FeedKey) -> bool {
+    if model.screen.search.is_some() {
+        // The index says itself when it holds more.
+        return false;
+    }
     match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
         Some(FeedsRow::Gaps | FeedsRow::Attention) => false,

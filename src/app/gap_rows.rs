@@ -79,7 +79,7 @@ pub fn count(model: &Model, now: DateTime<Utc>) -> u32 {
 
 /// Builds the open list anew if gaps came or went.
 pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if !model.screen.is_on() || model.screen.list.waiting {
+    if !model.screen.is_on() || model.screen.list.waiting || model.screen.search.is_some() {
         return Vec::new();
     }
     if feeds_pane::query(model, now).gaps == model.screen.list.gaps {

@@ -100,6 +100,8 @@ pub enum Command {
     NextEntry,
     /// Previous entry while reading.
     PreviousEntry,
+    /// Search the whole store.
+    Search,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.
@@ -199,7 +201,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 41] = [
+pub const BINDINGS: [Binding; 42] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -284,6 +286,13 @@ pub const BINDINGS: [Binding; 41] = [
         "previous entry while reading",
     ),
     binding("N", &[Key::char('N')], ENTRIES, Command::ToggleRead, "mark read, or unread again"),
+    binding(
+        "/",
+        &[Key::char('/')],
+        &[],
+        Command::Search,
+        "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: title: is: after:",
+    ),
     binding("A", &[Key::char('A')], &[], Command::MarkAll, "mark this list read (u takes it back)"),
     binding("s", &[Key::char('s')], ENTRIES, Command::Star, "star, or take the star away"),
     binding(

@@ -299,7 +299,7 @@ impl Listing {
         let mut day = None;
         for place in from..=to {
             let this = self.row(place).map(|row| day_of(row.listed, zone));
-            if this.is_some() && this != day {
+            if this.is_some() && this != day && self.order != RowOrder::BestFirst {
                 lines = lines.saturating_add(1);
                 day = this;
             }

@@ -12,7 +12,7 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, marking, preferring, reading,
+    attention, browsing, editing, explaining, foreseeing, marking, preferring, reading, searching,
     unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
@@ -37,7 +37,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             walking::right(model);
             Vec::new()
         }
-        Command::Back => walking::back(model),
+        Command::Back => walking::back(model, now),
         Command::Quit => vec![Effect::Stop],
         Command::Help => {
             if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
@@ -53,6 +53,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::PreviousUnread => reading::previous_unread(model, now),
         Command::NextEntry => reading::neighbour(model, true),
         Command::PreviousEntry => reading::neighbour(model, false),
+        Command::Search => searching::open(model),
         Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),

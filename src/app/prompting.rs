@@ -28,6 +28,8 @@ pub enum PromptPurpose {
     Import,
     /// A date to go to.
     GoTo,
+    /// What to look for.
+    Search,
     /// A line of the edit dialog.
     Field(EditField),
 }
@@ -49,12 +51,19 @@ impl Prompt {
         Self { purpose, text: String::new(), cursor: 0 }
     }
 
+    /// A line with a text, the cursor at its end.
+    pub const fn filled(purpose: PromptPurpose, text: String) -> Self {
+        let cursor = text.len();
+        Self { purpose, text, cursor }
+    }
+
     /// What stands before the line.
     pub const fn label(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import the OPML file: ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
+            PromptPurpose::Search => "Search: ",
             PromptPurpose::Field(field) => field.label(),
         }
     }

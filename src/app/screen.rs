@@ -11,7 +11,9 @@ use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
 use super::prompting::Prompt;
+use super::searching::Search;
 use crate::history::EntryKey;
+use crate::search::Marks;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -48,6 +50,10 @@ pub struct Screen {
     pub count_again: bool,
     /// The entry that is being read from the store to be shown.
     pub opening: Option<EntryKey>,
+    /// The search that is open.
+    pub search: Option<Box<Search>>,
+    /// The words that are marked in titles and texts.
+    pub marks: Marks,
     /// Entries the search index is still to take.
     pub unindexed: u32,
     /// What to do when the rows that were asked for have come.

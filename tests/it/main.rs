@@ -31,6 +31,7 @@ mod opml;
 mod plans;
 mod polite;
 mod screens;
+mod searching;
 mod simulation;
 mod site;
 mod store;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use backissue::app::effect::{Effect, RenderedEntry};
 use backissue::app::fetching::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Request};
 use backissue::app::keymap::{Code, Key};
+use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
@@ -14,6 +15,7 @@ use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
 use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
+use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
@@ -223,6 +225,7 @@ impl World {
                 Some(Msg::Marked { flag, value, whole_list: true, marked })
             }
             Effect::LoadRows(wanted) => {
+                self.catch_up(&wanted);
                 Some(Msg::RowsLoaded(self.store.rows_wanted(&wanted).unwrap()))
             }
             Effect::LoadEntry(key) => {
@@ -255,6 +258,18 @@ impl World {
                 self.quit = true;
                 None
             }
+        }
+    }
+
+    /// Brings the search index in line before a search; in the program a thread of its own does that.
+    fn catch_up(&mut self, wanted: &RowsWanted) {
+        let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
+        if matches!(scope, Some(Scope::Found(_))) {
+            let index = SearchIndex::open(self.store.folder()).unwrap();
+            let mut behind = CatchUp::new(index.clone(), self.store.texts()).unwrap();
+            behind.everything(&mut |_| true).unwrap();
+            behind.commit().unwrap();
+            self.store.use_index(index);
         }
     }
 
@@ -380,6 +395,8 @@ fn named_key(name: &str) -> Key {
         "esc" => Key::code(Code::Esc),
         "tab" => Key::code(Code::Tab),
         "end" => Key::code(Code::End),
+        "down" => Key::code(Code::Down),
+        "back" => Key::code(Code::Backspace),
         name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
     }
 }
