@@ -9,6 +9,7 @@ use super::attention;
 use super::gap_rows;
 use super::listing::{ListQuery, Scope, Show};
 use super::model::Model;
+use super::saving;
 use super::screen::{Overlay, Pane};
 use super::searching;
 use super::subscription::Subscription;
@@ -59,6 +60,8 @@ pub enum FeedsRow {
     Gaps,
     /// Feeds in trouble.
     Attention,
+    /// A saved search, by its number.
+    Search(u32),
     /// A tag, with its feeds below it.
     Tag(String, Vec<FeedKey>),
     /// A feed, indented below its tag or not.
@@ -86,6 +89,7 @@ pub fn rebuild(model: &mut Model) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = model.screen.feeds.selected_row().cloned();
     let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
+    rows.extend(model.searches.list.iter().map(|search| FeedsRow::Search(search.id)));
     match model.screen.feeds.order {
         SortOrder::Title => rows.extend(under_tags(model)),
         SortOrder::Unread => {
@@ -202,6 +206,7 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
                 | FeedsRow::Starred
                 | FeedsRow::Gaps
                 | FeedsRow::Attention
+                | FeedsRow::Search(_)
                 | FeedsRow::Tag(..),
             )
             | None,
@@ -258,6 +263,13 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
             return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
         }
         Some(FeedsRow::Attention) => feeds(Vec::new()),
+        Some(FeedsRow::Search(id)) => match saving::matching(model, now, *id) {
+            Some(matching) => ListQuery {
+                scope: Scope::Found(Box::new(matching)),
+                ..everything(screen.show, None)
+            },
+            None => feeds(Vec::new()),
+        },
         Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
     };
@@ -272,7 +284,7 @@ pub fn concerns(model: &Model, feed: FeedKey) -> bool {
     }
     match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
-        Some(FeedsRow::Gaps | FeedsRow::Attention) => false,
+        Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
         Some(FeedsRow::Feed(key, _)) => *key == feed,
     }
@@ -286,6 +298,7 @@ pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
         FeedsRow::Today => model.screen.today,
         FeedsRow::Starred => model.starred(),
         FeedsRow::Gaps | FeedsRow::Attention => 0,
+        FeedsRow::Search(id) => model.searches.unread.get(id).copied().unwrap_or(0),
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
     }

@@ -102,6 +102,8 @@ pub enum Command {
     PreviousEntry,
     /// Search the whole store.
     Search,
+    /// Keep the search as a list.
+    SaveSearch,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.
@@ -201,7 +203,7 @@ const fn binding(
 }
 
 /// Every key. The first line that fits wins.
-pub const BINDINGS: [Binding; 42] = [
+pub const BINDINGS: [Binding; 43] = [
     binding(
         "j ↓",
         &[Key::char('j'), Key::code(Code::Down)],
@@ -292,6 +294,13 @@ pub const BINDINGS: [Binding; 42] = [
         &[],
         Command::Search,
         "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: title: is: after:",
+    ),
+    binding(
+        "Ctrl-s",
+        &[Key::ctrl('s')],
+        &[],
+        Command::SaveSearch,
+        "keep the open search as a list of its own; there e renames it and D gives it up",
     ),
     binding("A", &[Key::char('A')], &[], Command::MarkAll, "mark this list read (u takes it back)"),
     binding("s", &[Key::char('s')], ENTRIES, Command::Star, "star, or take the star away"),

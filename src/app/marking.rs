@@ -9,6 +9,7 @@ use super::feeds_pane;
 use super::model::Model;
 use super::moving;
 use super::msg::Marked;
+use super::saving::{self, SavedSearch};
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
 use super::{preferring, recalling, unsubscribing, wishing};
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
@@ -62,6 +63,11 @@ pub enum Step {
         feed: FeedKey,
         /// The gap.
         gap: GapKey,
+    },
+    /// A search was saved, renamed or given up.
+    Searches {
+        /// The saved searches before.
+        before: Vec<SavedSearch>,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {
@@ -136,6 +142,7 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             moving::put_back(model, now, feed, *before, proposed)
         }
         Step::Changed { feed, before } => preferring::take_back(model, now, feed, *before),
+        Step::Searches { before } => saving::take_back(model, now, before),
         Step::Withdrawn { feed, withdrawn } => recalling::bring_back(model, now, feed, withdrawn),
         Step::Dismissed { feed, gap } => wishing::show_again(model, now, feed, gap),
     }
@@ -162,6 +169,7 @@ pub fn marked(
         model.screen.say(now, format!("{text}{hint}"));
     }
     let mut effects = counting(model, now);
+    effects.extend(saving::counting(model, now));
     if whole_list {
         let wanted = model.undo.wanted && !marked.changed.is_empty();
         model.undo.give_up();

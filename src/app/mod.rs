@@ -39,6 +39,7 @@ pub mod reading;
 pub mod recalling;
 pub mod refreshing;
 pub mod results;
+pub mod saving;
 pub mod screen;
 pub mod searching;
 pub mod server_habits;

@@ -14,6 +14,7 @@ use super::planning;
 use super::polling;
 use super::reachability::Reachability;
 use super::results::Run;
+use super::saving::Saved;
 use super::screen::Screen;
 use super::settings::Settings;
 use super::subscribing::{Addition, Imported};
@@ -63,6 +64,8 @@ pub struct Model {
     pub last_feed: u32,
     /// Records of subscriptions handed to the store and not yet durable.
     pub unsaved: u32,
+    /// Searches that were saved: each is a list of its own.
+    pub searches: Saved,
     /// What the reader can take back.
     pub undo: UndoStack,
     /// What is on the screen.
@@ -98,6 +101,7 @@ impl Model {
             not_saved: None,
             last_feed: 0,
             unsaved: 0,
+            searches: Saved::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };

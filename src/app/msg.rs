@@ -88,6 +88,8 @@ pub enum Msg {
         /// Entries that are still missing in it.
         missing: u32,
     },
+    /// Unread entries that saved searches find, by the searches' numbers.
+    FoundCounted(std::collections::BTreeMap<u32, u32>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.

@@ -9,7 +9,7 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{browsing, editing, explaining, reading, searching};
+use super::{browsing, editing, explaining, reading, saving, searching};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -144,6 +144,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             )
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
+        PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
         // The edit dialog and the search have the keys themselves.
         PromptPurpose::Field(_) | PromptPurpose::Search => Vec::new(),

@@ -30,6 +30,8 @@ pub enum PromptPurpose {
     GoTo,
     /// What to look for.
     Search,
+    /// Another name for a saved search, by its number.
+    Rename(u32),
     /// A line of the edit dialog.
     Field(EditField),
 }
@@ -64,6 +66,7 @@ impl Prompt {
             PromptPurpose::Import => "Import the OPML file: ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Search => "Search: ",
+            PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Field(field) => field.label(),
         }
     }

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
+use super::feeds_pane::FeedsRow;
 use super::gap_rows;
 use super::keymap::{Code, Key};
 use super::listing::{ListQuery, Listing, RowOrder, RowsWanted, Scope, Show};
 use super::model::Model;
 use super::prompting::{Prompt, PromptPurpose};
+use super::saving;
 use super::screen::{Overlay, Pane, Reader};
 use super::subscription::Subscription;
 use super::walking::{self, Distance};
@@ -137,6 +139,7 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Option<Vec<Ef
             model.screen.uncover();
             Some(leave(model, now))
         }
+        Key { code: Code::Char('s'), ctrl: true } => Some(saving::save(model, now)),
         Key { code: Code::Enter, .. } => {
             model.screen.uncover();
             let search = model.screen.search.as_ref();
@@ -241,7 +244,7 @@ pub fn leave(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// Another list is opened: the search is over.
 pub fn forget(model: &mut Model) {
-    (model.screen.search, model.screen.marks) = (None, Marks::default());
+    (model.screen.search, model.screen.marks) = (None, saving::marks(model));
 }
 
 /// Shows a list again that was left; what changed meanwhile is asked for.
@@ -255,13 +258,18 @@ fn put_back(model: &mut Model, now: DateTime<Utc>, list: Listing, marks: Marks) 
 /// The index holds more than before: an open search shows it.
 pub fn indexed(model: &mut Model, now: DateTime<Utc>, missing: u32) -> Vec<Effect> {
     model.screen.unindexed = missing;
-    let searching = model.screen.search.as_ref().is_some_and(|search| search.matching.is_some());
-    if !searching || !model.screen.is_on() {
+    if !model.screen.is_on() {
         return Vec::new();
     }
-    if model.screen.list.waiting {
+    let mut effects = saving::counting(model, now);
+    let searching = model.screen.search.as_ref().map_or_else(
+        || matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Search(_))),
+        |search| search.matching.is_some(),
+    );
+    if searching && model.screen.list.waiting {
         model.screen.list.stale = true;
-        return Vec::new();
+    } else if searching {
+        effects.extend(walking::refresh_list(model, now));
     }
-    walking::refresh_list(model, now)
+    effects
 }

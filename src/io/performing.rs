@@ -68,6 +68,8 @@ impl Performer {
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
             Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
+            Effect::SaveSearches(searches) => self.keeper.hand(Job::SaveSearches(searches)),
+            Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));

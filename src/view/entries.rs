@@ -107,6 +107,11 @@ fn title(model: &Model, room: usize) -> String {
         Some(FeedsRow::Starred) => "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
+        Some(FeedsRow::Search(id)) => model
+            .searches
+            .get(*id)
+            .map(|search| format!("{} ─ {}", search.name, search.text))
+            .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
         Some(FeedsRow::Feed(key, _)) => {
             let feed = model.feeds.get(key);
@@ -154,6 +159,7 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
             "Nothing is missing of what feeds offer: every archive that was asked for is here."
         }
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
+        (Some(FeedsRow::Search(_)), _) => "Nothing is found by this search now.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
             "Everything is read: f shows all entries."

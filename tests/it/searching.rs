@@ -153,3 +153,27 @@ fn any_keys_in_a_search_leave_a_screen_that_draws() {
     }
     assert!(world.model.screen.search.is_none());
 }
+
+#[test]
+fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
+    let mut world = orchard();
+    world.press("/frost<c-s>");
+    assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"], "newest first");
+    assert!(world.model.screen.search.is_none());
+    let screen = world.draw();
+    assert!(screen.contains("⌕ frost                  3"), "{screen}");
+    world.press("<enter>");
+    assert!(world.draw().contains("⌕ frost                  2"), "one was read");
+    world.restart();
+    world.press("jjjjj");
+    assert!(world.draw().contains("⌕ frost                  2"), "kept over a start");
+    world.press("e<c-u>Cold nights<enter>");
+    assert!(world.draw().contains("⌕ Cold nights            2"));
+    world.press("D");
+    assert!(!world.draw().contains("Cold nights"));
+    world.press("u");
+    assert!(world.draw().contains("⌕ Cold nights            2"));
+    world.press("u");
+    assert!(world.draw().contains("⌕ frost"), "the name is taken back too");
+    assert_eq!(world.reload().searches.list, world.model.searches.list);
+}

@@ -249,6 +249,14 @@ impl World {
             Effect::CountToday(since) => {
                 Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
             }
+            Effect::SaveSearches(searches) => {
+                self.store.save_searches(&searches).unwrap();
+                None
+            }
+            Effect::CountFound(wanted) => {
+                self.bring_index_in_line();
+                Some(Msg::FoundCounted(self.store.count_found(&wanted).unwrap()))
+            }
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
@@ -265,12 +273,16 @@ impl World {
     fn catch_up(&mut self, wanted: &RowsWanted) {
         let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
         if matches!(scope, Some(Scope::Found(_))) {
-            let index = SearchIndex::open(self.store.folder()).unwrap();
-            let mut behind = CatchUp::new(index.clone(), self.store.texts()).unwrap();
-            behind.everything(&mut |_| true).unwrap();
-            behind.commit().unwrap();
-            self.store.use_index(index);
+            self.bring_index_in_line();
         }
+    }
+
+    fn bring_index_in_line(&mut self) {
+        let index = SearchIndex::open(self.store.folder()).unwrap();
+        let mut behind = CatchUp::new(index.clone(), self.store.texts()).unwrap();
+        behind.everything(&mut |_| true).unwrap();
+        behind.commit().unwrap();
+        self.store.use_index(index);
     }
 
     fn fetch(&self, request: &Request) -> Fetched {
@@ -335,7 +347,9 @@ impl World {
     /// The model a new start would have.
     pub fn reload(&self) -> Model {
         let saved = self.store.subscriptions().unwrap();
-        Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now)
+        let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
+        backissue::app::saving::take(&mut model, self.store.saved_searches().unwrap());
+        model
     }
 
     /// Time passes until no archive waits or is asked for.

@@ -13,9 +13,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::open::{Store, StoreError};
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::saving::SavedSearch;
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
 use crate::io::search::Indexer;
+use crate::search::Matching;
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
@@ -54,13 +56,24 @@ pub enum Job {
     Polls(FeedKey),
     /// Unread entries since an instant; answered by [`Msg::TodayCounted`].
     CountToday(DateTime<Utc>),
+    /// The searches that are saved.
+    SaveSearches(Vec<SavedSearch>),
+    /// How many unread entries searches find; answered by [`Msg::FoundCounted`].
+    CountFound(Vec<(u32, Matching)>),
     /// Finish what was handed in and stop.
     Stop,
 }
 
 impl Job {
     const fn is_read(&self) -> bool {
-        matches!(self, Self::Rows(_) | Self::Entry(_) | Self::Polls(_) | Self::CountToday(_))
+        matches!(
+            self,
+            Self::Rows(_)
+                | Self::Entry(_)
+                | Self::Polls(_)
+                | Self::CountToday(_)
+                | Self::CountFound(_)
+        )
     }
 }
 
@@ -125,7 +138,9 @@ fn keep(
         }
         let mut done = Vec::new();
         for _ in 0..GROUP_WRITES_MAX {
-            while let Ok(job) = work.try_recv() {
+            let mut waiting: Vec<Job> = std::iter::from_fn(|| work.try_recv().ok()).collect();
+            drop_left(&mut waiting);
+            for job in waiting {
                 if matches!(job, Job::Stop) {
                     stopping = true;
                 } else {
@@ -168,6 +183,13 @@ fn touched(answer: &Msg) -> Option<FeedKey> {
         return None;
     };
     Some(*feed)
+}
+
+/// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
+fn drop_left(waiting: &mut Vec<Job>) {
+    let number = |job: &Job| if let Job::Rows(wanted) = job { Some(wanted.list) } else { None };
+    let newest = waiting.iter().filter_map(number).max();
+    waiting.retain(|job| number(job).is_none() || number(job) == newest);
 }
 
 /// Answers a read at once and queues a write.
@@ -214,6 +236,8 @@ impl Concerns {
             | Job::MarkList { .. }
             | Job::Polls(_)
             | Job::CountToday(_)
+            | Job::SaveSearches(_)
+            | Job::CountFound(_)
             | Job::Stop => Self::Nobody,
         }
     }
@@ -304,21 +328,24 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => {
-            let found = store.entry(key)?;
-            let body = store.body(key)?;
-            Some(found.map_or_else(
-                || {
-                    Msg::EntryFailed(
-                        key,
-                        format!("the record of entry {key} is lost; run 'backissue doctor'"),
-                    )
-                },
-                |(kept, flags)| Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })),
-            ))
-        }
+        Job::Entry(key) => Some(entry(store, key)?),
         Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
+        Job::SaveSearches(searches) => {
+            store.save_searches(&searches)?;
+            None
+        }
+        Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
         Job::Stop => None,
     })
+}
+
+/// An entry with its text, or why there is none.
+fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
+    let (found, body) = (store.entry(key)?, store.body(key)?);
+    let Some((kept, flags)) = found else {
+        let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
+        return Ok(Msg::EntryFailed(key, why));
+    };
+    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
 }

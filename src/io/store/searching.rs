@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::super::codec;
 use super::open::{Store, StoreError};
 use crate::app::listing::{ListQuery, RowKey, RowOrder};
+use crate::app::saving::SavedSearch;
 use crate::feed::text::{one_line, strip_markup};
 use crate::history::{Body, EntryKey, FeedKey, Flags};
 use crate::io::search::SearchIndex;
 use crate::search::{Marks, Matching, Snippet};
 
+/// Name of the saved searches among the facts about the store.
+const SAVED_KEY: &[u8] = b"searches";
 /// Entries of a ranked list at most: nobody walks to the end of a long one, who adds a word sees all of them.
 pub(super) const RANKED_MAX: usize = 1000;
 /// How much more the newest hit counts than a very old one.
@@ -33,6 +37,26 @@ impl Store {
     /// Gives the store the index to search in.
     pub fn use_index(&mut self, index: SearchIndex) {
         self.shelf.put(index);
+    }
+
+    /// The searches that were saved, in their order; none if their record is damaged.
+    pub fn saved_searches(&self) -> Result<Vec<SavedSearch>, StoreError> {
+        let bytes = self.about.get(SAVED_KEY)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Writes the searches that are saved.
+    pub fn save_searches(&self, searches: &[SavedSearch]) -> Result<(), StoreError> {
+        self.about.insert(SAVED_KEY, codec::encode(&searches)?)?;
+        Ok(())
+    }
+
+    /// How many unread entries each of these searches finds.
+    pub fn count_found(
+        &mut self,
+        wanted: &[(u32, Matching)],
+    ) -> Result<BTreeMap<u32, u32>, StoreError> {
+        wanted.iter().map(|(id, matching)| Ok((*id, self.unread_found(matching)?))).collect()
     }
 
     /// The data folder.
