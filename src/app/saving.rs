@@ -78,6 +78,12 @@ pub fn save(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         model.screen.say(now, "search for something first: / opens the search");
         return Vec::new();
     };
+    let name: String = text.chars().take(NAME_CHARS_MAX).collect();
+    // What was found is kept: also what the last word may become that was still being typed.
+    let search = model.screen.search.as_ref();
+    let typed = search.and_then(|search| search.matching.as_ref()?.terms.last());
+    let open = typed.is_some_and(|term| term.prefix) && text.ends_with(char::is_alphanumeric);
+    let text = if open { format!("{text}*") } else { text };
     let known = model.searches.list.iter().find(|search| search.text == text);
     if let Some(known) = known {
         let said = format!("this search is kept already as '{}'", known.name);
@@ -94,7 +100,6 @@ pub fn save(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     }
     let id =
         model.searches.list.iter().map(|search| search.id).max().unwrap_or(0).saturating_add(1);
-    let name: String = text.chars().take(NAME_CHARS_MAX).collect();
     let mut list = model.searches.list.clone();
     list.push(SavedSearch { id, name, text });
     if matches!(model.screen.overlay, Some(Overlay::Prompt(_))) {
