@@ -8,6 +8,7 @@
 //! | [`history`] | what we know of each logical feed: kept entries, which copy wins |
 //! | [`schedule`] | when to poll next, and why then |
 //! | [`lint`] | what readers will make of a document, for its publisher |
+//! | [`search`] | what a reader looks for: the words of a text, the query, the marks of a hit |
 //! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
 //! | [`app`] | what happens next: model, messages, effects, the journeys |
@@ -35,5 +36,6 @@ pub mod history;
 pub mod io;
 pub mod lint;
 pub mod schedule;
+pub mod search;
 pub mod simulate;
 pub mod view;

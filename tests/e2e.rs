@@ -249,6 +249,30 @@ fn more_often_is_seen_at_once_and_still_there_after_a_restart() {
     assert!(session.ended().success());
 }
 
+#[test]
+fn a_search_is_typed_kept_and_opened() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until_quiet();
+    session.press("/what a sleep");
+    session.until_it_says("Search: what a sleep");
+    session.until("the only entry that fits", |screen| {
+        screen.contents().contains("What a sleeper") && words(screen, 2, 31..69) == 0
+    });
+    session.press("\x13");
+    session.until_it_says("⌕ what a sleep");
+    session.until("the entry in its list", |screen| words(screen, 2, 31..69) > 1);
+    session.press("\r");
+    session.until("its text", |screen| words(screen, 5, 71..119) > 3);
+    session.press("/titel:x");
+    session.until_it_says("is 'title:' meant?");
+    session.press("\x1b");
+    session.until("the list again", |screen| !screen.contents().contains("is 'title:'"));
+    session.press("\x03");
+    assert!(session.ended().success());
+    session.given_back();
+}
+
 /// Words in some columns of a row.
 fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
     let cells = columns.filter_map(|column| screen.cell(row, column));

@@ -17,7 +17,7 @@ const LINES_MAX: usize = 450;
 const FLOORS: [&[&str]; 8] = [
     &["feed"],
     &["history", "schedule"],
-    &["lint", "simulate"],
+    &["lint", "search", "simulate"],
     &["demo"],
     &["app"],
     &["view"],
@@ -25,12 +25,14 @@ const FLOORS: [&[&str]; 8] = [
     &["cli"],
 ];
 /// Rooms that know nothing of the world.
-const PURE: [&str; 8] = ["feed", "history", "schedule", "lint", "simulate", "demo", "app", "view"];
+const PURE: [&str; 9] =
+    ["feed", "history", "schedule", "lint", "search", "simulate", "demo", "app", "view"];
 /// What only `io` and `cli` may name.
-const WORLD: [&str; 9] = [
+const WORLD: [&str; 10] = [
     "tokio",
     "reqwest",
     "sled",
+    "tantivy",
     "std::fs",
     "std::env",
     "Utc::now",

@@ -246,7 +246,8 @@ fn sentence(why: &str) -> String {
 
 /// Whether the Attention list is open.
 pub fn is_open(model: &Model) -> bool {
-    matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Attention))
+    model.screen.search.is_none()
+        && matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Attention))
 }
 
 /// The selected concern, if the list is open and the keys are not with the feeds.

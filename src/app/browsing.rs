@@ -18,6 +18,13 @@ pub fn go_to(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect> 
         model.screen.complain(now, text);
         return Vec::new();
     };
+    if model.screen.list.order == RowOrder::BestFirst {
+        model.screen.say(
+            now,
+            "what fits best stands first here: add after:2014 or before:2014-03 to the search",
+        );
+        return Vec::new();
+    }
     let list = &mut model.screen.list;
     if list.total == 0 || list.waiting {
         return Vec::new();

@@ -45,6 +45,8 @@ pub const fn name(command: Command) -> &'static str {
         Command::Outline => "own-rule",
         Command::Edit => "edit",
         Command::Sort => "sort",
+        Command::Search => "search",
+        Command::SaveSearch => "save-search",
         Command::Palette => "command",
         Command::Help => "help",
         Command::Digit(_) => "link",

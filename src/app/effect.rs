@@ -5,8 +5,10 @@ use chrono::{DateTime, Utc};
 use super::fetching::Request;
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
+use super::saving::SavedSearch;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
+use crate::search::Matching;
 
 /// Something asked of the world. The answer, where there is one, comes as a [`super::msg::Msg`].
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +68,10 @@ pub enum Effect {
     Learn(Box<LearnWanted>),
     /// Count the unread entries listed since an instant.
     CountToday(DateTime<Utc>),
+    /// Write the searches that are saved.
+    SaveSearches(Vec<SavedSearch>),
+    /// Count the unread entries that saved searches find.
+    CountFound(Vec<(u32, Matching)>),
     /// Open an address in the reader's browser.
     Open(String),
     /// Subscribe to everything an OPML file names.

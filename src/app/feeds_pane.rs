@@ -9,7 +9,9 @@ use super::attention;
 use super::gap_rows;
 use super::listing::{ListQuery, Scope, Show};
 use super::model::Model;
+use super::saving;
 use super::screen::{Overlay, Pane};
+use super::searching;
 use super::subscription::Subscription;
 use crate::history::FeedKey;
 
@@ -58,6 +60,8 @@ pub enum FeedsRow {
     Gaps,
     /// Feeds in trouble.
     Attention,
+    /// A saved search, by its number.
+    Search(u32),
     /// A tag, with its feeds below it.
     Tag(String, Vec<FeedKey>),
     /// A feed, indented below its tag or not.
@@ -85,6 +89,7 @@ pub fn rebuild(model: &mut Model) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = model.screen.feeds.selected_row().cloned();
     let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
+    rows.extend(model.searches.list.iter().map(|search| FeedsRow::Search(search.id)));
     match model.screen.feeds.order {
         SortOrder::Title => rows.extend(under_tags(model)),
         SortOrder::Unread => {
@@ -207,6 +212,7 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
                 | FeedsRow::Starred
                 | FeedsRow::Gaps
                 | FeedsRow::Attention
+                | FeedsRow::Search(_)
                 | FeedsRow::Tag(..),
             )
             | None,
@@ -241,6 +247,9 @@ fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
 /// The entries that the selected row stands for.
 pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
     let screen = &model.screen;
+    if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
+        return searching::query(model, matching, now);
+    }
     let everything = |show, since| ListQuery {
         scope: Scope::Everything,
         show,
@@ -260,6 +269,13 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
             return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
         }
         Some(FeedsRow::Attention) => feeds(Vec::new()),
+        Some(FeedsRow::Search(id)) => match saving::matching(model, now, *id) {
+            Some(matching) => ListQuery {
+                scope: Scope::Found(Box::new(matching)),
+                ..everything(screen.show, None)
+            },
+            None => feeds(Vec::new()),
+        },
         Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
     };
@@ -268,9 +284,13 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
 
 /// Whether entries of a feed can be in the open list.
 pub fn concerns(model: &Model, feed: FeedKey) -> bool {
+    if model.screen.search.is_some() {
+        // The index says itself when it holds more.
+        return false;
+    }
     match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
-        Some(FeedsRow::Gaps | FeedsRow::Attention) => false,
+        Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
         Some(FeedsRow::Feed(key, _)) => *key == feed,
     }
@@ -284,6 +304,7 @@ pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
         FeedsRow::Today => model.screen.today,
         FeedsRow::Starred => model.starred(),
         FeedsRow::Gaps | FeedsRow::Attention => 0,
+        FeedsRow::Search(id) => model.searches.unread.get(id).copied().unwrap_or(0),
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
     }

@@ -50,8 +50,12 @@ pub fn in_query(model: &Model, query: &ListQuery, now: DateTime<Utc>) -> Vec<Gap
     let in_scope = |feed: &&Subscription| match &query.scope {
         Scope::Everything => true,
         Scope::Feeds(feeds) => feeds.contains(&feed.key),
+        Scope::Found(matching) => matching.wants_gaps() && matching.feeds.contains(&feed.key),
     };
-    let young = |mark: &GapMark| query.since.is_none_or(|since| mark.listed >= since);
+    let young = |mark: &GapMark| match &query.scope {
+        Scope::Found(matching) => matching.takes_date(mark.listed.timestamp()),
+        Scope::Everything | Scope::Feeds(_) => query.since.is_none_or(|since| mark.listed >= since),
+    };
     let feeds = model.feeds.values().filter(in_scope);
     let marks = feeds.flat_map(|feed| of_feed(model, feed, now)).map(|(mark, _)| mark);
     marks.filter(young).collect()
@@ -75,7 +79,7 @@ pub fn count(model: &Model, now: DateTime<Utc>) -> u32 {
 
 /// Builds the open list anew if gaps came or went.
 pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if !model.screen.is_on() || model.screen.list.waiting {
+    if !model.screen.is_on() || model.screen.list.waiting || model.screen.search.is_some() {
         return Vec::new();
     }
     if feeds_pane::query(model, now).gaps == model.screen.list.gaps {

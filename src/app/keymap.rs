@@ -100,6 +100,10 @@ pub enum Command {
     NextEntry,
     /// Previous entry while reading.
     PreviousEntry,
+    /// Search the whole store.
+    Search,
+    /// Keep the search as a list.
+    SaveSearch,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.
@@ -297,6 +301,20 @@ pub const BINDINGS: &[Binding] = &[
         "previous entry while reading",
     ),
     binding("N", &[Key::char('N')], ENTRIES, Command::ToggleRead, "mark read, or unread again"),
+    binding(
+        "/",
+        &[Key::char('/')],
+        &[],
+        Command::Search,
+        "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: title: is: after:",
+    ),
+    binding(
+        "Ctrl-s",
+        &[Key::ctrl('s')],
+        &[],
+        Command::SaveSearch,
+        "keep the open search as a list of its own; there e renames it and D gives it up",
+    ),
     binding("A", &[Key::char('A')], &[], Command::MarkAll, "mark this list read (u takes it back)"),
     binding("s", &[Key::char('s')], ENTRIES, Command::Star, "star, or take the star away"),
     binding(

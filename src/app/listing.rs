@@ -10,6 +10,7 @@ use chrono_tz::Tz;
 
 use super::gap_rows::GapMark;
 use crate::history::{EntryKey, FeedKey, Flags, GapKey};
+use crate::search::Matching;
 
 /// Rows fetched at once.
 pub const WINDOW_ROWS: usize = 240;
@@ -43,6 +44,8 @@ pub enum RowOrder {
     NewestFirst,
     /// The oldest: a feed is read from its beginning.
     OldestFirst,
+    /// The one that fits best what was looked for.
+    BestFirst,
 }
 
 /// What a row of a list stands for. Of one date entries stand before gaps.
@@ -79,6 +82,8 @@ pub enum Scope {
     Everything,
     /// These feeds.
     Feeds(Vec<FeedKey>),
+    /// What was looked for.
+    Found(Box<Matching>),
 }
 
 /// Which entries of a scope are listed.
@@ -294,7 +299,7 @@ impl Listing {
         let mut day = None;
         for place in from..=to {
             let this = self.row(place).map(|row| day_of(row.listed, zone));
-            if this.is_some() && this != day {
+            if this.is_some() && this != day && self.order != RowOrder::BestFirst {
                 lines = lines.saturating_add(1);
                 day = this;
             }

@@ -6,6 +6,7 @@ use super::effect::Effect;
 use super::feeds_pane;
 use super::model::Model;
 use super::msg::Marked;
+use super::saving;
 use super::undoing::{self, Step};
 use crate::history::{EntryKey, Flag};
 
@@ -68,6 +69,7 @@ pub fn marked(
         model.screen.say(now, format!("{text}{hint}"));
     }
     let mut effects = counting(model, now);
+    effects.extend(saving::counting(model, now));
     if whole_list {
         let wanted = model.undo.list_is_marked();
         if !marked.changed.is_empty() {

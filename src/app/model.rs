@@ -14,6 +14,7 @@ use super::planning;
 use super::polling;
 use super::reachability::Reachability;
 use super::results::Run;
+use super::saving::Saved;
 use super::screen::Screen;
 use super::settings::Settings;
 use super::subscribing::{Addition, Imported};
@@ -66,6 +67,8 @@ pub struct Model {
     pub unsaved: u32,
     /// What is being learned.
     pub learning: Learning,
+    /// Searches that were saved: each is a list of its own.
+    pub searches: Saved,
     /// What the reader can take back.
     pub undo: UndoStack,
     /// What is on the screen.
@@ -102,6 +105,7 @@ impl Model {
             last_feed: 0,
             unsaved: 0,
             learning: Learning::default(),
+            searches: Saved::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };

@@ -90,6 +90,13 @@ pub enum Msg {
     PublicationsLoaded(FeedKey, Option<Arc<Publications>>),
     /// What was learned of a feed.
     Learned(FeedKey, Option<Arc<LearnedPlan>>),
+    /// The search index holds more than before.
+    Indexed {
+        /// Entries that are still missing in it.
+        missing: u32,
+    },
+    /// Unread entries that saved searches find, by the searches' numbers.
+    FoundCounted(std::collections::BTreeMap<u32, u32>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.

@@ -13,7 +13,7 @@ use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
     attention, browsing, editing, explaining, foreseeing, marking, outlining, palette, preferring,
-    reading, undoing, unsubscribing, walking, wishing,
+    reading, saving, searching, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -35,7 +35,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             walking::right(model);
             Vec::new()
         }
-        Command::Back => walking::back(model),
+        Command::Back => walking::back(model, now),
         Command::Quit => vec![Effect::Stop],
         Command::Help => help(model),
         Command::Palette => palette::open(model),
@@ -45,6 +45,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::PreviousUnread => reading::previous_unread(model, now),
         Command::NextEntry => reading::neighbour(model, true),
         Command::PreviousEntry => reading::neighbour(model, false),
+        Command::Search => searching::open(model),
+        Command::SaveSearch => saving::save(model, now),
         Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
@@ -57,10 +59,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Poll => poll_selected(model, now),
         Command::PollAll => poll(model, now, None),
         Command::Show => show_next(model, now),
-        Command::Unsubscribe => match selected_gap(model) {
-            Some((feed, gap)) => wishing::dismiss(model, now, feed, gap),
-            None => unsubscribing::unsubscribe(model, now),
-        },
+        Command::Unsubscribe => give_up(model, now),
         Command::History => history(model, now),
         Command::GoTo => prompt(model, PromptPurpose::GoTo),
         Command::TurnRound => browsing::turn_round(model, now),
@@ -77,12 +76,20 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::MoreOften => preferring::pace(model, now, Pace::More),
         Command::LessOften => preferring::pace(model, now, Pace::Less),
         Command::NormallyOften => preferring::pace(model, now, Pace::Normal),
-        Command::Edit => editing::open(model, now),
+        Command::Edit => saving::rename(model).unwrap_or_else(|| editing::open(model, now)),
         Command::Sort => {
             feeds_pane::sort_next(model, now);
             Vec::new()
         }
     }
+}
+
+/// Hides the selected gap, else gives up the selected search, else the selected subscription.
+fn give_up(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if let Some((feed, gap)) = selected_gap(model) {
+        return wishing::dismiss(model, now, feed, gap);
+    }
+    saving::give_up(model, now).unwrap_or_else(|| unsubscribing::unsubscribe(model, now))
 }
 
 fn prompt(model: &mut Model, purpose: PromptPurpose) -> Vec<Effect> {
@@ -158,6 +165,7 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             | feeds_pane::FeedsRow::Starred
             | feeds_pane::FeedsRow::Gaps
             | feeds_pane::FeedsRow::Attention
+            | feeds_pane::FeedsRow::Search(_)
             | feeds_pane::FeedsRow::Feed(..),
         )
         | None => None,

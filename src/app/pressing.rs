@@ -9,13 +9,13 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{browsing, editing, explaining, outlining, palette, reading};
+use super::{browsing, editing, explaining, outlining, palette, reading, saving, searching};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
         prompt.insert(text);
-        return Vec::new();
+        return searching::typed(model, now);
     }
     if let Some(Overlay::Edit(form)) = &mut model.screen.overlay {
         if let Some(prompt) = form.line_mut() {
@@ -43,9 +43,15 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     model.screen.notice =
         model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
+        if prompt.purpose == PromptPurpose::Search
+            && let Some(effects) = searching::pressed(model, now, key)
+        {
+            return effects;
+        }
+        let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay else { return Vec::new() };
         let typed = prompt.key(key);
         return match typed {
-            Typed::More => Vec::new(),
+            Typed::More => searching::typed(model, now),
             Typed::Cancelled => {
                 model.screen.uncover();
                 Vec::new()
@@ -156,8 +162,12 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             )
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
+        PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
-        // The edit dialog and the palette have the keys themselves; a rule was dealt with.
-        PromptPurpose::Field(_) | PromptPurpose::Command | PromptPurpose::Rule { .. } => Vec::new(),
+        // The edit dialog, the palette and the search have the keys themselves; a rule was dealt with.
+        PromptPurpose::Field(_)
+        | PromptPurpose::Command
+        | PromptPurpose::Search
+        | PromptPurpose::Rule { .. } => Vec::new(),
     }
 }

@@ -31,6 +31,10 @@ pub enum PromptPurpose {
     GoTo,
     /// A command by its name.
     Command,
+    /// What to look for.
+    Search,
+    /// Another name for a saved search, by its number.
+    Rename(u32),
     /// A line of the edit dialog.
     Field(EditField),
     /// An interval rule of the reader's own, in place of another or as a further one.
@@ -59,6 +63,12 @@ impl Prompt {
         Self { purpose, text: String::new(), cursor: 0 }
     }
 
+    /// A line with a text, the cursor at its end.
+    pub const fn filled(purpose: PromptPurpose, text: String) -> Self {
+        let cursor = text.len();
+        Self { purpose, text, cursor }
+    }
+
     /// What stands before the line.
     pub const fn label(&self) -> &'static str {
         match self.purpose {
@@ -66,6 +76,8 @@ impl Prompt {
             PromptPurpose::Import => "Import the OPML file: ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
+            PromptPurpose::Search => "Search: ",
+            PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Field(field) => field.label(),
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
             PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",

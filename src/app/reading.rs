@@ -142,7 +142,7 @@ pub fn previous_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 const fn sought(model: &Model) -> Sought {
     match model.screen.list.order {
         RowOrder::OldestFirst => Sought::Unopened,
-        RowOrder::NewestFirst => Sought::Unread,
+        RowOrder::NewestFirst | RowOrder::BestFirst => Sought::Unread,
     }
 }
 
@@ -202,7 +202,7 @@ fn nothing(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// Goes on to the next feed with unread entries, around the end once.
 fn next_feed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.screen.show == Show::Starred {
+    if model.screen.show == Show::Starred || model.screen.search.is_some() {
         return nothing(model, now);
     }
     let pane = &model.screen.feeds;

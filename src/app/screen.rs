@@ -12,7 +12,9 @@ use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
 use super::palette::Palette;
 use super::prompting::Prompt;
+use super::searching::Search;
 use crate::history::EntryKey;
+use crate::search::Marks;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -51,6 +53,12 @@ pub struct Screen {
     pub count_again: bool,
     /// The entry that is being read from the store to be shown.
     pub opening: Option<EntryKey>,
+    /// The search that is open.
+    pub search: Option<Box<Search>>,
+    /// The words that are marked in titles and texts.
+    pub marks: Marks,
+    /// Entries the search index is still to take.
+    pub unindexed: u32,
     /// What to do when the rows that were asked for have come.
     pub then: Option<Then>,
 }

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::marking::{self, words};
 use super::model::Model;
+use super::saving::{self, SavedSearch};
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
 use super::{moving, preferring, recalling, unsubscribing, wishing};
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
@@ -71,6 +72,11 @@ pub enum Step {
         feed: FeedKey,
         /// The gap.
         gap: GapKey,
+    },
+    /// A search was saved, renamed or given up.
+    Searches {
+        /// The saved searches before.
+        before: Vec<SavedSearch>,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {
@@ -188,6 +194,11 @@ fn take_back(
             let effects = preferring::replaced(model, now, feed, *before);
             model.screen.say(now, text);
             (effects, Some(inverse))
+        }
+        Step::Searches { before } => {
+            let inverse = Step::Searches { before: model.searches.list.clone() };
+            model.screen.say(now, format!("{done}: the lists of searches"));
+            (saving::take_back(model, now, before), Some(inverse))
         }
         Step::Withdrawn { feed, withdrawn } => {
             (recalling::bring_back(model, now, feed, withdrawn), None)

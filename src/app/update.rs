@@ -12,7 +12,7 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing, reading, recalling,
-    refreshing, sparing, walking, wishing,
+    refreshing, saving, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -73,6 +73,8 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             learning::loaded(model, now, feed, publications)
         }
         Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
+        Msg::Indexed { missing } => searching::indexed(model, now, missing),
+        Msg::FoundCounted(counts) => saving::counted(model, now, counts),
         Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
@@ -164,6 +166,7 @@ pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = walking::open_list(model, now);
     model.screen.today_since = Some(feeds_pane::day_start(now, model.zone));
     effects.extend(marking::counting(model, now));
+    effects.extend(saving::counting(model, now));
     effects
 }
 

@@ -7,7 +7,7 @@ use super::effect::Effect;
 use super::listing::{Listing, RowsWanted};
 use super::model::Model;
 use super::screen::{Arrangement, Overlay, Pane};
-use super::{feeds_pane, foreseeing};
+use super::{feeds_pane, foreseeing, searching};
 
 /// How far a movement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,12 +70,7 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             place.top = place.top.clamp(first, place.selected);
             Vec::new()
         }
-        Pane::Entries => {
-            let list = &mut model.screen.list;
-            let steps = steps(distance, viewport.entries_rows);
-            list.selected = moved(list.selected, list.total, down, steps);
-            settle(model)
-        }
+        Pane::Entries => go_in_list(model, down, distance),
         Pane::Reader => {
             if let Some(reader) = &mut model.screen.reader {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
@@ -90,6 +85,14 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             Vec::new()
         }
     }
+}
+
+/// Moves down (`true`) or up in the entry list.
+pub fn go_in_list(model: &mut Model, down: bool, distance: Distance) -> Vec<Effect> {
+    let steps = steps(distance, model.screen.viewport.entries_rows);
+    let list = &mut model.screen.list;
+    list.selected = moved(list.selected, list.total, down, steps);
+    settle(model)
 }
 
 const fn steps(distance: Distance, rows: u16) -> usize {
@@ -143,6 +146,7 @@ pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let number = model.screen.list.number.saturating_add(1);
     model.screen.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
     model.screen.then = None;
+    searching::forget(model);
     // What was open belongs to the list that was left.
     (model.screen.reader, model.screen.opening) = (None, None);
     let query = feeds_pane::query(model, now);
@@ -204,12 +208,15 @@ pub const fn left(model: &mut Model) {
 }
 
 /// Back: closes what is open, then goes left, then ends the program.
-pub fn back(model: &mut Model) -> Vec<Effect> {
+pub fn back(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if model.screen.overlay.is_some() {
         model.screen.uncover();
         return Vec::new();
     }
     match model.screen.focus {
+        Pane::Feeds | Pane::Entries if model.screen.search.is_some() => {
+            searching::leave(model, now)
+        }
         Pane::Reader => {
             model.screen.focus = Pane::Entries;
             if model.screen.arrangement() != Arrangement::Wide {

@@ -55,6 +55,8 @@ pub(super) enum Command {
     Feeds(JsonArgs),
     /// List entries, newest first
     Entries(EntriesArgs),
+    /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
+    Search(SearchArgs),
     /// Show one entry
     Show(ShowArgs),
     /// Poll feeds now: those that are due, or those you name
@@ -141,6 +143,31 @@ pub(super) struct EntriesArgs {
     #[arg(long)]
     pub(super) json: bool,
 }
+
+/// `search`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = SEARCH_HELP)]
+pub(super) struct SearchArgs {
+    /// What to look for; see below
+    #[arg(required = true, value_name = "WORDS")]
+    pub(super) words: Vec<String>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(super) limit: usize,
+    /// Write one JSON document for a program to read
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The query language in short.
+const SEARCH_HELP: &str = "\
+All words must occur. Case and accents do not count; a word ending in * may go on.
+  'late frost'         both words
+  '\"late frost\"'       one behind the other
+  'frost -apple'       not the second; an argument that begins with - stands behind --
+  title:frost author:lee feed:orchard tag:garden
+  is:unread is:read is:starred is:gap
+  after:2014 before:2014-03-05 after:7d";
 
 /// `show`.
 #[derive(Debug, clap::Args)]

@@ -2,10 +2,12 @@
 
 use std::io::IsTerminal;
 
-use super::Done;
 use super::args::{DoctorArgs, Options};
 use super::session::{self, Failure};
+use super::{Done, search};
 use crate::io::console;
+use crate::io::search::{CatchUp, IndexError, SearchIndex};
+use crate::io::store::Store;
 
 /// Runs the command: status 1 if something is wrong and was not put right.
 pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure> {
@@ -19,7 +21,8 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
         Some((columns, rows)) => console::put(&format!("terminal: {columns} x {rows}")),
         None => console::put("terminal: none here"),
     }
-    let health = session::store(options)?.check(args.repair)?;
+    let mut store = session::store(options)?;
+    let health = store.check(args.repair)?;
     console::put(&format!(
         "store: {} subscriptions, {} entries, {} kB in {}",
         health.feeds,
@@ -39,6 +42,49 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
     } else if health.findings.iter().any(|finding| !finding.repaired) && !args.repair {
         console::put("'backissue doctor --repair' puts right what can be put right");
     }
-    let wrong = settings.is_err() || health.findings.iter().any(|finding| !finding.repaired);
+    let found = index_found(&store, args.repair)?;
+    let wrong =
+        settings.is_err() || found || health.findings.iter().any(|finding| !finding.repaired);
     Ok(if wrong { Done::WithFailures } else { Done::All })
+}
+
+/// Looks at the search index; with `repair` it is made anew if its files are damaged, and brought in line with the
+/// store. Says whether something stays wrong; lagging behind is no fault.
+fn index_found(store: &Store, repair: bool) -> Result<bool, Failure> {
+    let failed = |error: IndexError| Failure::new(error.to_string());
+    let folder = store.folder();
+    let damaged = SearchIndex::damage(folder);
+    let mut wrong = false;
+    match &damaged {
+        Some(why) if repair => {
+            SearchIndex::make_anew(folder).map_err(failed)?;
+            console::put(&format!("  the search index is damaged ({why}) (made anew)"));
+        }
+        Some(why) => {
+            console::put(&format!(
+                "  the search index is damaged ({why}): 'backissue doctor --repair' makes it anew"
+            ));
+            wrong = true;
+        }
+        None => {}
+    }
+    if wrong {
+        return Ok(true);
+    }
+    let index = SearchIndex::open(folder).map_err(failed)?;
+    let mut catch_up = CatchUp::new(index, store.texts()).map_err(failed)?;
+    if repair {
+        search::catch_up(&mut catch_up)?;
+    }
+    let state = catch_up.state();
+    let lag = match state.missing {
+        0 => "in line with the store".to_owned(),
+        missing => format!("{missing} entries behind, taken in when the reader runs"),
+    };
+    console::put(&format!(
+        "search: {} entries indexed, {} kB, {lag}",
+        state.indexed,
+        state.disk_bytes / 1000
+    ));
+    Ok(false)
 }

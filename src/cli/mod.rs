@@ -23,6 +23,7 @@ mod parse;
 mod plan;
 mod poll;
 mod screen;
+mod search;
 mod session;
 mod set;
 mod show;
@@ -76,6 +77,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Export(args)) => export::run(&options, &args),
         Some(Command::Feeds(args)) => feeds::run(&options, &args),
         Some(Command::Entries(args)) => entries::run(&options, &args),
+        Some(Command::Search(args)) => search::run(&options, &args),
         Some(Command::Show(args)) => show::run(&options, &args),
         Some(Command::Poll(args)) => poll::run(&options, &args),
         Some(Command::History(args)) => history::run(&options, &args),

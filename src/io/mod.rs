@@ -1,4 +1,4 @@
-//! The world: network, disk, terminal, clock. The only floor that may name tokio, reqwest, sled or `std::fs`.
+//! The world: network, disk, terminal, clock. The only floor that may name tokio, reqwest, sled, tantivy or `std::fs`.
 //!
 //! Nothing here decides. An effect is performed, and what came of it is told in a message.
 
@@ -15,5 +15,6 @@ pub mod http;
 pub mod performing;
 pub mod publisher;
 pub mod runtime;
+pub mod search;
 pub mod store;
 pub mod terminal;

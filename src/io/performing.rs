@@ -72,6 +72,8 @@ impl Performer {
             Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
             Effect::Learn(wanted) => self.off_the_loop(move || Some(learn(&wanted))),
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
+            Effect::SaveSearches(searches) => self.keeper.hand(Job::SaveSearches(searches)),
+            Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));

@@ -10,13 +10,17 @@ use super::{cells, pane, theme, when};
 use crate::app::browsing;
 use crate::app::feeds_pane::FeedsRow;
 use crate::app::gap_rows::{self, GapLines};
-use crate::app::listing::{Row, RowKey, Show, day_of};
+use crate::app::listing::{Row, RowKey, RowOrder, Show, day_of};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
+use crate::app::searching::Search;
 use crate::history::{FeedKey, GapKey};
 
 /// The least and the most cells of a feed's name beside its entries in a list of several feeds.
 const NAME_CELLS: (usize, usize) = (8, 20);
+
+/// A list of so many cells has room for whole dates.
+const ROOMY_CELLS: usize = 56;
 
 /// Cells of a feed's title beside its state at least.
 const TITLE_CELLS_MIN: usize = 4;
@@ -42,7 +46,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     while lines.len() < usize::from(inside.height) && place < list.total {
         let Some(row) = list.row(place) else { break };
         let this = day_of(row.listed, model.zone);
-        if day != Some(this) {
+        if day != Some(this) && list.order != RowOrder::BestFirst {
             lines.push(Line::styled(when::day(row.listed, now, model.zone), theme::HEADING));
             day = Some(this);
         }
@@ -94,12 +98,20 @@ pub(super) fn draw_mark(frame: &mut Frame<'_>, area: Rect, model: &Model) {
 
 /// What stands in the border, in so many cells.
 fn title(model: &Model, room: usize) -> String {
+    if let Some(search) = &model.screen.search {
+        return search_title(model, search);
+    }
     let name = match model.screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
         Some(FeedsRow::Starred) => "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
+        Some(FeedsRow::Search(id)) => model
+            .searches
+            .get(*id)
+            .map(|search| format!("{} ─ {}", search.name, search.text))
+            .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
         Some(FeedsRow::Feed(key, _)) => {
             let feed = model.feeds.get(key);
@@ -122,6 +134,9 @@ fn title(model: &Model, room: usize) -> String {
 
 /// What an empty list says instead of entries.
 fn nothing(model: &Model, now: DateTime<Utc>) -> String {
+    if let Some(search) = &model.screen.search {
+        return nothing_found(model, search);
+    }
     if let Some(FeedsRow::Feed(key, _)) = model.screen.feeds.selected_row()
         && let Some(feed) = model.feeds.get(key)
         && feed.counters.total == 0
@@ -144,6 +159,7 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
             "Nothing is missing of what feeds offer: every archive that was asked for is here."
         }
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
+        (Some(FeedsRow::Search(_)), _) => "Nothing is found by this search now.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
             "Everything is read: f shows all entries."
@@ -153,6 +169,36 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
         }
     }
     .to_owned()
+}
+
+/// What stands in the border of a search.
+fn search_title(model: &Model, search: &Search) -> String {
+    let behind = match model.screen.unindexed {
+        0 => String::new(),
+        missing => format!(" ─ {missing} entries not indexed yet"),
+    };
+    match &search.flaw {
+        _ if search.matching.is_none() => "Search all entries".to_owned(),
+        Some(_) => "Search".to_owned(),
+        None => format!("Search: {}{behind}", search.text.trim()),
+    }
+}
+
+/// What a search says that finds nothing.
+fn nothing_found(model: &Model, search: &Search) -> String {
+    match (&search.flaw, model.screen.unindexed) {
+        (Some(flaw), _) => flaw.clone(),
+        (None, 0) => "Nothing found. All words must occur; a word may go on with *, and -word, \
+            \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
+            .to_owned(),
+        (None, missing) => format!("Nothing found yet: {missing} entries are still to be indexed."),
+    }
+}
+
+/// Whether the list is that of one feed: then its entries need not name it.
+fn is_of_one_feed(model: &Model) -> bool {
+    model.screen.search.is_none()
+        && matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)))
 }
 
 /// The lines of a gap; in a list of several feeds the first one names its feed.
@@ -165,7 +211,7 @@ fn gap_lines(
 ) -> Vec<Line<'static>> {
     let said = gap_rows::shown(model, feed, gap, now)
         .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, model.zone));
-    let one_feed = matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)));
+    let one_feed = is_of_one_feed(model);
     let named = model.feeds.get(&feed).filter(|_| !one_feed);
     let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();
     let head = cells::cut(&format!("┄┄ {}{of} ", said.what), width);
@@ -184,7 +230,7 @@ fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'stat
     let mark = if row.flags.is_unread() { "●" } else { " " };
     let star = if row.flags.is_starred() { "★" } else { " " };
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
-    let one_feed = matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)));
+    let one_feed = is_of_one_feed(model);
     let feed = model.feeds.get(&feed).filter(|_| !one_feed);
     let name = feed
         .map(|feed| {
@@ -192,11 +238,17 @@ fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'stat
         })
         .unwrap_or_default();
     let gap = if name.is_empty() { "" } else { " " };
-    let fixed = cells::width(&name).saturating_add(gap.len()).saturating_add(4);
-    Line::from(vec![
-        Span::styled(format!("{mark} "), style),
-        Span::styled(cells::fit(title, width.saturating_sub(fixed)), style),
-        Span::styled(format!(" {star}"), theme::STAR),
-        Span::styled(format!("{gap}{name}"), theme::DIM),
-    ])
+    // Where no day headings stand, each row has its date.
+    let ranked = model.screen.list.order == RowOrder::BestFirst;
+    let form = if width < ROOMY_CELLS { " %Y-%m" } else { " %Y-%m-%d" };
+    let dated = row.listed.with_timezone(&model.zone).format(form);
+    let date = if ranked { dated.to_string() } else { String::new() };
+    let fixed =
+        cells::width(&name).saturating_add(gap.len()).saturating_add(date.len()).saturating_add(4);
+    let mut spans = vec![Span::styled(format!("{mark} "), style)];
+    let title = cells::fit(title, width.saturating_sub(fixed));
+    spans.extend(theme::with_hits(&title, style, &model.screen.marks));
+    spans.push(Span::styled(format!(" {star}"), theme::STAR));
+    spans.push(Span::styled(format!("{gap}{name}{date}"), theme::DIM));
+    Line::from(spans)
 }

@@ -70,6 +70,10 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
             };
             (cells::ends(" ! Attention", &format!("{count} "), width), style)
         }
+        FeedsRow::Search(id) => {
+            let name = model.searches.get(*id).map_or("", |search| search.name.as_str());
+            (cells::ends(&format!(" ⌕ {name}"), &format!("{count} "), width), weight)
+        }
         FeedsRow::Tag(tag, _) => {
             (cells::ends(&format!(" ▾ {tag}"), &format!("{count} "), width), theme::HEADING)
         }

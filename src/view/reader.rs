@@ -14,6 +14,7 @@ use crate::app::screen::{Pane, Reader};
 use crate::app::wishing;
 use crate::feed::text::one_line;
 use crate::history::Gap;
+use crate::search::Marks;
 
 /// Lines of the title at most; a longer one is cut.
 const TITLE_LINES: usize = 4;
@@ -45,7 +46,7 @@ pub(super) fn draw(
     let [head, text] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     frame.render_widget(Paragraph::new(lines), head);
-    draw_text(frame, text, reader);
+    draw_text(frame, text, reader, &model.screen.marks);
     (text.width, text.height)
 }
 
@@ -81,7 +82,7 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     lines
 }
 
-fn draw_text(frame: &mut Frame<'_>, area: Rect, reader: &Reader) {
+fn draw_text(frame: &mut Frame<'_>, area: Rect, reader: &Reader, marks: &Marks) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
         frame.render_widget(
@@ -94,7 +95,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, reader: &Reader) {
     let spans = |line: &crate::app::lines::StyledLine| {
         line.spans
             .iter()
-            .map(|span| Span::styled(span.text.clone(), theme::of_span(span)))
+            .flat_map(|span| theme::with_hits(&span.text, theme::of_span(span), marks))
             .collect::<Vec<_>>()
     };
     frame.render_widget(

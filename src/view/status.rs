@@ -25,7 +25,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     if let Some(Overlay::Prompt(prompt) | Overlay::Palette(Palette { line: prompt, .. })) =
         &model.screen.overlay
     {
-        draw_prompt(frame, area, prompt);
+        let search = model.screen.search.as_ref();
+        draw_prompt(frame, area, prompt, search.and_then(|search| search.flaw.as_deref()));
         return;
     }
     let hint = " ? help ";
@@ -45,7 +46,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     frame.render_widget(Paragraph::new(line), area);
 }
 
-fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
+/// Draws a line being typed, and behind it what is wrong with it.
+fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, flaw: Option<&str>) {
     let width = usize::from(area.width);
     let label = cells::cut(prompt.label(), width.saturating_sub(12));
     let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
@@ -60,6 +62,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
     let line = Line::from(vec![
         Span::styled(label.clone(), theme::KEY),
         Span::raw(cells::cut(shown, room)),
+        Span::styled(flaw.map(|flaw| format!("   {flaw}")).unwrap_or_default(), theme::TROUBLE),
     ]);
     frame.render_widget(Paragraph::new(line), area);
     let cursor =

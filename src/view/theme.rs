@@ -2,7 +2,10 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use ratatui::text::Span;
+
 use crate::app::lines::{Role, StyledSpan};
+use crate::search::Marks;
 
 /// Running text.
 pub(super) const TEXT: Style = Style::new();
@@ -26,6 +29,30 @@ pub(super) const TROUBLE: Style = Style::new().fg(Color::Red);
 pub(super) const BORDER_FOCUSED: Style = Style::new().fg(Color::Cyan);
 /// Keys in hints and help.
 pub(super) const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+
+/// A word that was looked for, over the style of its text.
+pub(super) const HIT: Style =
+    Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
+
+/// A text with the words that were looked for marked in it.
+pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    for hit in marks.hits(text) {
+        let before = text.get(at..hit.start).unwrap_or_default();
+        if !before.is_empty() {
+            spans.push(Span::styled(before.to_owned(), style));
+        }
+        let found = text.get(hit.clone()).unwrap_or_default();
+        spans.push(Span::styled(found.to_owned(), style.patch(HIT)));
+        at = hit.end;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    if !rest.is_empty() {
+        spans.push(Span::styled(rest.to_owned(), style));
+    }
+    spans
+}
 
 /// How a span of an entry's text is drawn.
 pub(super) fn of_span(span: &StyledSpan) -> Style {

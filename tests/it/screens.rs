@@ -128,6 +128,14 @@ fn an_address_is_typed_on_the_bottom_line() {
 }
 
 #[test]
+fn a_search_is_followed_as_it_is_typed() {
+    show("search", after("/fr"));
+    show("search_reader", after("/fro<enter><enter>"));
+    show("search_nothing", after("/zebra"));
+    show("search_flaw", after("/frost titel:x"));
+}
+
+#[test]
 fn a_list_without_entries_says_so() {
     show("all_read", after("Ajk"));
 }

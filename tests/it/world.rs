@@ -7,8 +7,9 @@ use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
 use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
-use backissue::app::keymap::{Code, Key};
+use backissue::app::keymap::Key;
 use backissue::app::learning::LearnWanted;
+use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
@@ -19,6 +20,7 @@ use backissue::app::update::{begin, measured, update};
 use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
+use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue::schedule::learning::learn;
 use backissue::view;
@@ -147,7 +149,7 @@ impl World {
             let named = rest.strip_prefix('<').and_then(|inner| inner.split_once('>'));
             let key = if let Some((name, after)) = named {
                 rest = after;
-                named_key(name)
+                crate::named_keys::named_key(name)
             } else {
                 rest = &rest[char.len_utf8()..];
                 Key::char(char)
@@ -229,6 +231,7 @@ impl World {
                 Some(Msg::Marked { flag, value, whole_list: true, marked })
             }
             Effect::LoadRows(wanted) => {
+                self.catch_up(&wanted);
                 Some(Msg::RowsLoaded(self.store.rows_wanted(&wanted).unwrap()))
             }
             Effect::LoadEntry(key) => {
@@ -248,6 +251,14 @@ impl World {
             Effect::CountToday(since) => {
                 Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
             }
+            Effect::SaveSearches(searches) => {
+                self.store.save_searches(&searches).unwrap();
+                None
+            }
+            Effect::CountFound(wanted) => {
+                self.bring_index_in_line();
+                Some(Msg::FoundCounted(self.store.count_found(&wanted).unwrap()))
+            }
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
@@ -258,6 +269,22 @@ impl World {
                 None
             }
         }
+    }
+
+    /// Brings the search index in line before a search; in the program a thread of its own does that.
+    fn catch_up(&mut self, wanted: &RowsWanted) {
+        let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
+        if matches!(scope, Some(Scope::Found(_))) {
+            self.bring_index_in_line();
+        }
+    }
+
+    fn bring_index_in_line(&mut self) {
+        let index = SearchIndex::open(self.store.folder()).unwrap();
+        let mut behind = CatchUp::new(index.clone(), self.store.texts()).unwrap();
+        behind.everything(&mut |_| true).unwrap();
+        behind.commit().unwrap();
+        self.store.use_index(index);
     }
 
     fn fetch(&self, request: &Request) -> Fetched {
@@ -328,7 +355,9 @@ impl World {
     /// The model a new start would have.
     pub fn reload(&self) -> Model {
         let saved = self.store.subscriptions().unwrap();
-        Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now)
+        let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
+        backissue::app::saving::take(&mut model, self.store.saved_searches().unwrap());
+        model
     }
 
     /// Time passes until no archive waits or is asked for.
@@ -380,26 +409,6 @@ fn line_of(row: &[ratatui::buffer::Cell]) -> String {
         hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
     }
     line
-}
-
-fn named_key(name: &str) -> Key {
-    match name {
-        "enter" => Key::code(Code::Enter),
-        "esc" => Key::code(Code::Esc),
-        "tab" => Key::code(Code::Tab),
-        "backtab" => Key::code(Code::BackTab),
-        "up" => Key::code(Code::Up),
-        "down" => Key::code(Code::Down),
-        "left" => Key::code(Code::Left),
-        "right" => Key::code(Code::Right),
-        "home" => Key::code(Code::Home),
-        "end" => Key::code(Code::End),
-        "pgup" => Key::code(Code::PageUp),
-        "pgdn" => Key::code(Code::PageDown),
-        "delete" => Key::code(Code::Delete),
-        "backspace" => Key::code(Code::Backspace),
-        name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
-    }
 }
 
 /// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use serde::{Deserialize, Serialize};
-use sled::Batch;
+use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::open::{Store, StoreError, feed_bytes};
@@ -32,6 +32,22 @@ enum BodySlot {
     Here(Body),
     /// The text has a record of its own.
     Alone,
+}
+
+impl BodySlot {
+    /// The text at this place.
+    fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<Body>, StoreError> {
+        match self {
+            Self::Empty => Ok(None),
+            Self::Here(body) => Ok(Some(body)),
+            Self::Alone => {
+                let damaged =
+                    |why| StoreError::Damaged { what: format!("the text of entry {key}"), why };
+                let bytes = bodies.get(alone_key(key))?;
+                bytes.map(|bytes| codec::decode_compressed(&bytes).map_err(damaged)).transpose()
+            }
+        }
+    }
 }
 
 type EntryChunk = Vec<Option<KeptEntry>>;
@@ -75,14 +91,7 @@ impl Store {
 
     /// The index rows of a feed as the tree has them.
     pub(super) fn read_rows(&self, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
-        let mut rows = Vec::new();
-        for pair in self.index.scan_prefix(feed_bytes(feed)) {
-            let (_, bytes) = pair?;
-            let damaged =
-                |why| StoreError::Damaged { what: format!("the index of feed {feed}"), why };
-            rows.extend(codec::decode_rows(&bytes).map_err(damaged)?);
-        }
-        Ok(rows)
+        rows_in(&self.index, feed)
     }
 
     /// The index rows of a feed, read once and kept.
@@ -95,17 +104,11 @@ impl Store {
     }
 
     fn entry_chunk(&self, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
-        let damaged =
-            |why| StoreError::Damaged { what: format!("a record of entries of feed {feed}"), why };
-        let bytes = self.meta.get(chunk_key(feed, chunk))?;
-        bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
+        entry_chunk_in(&self.meta, feed, chunk)
     }
 
     fn body_chunk(&self, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
-        let damaged =
-            |why| StoreError::Damaged { what: format!("a record of texts of feed {feed}"), why };
-        let bytes = self.bodies.get(chunk_key(feed, chunk))?;
-        bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
+        body_chunk_in(&self.bodies, feed, chunk)
     }
 
     /// The kept entries with these numbers, in the order asked for; a missing one is left out.
@@ -146,16 +149,7 @@ impl Store {
     pub fn body(&self, key: EntryKey) -> Result<Option<Body>, StoreError> {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
-        match slot {
-            BodySlot::Empty => Ok(None),
-            BodySlot::Here(body) => Ok(Some(body)),
-            BodySlot::Alone => {
-                let damaged =
-                    |why| StoreError::Damaged { what: format!("the text of entry {key}"), why };
-                let bytes = self.bodies.get(alone_key(key))?;
-                bytes.map(|bytes| codec::decode_compressed(&bytes).map_err(damaged)).transpose()
-            }
-        }
+        slot.text(&self.bodies, key)
     }
 
     /// The batch that brings the tree's index in line with the kept rows, for the chunks of these numbers.
@@ -217,6 +211,61 @@ impl Store {
         packed(body_chunk, &mut bodies, feed)?;
         Ok((meta, bodies))
     }
+}
+
+/// The index rows of a feed in the tree of rows.
+pub(super) fn rows_in(index: &Tree, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
+    let mut rows = Vec::new();
+    for pair in index.scan_prefix(feed_bytes(feed)) {
+        let (_, bytes) = pair?;
+        let damaged = |why| StoreError::Damaged { what: format!("the index of feed {feed}"), why };
+        rows.extend(codec::decode_rows(&bytes).map_err(damaged)?);
+    }
+    Ok(rows)
+}
+
+/// Entries with their texts; what cannot be read is left out. Numbers that follow one another share their records.
+pub(super) fn read_in(
+    meta: &Tree,
+    bodies: &Tree,
+    feed: FeedKey,
+    seqs: impl Iterator<Item = u32>,
+) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+    let mut entries: Option<(u32, EntryChunk)> = None;
+    let mut texts: Option<(u32, BodyChunk)> = None;
+    let mut read = BTreeMap::new();
+    for seq in seqs {
+        let (kept_at, body_at) = (seq / ENTRIES, seq / BODIES);
+        if entries.as_ref().is_none_or(|(at, _)| *at != kept_at) {
+            entries = Some((kept_at, entry_chunk_in(meta, feed, kept_at).unwrap_or_default()));
+        }
+        if texts.as_ref().is_none_or(|(at, _)| *at != body_at) {
+            texts = Some((body_at, body_chunk_in(bodies, feed, body_at).unwrap_or_default()));
+        }
+        let kept =
+            entries.as_mut().and_then(|(_, chunk)| chunk.get_mut(slot(seq, ENTRIES))?.take());
+        let body = texts.as_mut().and_then(|(_, chunk)| chunk.get_mut(slot(seq, BODIES)));
+        let body = body.map(std::mem::take).unwrap_or_default();
+        if let Some(kept) = kept {
+            let body = body.text(bodies, EntryKey { feed, seq }).ok().flatten();
+            read.insert(seq, (kept, body));
+        }
+    }
+    read
+}
+
+fn entry_chunk_in(meta: &Tree, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
+    let damaged =
+        |why| StoreError::Damaged { what: format!("a record of entries of feed {feed}"), why };
+    let bytes = meta.get(chunk_key(feed, chunk))?;
+    bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
+}
+
+fn body_chunk_in(bodies: &Tree, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
+    let damaged =
+        |why| StoreError::Damaged { what: format!("a record of texts of feed {feed}"), why };
+    let bytes = bodies.get(chunk_key(feed, chunk))?;
+    bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
 }
 
 /// The chunk with this number, ready to be changed; the one before it is packed.

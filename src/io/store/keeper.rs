@@ -13,8 +13,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::open::{Store, StoreError};
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::saving::SavedSearch;
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
+use crate::io::search::Indexer;
+use crate::search::Matching;
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
@@ -55,6 +58,10 @@ pub enum Job {
     Publications(FeedKey),
     /// Unread entries since an instant; answered by [`Msg::TodayCounted`].
     CountToday(DateTime<Utc>),
+    /// The searches that are saved.
+    SaveSearches(Vec<SavedSearch>),
+    /// How many unread entries searches find; answered by [`Msg::FoundCounted`].
+    CountFound(Vec<(u32, Matching)>),
     /// Finish what was handed in and stop.
     Stop,
 }
@@ -68,6 +75,7 @@ impl Job {
                 | Self::Polls(_)
                 | Self::Publications(_)
                 | Self::CountToday(_)
+                | Self::CountFound(_)
         )
     }
 }
@@ -85,7 +93,13 @@ impl Keeper {
     pub fn start(store: Store, answers: UnboundedSender<Msg>) -> std::io::Result<Self> {
         let (jobs, work) = unbounded_channel();
         let told = answers.clone();
-        let keeping = move || keep(store, work, &told);
+        let (data, shelf) = (store.data.clone(), store.shelf.clone());
+        let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
+        let keeping = move || {
+            let store = keep(store, work, &told, &indexer);
+            indexer.stop();
+            store
+        };
         let thread = std::thread::Builder::new().name("keeper".into()).spawn(keeping)?;
         Ok(Self { jobs, answers, thread: Some(thread) })
     }
@@ -114,6 +128,7 @@ fn keep(
     mut store: Store,
     mut work: UnboundedReceiver<Job>,
     answers: &UnboundedSender<Msg>,
+    indexer: &Indexer,
 ) -> Store {
     let mut writes: std::collections::VecDeque<Job> = std::collections::VecDeque::new();
     let mut stopping = false;
@@ -126,7 +141,9 @@ fn keep(
         }
         let mut done = Vec::new();
         for _ in 0..GROUP_WRITES_MAX {
-            while let Ok(job) = work.try_recv() {
+            let mut waiting: Vec<Job> = std::iter::from_fn(|| work.try_recv().ok()).collect();
+            drop_left(&mut waiting);
+            for job in waiting {
                 if matches!(job, Job::Stop) {
                     stopping = true;
                 } else {
@@ -147,11 +164,35 @@ fn keep(
                 Err(error) => Some(concerns.told(error)),
             };
             if let Some(answer) = answer {
+                if let Some(feed) = touched(&answer) {
+                    indexer.changed(feed);
+                }
                 answers.send(answer).ok();
             }
         }
     }
     store
+}
+
+/// The feed of which entries came, changed or went.
+fn touched(answer: &Msg) -> Option<FeedKey> {
+    if let Msg::Committed { feed, new, edited, withdrawn, .. } = answer {
+        let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
+        return changed.then_some(*feed);
+    }
+    let (Msg::History(feed, HistoryNews::Kept { .. } | HistoryNews::Restored(_))
+    | Msg::Absorbed { into: feed, .. }) = answer
+    else {
+        return None;
+    };
+    Some(*feed)
+}
+
+/// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
+fn drop_left(waiting: &mut Vec<Job>) {
+    let number = |job: &Job| if let Job::Rows(wanted) = job { Some(wanted.list) } else { None };
+    let newest = waiting.iter().filter_map(number).max();
+    waiting.retain(|job| number(job).is_none() || number(job) == newest);
 }
 
 /// Answers a read at once and queues a write.
@@ -200,6 +241,8 @@ impl Concerns {
             | Job::MarkList { .. }
             | Job::Polls(_)
             | Job::CountToday(_)
+            | Job::SaveSearches(_)
+            | Job::CountFound(_)
             | Job::Stop => Self::Nobody,
         }
     }
@@ -299,13 +342,18 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::PublicationsLoaded(feed, publications))
         }
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
+        Job::SaveSearches(searches) => {
+            store.save_searches(&searches)?;
+            None
+        }
+        Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
         Job::Stop => None,
     })
 }
 
+/// An entry with its text, or why there is none.
 fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
-    let found = store.entry(key)?;
-    let body = store.body(key)?;
+    let (found, body) = (store.entry(key)?, store.body(key)?);
     let Some((kept, flags)) = found else {
         let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
         return Ok(Msg::EntryFailed(key, why));

@@ -105,6 +105,9 @@ impl Store {
 
     /// The entries and gaps a query holds, newest first; a gap after all entries of its date.
     pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<RowKey>, StoreError> {
+        if let Scope::Found(matching) = &query.scope {
+            return self.ordered_search(matching, query);
+        }
         let since = query.since.map(|instant| instant.timestamp());
         let gaps = query.gaps.iter();
         let gap = |mark: &GapMark| (mark.listed.timestamp(), RowKey::Gap(mark.feed, mark.gap));
@@ -137,6 +140,7 @@ impl Store {
     ) -> Result<Vec<FeedKey>, StoreError> {
         let feeds = match scope {
             Scope::Feeds(feeds) => feeds.clone(),
+            Scope::Found(matching) => matching.feeds.iter().copied().collect(),
             Scope::Everything => {
                 let keys = self.feeds.iter().keys();
                 let feeds = keys.map(|key| Ok(super::open::feed_of(&key?)));

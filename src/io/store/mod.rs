@@ -16,8 +16,12 @@ mod lists;
 mod open;
 mod rhythms;
 mod schema;
+mod searching;
+mod texts;
 mod times;
 
 pub use check::{Finding, Health};
 pub use keeper::{Job, Keeper};
 pub use open::{Store, StoreError};
+pub use searching::Found;
+pub use texts::Texts;

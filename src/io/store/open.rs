@@ -10,6 +10,7 @@ use std::time::Duration;
 use sled::{Db, Mode, Tree};
 
 use super::super::codec::{self, CodecError};
+use super::super::search::IndexShelf;
 use super::super::terminal::quietly;
 use super::schema;
 use crate::app::gap_rows::GapMark;
@@ -80,6 +81,9 @@ pub enum StoreError {
         /// What is wrong with it.
         why: CodecError,
     },
+    /// The search index cannot be read; a sentence.
+    #[error("{0}")]
+    Search(String),
     /// Reading or writing failed.
     #[error(
         "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
@@ -127,6 +131,10 @@ pub struct Store {
     pub(super) gaps: Vec<GapMark>,
     /// The number of that list.
     pub(super) order_of: u64,
+    /// The folder it stands in.
+    pub(super) data: PathBuf,
+    /// The index to search in, once it is open.
+    pub(super) shelf: IndexShelf,
     /// sled's log, to sync it.
     log: File,
     /// The folder of sled's large pages, and the newest of them that has been synced.
@@ -158,6 +166,7 @@ impl Store {
             quietly(|| catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock))))
                 .map_err(|_| unreadable("its files are damaged".into()))?
                 .map_err(|error| unreadable(error.to_string()))?;
+        store.data = folder.into();
         store.bring_up_to_date(folder, &schema::MIGRATIONS)?;
         store.forget_ended()?;
         Ok(store)
@@ -196,6 +205,8 @@ impl Store {
             order: Vec::new(),
             gaps: Vec::new(),
             order_of: 0,
+            shelf: IndexShelf::default(),
+            data: PathBuf::new(),
             blobs: files.join("blobs"),
             blobs_synced: -1,
             db,

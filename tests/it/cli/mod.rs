@@ -4,6 +4,7 @@ mod journey;
 mod owner;
 mod plan;
 mod refusals;
+mod search;
 mod simulate;
 mod statuses;
 mod validators;

@@ -4,6 +4,7 @@ mod damage;
 mod keeping;
 mod marking;
 mod rhythms;
+mod searching;
 mod sums;
 mod unchanged;
 

@@ -1,0 +1,296 @@
+//! The index on disk: its fields, opening it, writing to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tantivy::indexer::IndexWriterOptions;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, Schema, TantivyDocument, TextFieldIndexing,
+    TextOptions,
+};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
+
+use crate::feed::text::strip_markup;
+use crate::history::{Body, EntryKey, FeedKey, KeptEntry};
+use crate::search::WordScanner;
+
+/// Name of the tokenizer, and of the field of stamps. Both name the form of the index: one of another form is made
+/// anew.
+const WORDS: &str = "words_1";
+const STAMP: &str = "stamp_1";
+/// Bytes the writer gathers before it writes a part: the least tantivy takes, and a little.
+const WRITER_BYTES: usize = 18_000_000;
+/// Bytes of a text that are indexed; a longer one is found by its beginning.
+const TEXT_BYTES_MAX: usize = 1_000_000;
+
+/// Why the index cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the search index cannot be used ({0}); 'backissue doctor --repair' makes it anew")]
+pub struct IndexError(pub(super) String);
+
+impl From<tantivy::TantivyError> for IndexError {
+    fn from(error: tantivy::TantivyError) -> Self {
+        Self(error.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl From<std::io::Error> for IndexError {
+    fn from(error: std::io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// What is known of the index beside the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IndexState {
+    /// Entries in it, as the store has them now.
+    pub indexed: usize,
+    /// Entries of the store that are missing, or were indexed with other words.
+    pub missing: usize,
+    /// Bytes on disk.
+    pub disk_bytes: u64,
+}
+
+/// The fields of the index.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fields {
+    pub(super) key: Field,
+    pub(super) stamp: Field,
+    pub(super) title: Field,
+    pub(super) author: Field,
+    pub(super) text: Field,
+}
+
+/// The open index. A clone is another handle on the same one.
+#[derive(Clone)]
+pub struct SearchIndex {
+    pub(super) index: Index,
+    pub(super) reader: IndexReader,
+    pub(super) fields: Fields,
+    folder: PathBuf,
+}
+
+impl std::fmt::Debug for SearchIndex {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("SearchIndex").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+/// Writes to the index.
+pub(super) struct Writer {
+    inner: IndexWriter,
+    fields: Fields,
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let words = TextFieldIndexing::default()
+        .set_tokenizer(WORDS)
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let words = TextOptions::default().set_indexing_options(words);
+    let fields = Fields {
+        key: builder.add_u64_field("key", INDEXED | FAST),
+        stamp: builder.add_u64_field(STAMP, FAST),
+        title: builder.add_text_field("title", words.clone()),
+        author: builder.add_text_field("author", words.clone()),
+        text: builder.add_text_field("text", words),
+    };
+    (builder.build(), fields)
+}
+
+impl SearchIndex {
+    /// The folder of the index in a data folder.
+    pub fn folder_in(data: &Path) -> PathBuf {
+        data.join("index")
+    }
+
+    /// Opens the index in a data folder. One that is missing, damaged, or of another form is made anew, empty.
+    pub fn open(data: &Path) -> Result<Self, IndexError> {
+        let folder = Self::folder_in(data);
+        match Self::open_there(&folder) {
+            Ok(index) => Ok(index),
+            Err(_) => Self::make_anew(data),
+        }
+    }
+
+    /// Throws the index away and makes an empty one.
+    pub fn make_anew(data: &Path) -> Result<Self, IndexError> {
+        let folder = Self::folder_in(data);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Index::create_in_dir(&folder, schema().0)?;
+        Self::open_there(&folder)
+    }
+
+    fn open_there(folder: &Path) -> Result<Self, IndexError> {
+        let (schema, fields) = schema();
+        let opened = super::unpanicked(|| Ok(Index::open_in_dir(folder)?))?;
+        if opened.schema() != schema {
+            return Err(IndexError("it has another form".into()));
+        }
+        opened.tokenizers().register(WORDS, Words);
+        let reader = super::unpanicked(|| {
+            Ok(opened.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?)
+        })?;
+        Ok(Self { index: opened, reader, fields, folder: folder.into() })
+    }
+
+    /// Lets searches see what was written.
+    pub(super) fn refresh(&self) -> Result<(), IndexError> {
+        Ok(self.reader.reload()?)
+    }
+
+    /// What was indexed of each entry, by the entry's number; 0: nothing.
+    pub(super) fn stamps(&self) -> Result<BTreeMap<FeedKey, Vec<u32>>, IndexError> {
+        let mut stamps: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
+        let searcher = self.reader.searcher();
+        for segment in searcher.segment_readers() {
+            let keys = segment.fast_fields().u64("key")?;
+            let values = segment.fast_fields().u64(STAMP)?;
+            for doc in segment.doc_ids_alive() {
+                let (Some(key), Some(stamp)) = (keys.first(doc), values.first(doc)) else {
+                    continue;
+                };
+                let key = unpacked(key);
+                let of_feed = stamps.entry(key.feed).or_default();
+                let place = key.seq as usize;
+                if of_feed.len() <= place {
+                    of_feed.resize(place.saturating_add(1), 0);
+                }
+                if let Some(slot) = of_feed.get_mut(place) {
+                    *slot = u32::try_from(stamp).unwrap_or(0);
+                }
+            }
+        }
+        Ok(stamps)
+    }
+
+    /// What is wrong with the index in a data folder: it cannot be opened, or a file holds other bytes than were
+    /// written. One that was never made is not damaged.
+    pub fn damage(data: &Path) -> Option<String> {
+        let folder = Self::folder_in(data);
+        if !folder.exists() {
+            return None;
+        }
+        let opened = match Self::open_there(&folder) {
+            Ok(opened) => opened,
+            Err(IndexError(why)) => return Some(why),
+        };
+        match super::unpanicked(|| Ok(opened.index.validate_checksum()?)) {
+            Ok(files) if files.is_empty() => None,
+            Ok(files) => {
+                Some(format!("{} of its files hold other bytes than were written", files.len()))
+            }
+            Err(IndexError(why)) => Some(why),
+        }
+    }
+
+    /// Bytes on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
+    }
+
+    pub(super) fn writer(&self) -> Result<Writer, IndexError> {
+        let options = IndexWriterOptions::builder()
+            .memory_budget_per_thread(WRITER_BYTES)
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .build();
+        let inner = self.index.writer_with_options(options)?;
+        Ok(Writer { inner, fields: self.fields })
+    }
+}
+
+impl Writer {
+    /// Takes an entry out.
+    pub(super) fn remove(&self, key: EntryKey) {
+        self.inner.delete_term(Term::from_field_u64(self.fields.key, packed(key)));
+    }
+
+    /// Puts an entry in.
+    pub(super) fn add(
+        &self,
+        key: EntryKey,
+        stamp: u32,
+        kept: &KeptEntry,
+        body: Option<&Body>,
+    ) -> Result<(), IndexError> {
+        let mut document = TantivyDocument::default();
+        document.add_u64(self.fields.key, packed(key));
+        document.add_u64(self.fields.stamp, u64::from(stamp));
+        for (field, text) in [(self.fields.title, &kept.title), (self.fields.author, &kept.author)]
+        {
+            if let Some(text) = text {
+                document.add_text(field, text);
+            }
+        }
+        if let Some(text) = body.and_then(Body::text) {
+            let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
+            document.add_text(self.fields.text, strip_markup(text));
+        }
+        self.inner.add_document(document)?;
+        Ok(())
+    }
+
+    /// Makes what was done durable.
+    pub(super) fn commit(&mut self) -> Result<(), IndexError> {
+        self.inner.commit()?;
+        Ok(())
+    }
+
+    /// Waits until the parts of the index have been merged.
+    pub(super) fn rest(self) -> Result<(), IndexError> {
+        Ok(self.inner.wait_merging_threads()?)
+    }
+}
+
+/// An entry as a number.
+pub(super) fn packed(key: EntryKey) -> u64 {
+    (u64::from(key.feed.0) << 32) | u64::from(key.seq)
+}
+
+/// Reads [`packed`] back.
+pub(super) fn unpacked(packed: u64) -> EntryKey {
+    let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
+    EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
+}
+
+/// The words of [`crate::search`] as tantivy takes them.
+#[derive(Debug, Clone)]
+struct Words;
+
+/// The words of one text.
+struct WordStream<'t> {
+    scanner: WordScanner<'t>,
+    token: Token,
+}
+
+impl Tokenizer for Words {
+    type TokenStream<'t> = WordStream<'t>;
+
+    fn token_stream<'t>(&'t mut self, text: &'t str) -> WordStream<'t> {
+        WordStream { scanner: WordScanner::new(text), token: Token::default() }
+    }
+}
+
+impl TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(word) = self.scanner.next_into(&mut self.token.text) else { return false };
+        (self.token.offset_from, self.token.offset_to) = (word.from, word.to);
+        self.token.position = word.place;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}

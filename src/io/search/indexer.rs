@@ -1,0 +1,179 @@
+//! The indexer: the one thread that writes to the index, beside the keeper of the store.
+//!
+//! The keeper says which feeds have changed; the thread gathers for a moment and writes one batch. It catches up at
+//! the start with whatever the index has missed. A commit of the store never waits for it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::catching_up::CatchUp;
+use super::index::{IndexError, SearchIndex};
+use crate::app::msg::Msg;
+use crate::history::FeedKey;
+use crate::io::clock;
+use crate::io::store::Texts;
+
+/// How long it waits after the start before it looks at every row: the first screen goes before.
+const START_PAUSE: Duration = Duration::from_millis(700);
+/// What comes within this time is written in one batch.
+const GATHERED: Duration = Duration::from_millis(800);
+/// The writer with its memory is given up after so long without work.
+const IDLE: Duration = Duration::from_secs(30);
+/// Entries after which progress is told.
+const TOLD_ENTRIES: usize = 2_000;
+
+/// Where the index is put once it is open, so that the keeper can search in it.
+#[derive(Debug, Clone, Default)]
+pub struct IndexShelf(Arc<OnceLock<SearchIndex>>);
+
+impl IndexShelf {
+    /// The index, if it is open.
+    pub fn get(&self) -> Option<&SearchIndex> {
+        self.0.get()
+    }
+
+    /// Puts the index there. If one is there already, it looks anew at what was written.
+    pub fn put(&self, index: SearchIndex) {
+        if self.0.set(index).is_err() {
+            self.0.get().and_then(|known| known.refresh().ok());
+        }
+    }
+}
+
+/// The handle on the thread.
+#[derive(Debug)]
+pub struct Indexer {
+    changed: Sender<FeedKey>,
+    stopping: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+/// What the thread stands on.
+struct Work {
+    data: PathBuf,
+    shelf: IndexShelf,
+    texts: Texts,
+    changed: Receiver<FeedKey>,
+    stopping: Arc<AtomicBool>,
+    answers: UnboundedSender<Msg>,
+}
+
+impl Indexer {
+    /// Starts the thread. It opens the index of a data folder and puts it on the shelf.
+    pub fn start(
+        data: PathBuf,
+        shelf: IndexShelf,
+        texts: Texts,
+        answers: UnboundedSender<Msg>,
+    ) -> std::io::Result<Self> {
+        let (sender, changed) = channel();
+        let stopping = Arc::new(AtomicBool::new(false));
+        let work = Work { data, shelf, texts, changed, stopping: Arc::clone(&stopping), answers };
+        let thread = std::thread::Builder::new().name("indexer".into()).spawn(move || {
+            if let Err(error) = work.run() {
+                work.answers.send(Msg::Trouble(error.to_string())).ok();
+            }
+        })?;
+        Ok(Self { changed: sender, stopping, thread })
+    }
+
+    /// Says that a feed has changed.
+    pub fn changed(&self, feed: FeedKey) {
+        // If the thread is gone the index lags behind, and the next start catches up.
+        self.changed.send(feed).ok();
+    }
+
+    /// Ends the thread after the entries at hand; what is left is caught up at the next start.
+    pub fn stop(self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        drop(self.changed);
+        self.thread.join().ok();
+    }
+}
+
+impl Work {
+    fn run(&self) -> Result<(), IndexError> {
+        let index = SearchIndex::open(&self.data)?;
+        self.shelf.put(index.clone());
+        let mut changed = BTreeSet::new();
+        if let Err(RecvTimeoutError::Disconnected) =
+            self.changed.recv_timeout(START_PAUSE).map(|feed| changed.insert(feed))
+        {
+            return Ok(());
+        }
+        let mut catch_up = CatchUp::new(index, self.texts.clone())?;
+        let missing = catch_up.state().missing;
+        let mut told = 0;
+        let all = catch_up.everything(&mut |done| {
+            if done >= told + TOLD_ENTRIES {
+                told = done;
+                self.tell(missing.saturating_sub(done));
+            }
+            !self.stopping.load(Ordering::Relaxed)
+        })?;
+        let wrote = catch_up.commit()?;
+        if wrote || told > 0 {
+            self.tell(0);
+        }
+        if all { self.follow(&mut catch_up, changed) } else { Ok(()) }
+    }
+
+    /// Follows what changes until the program ends.
+    fn follow(
+        &self,
+        catch_up: &mut CatchUp,
+        mut changed: BTreeSet<FeedKey>,
+    ) -> Result<(), IndexError> {
+        loop {
+            let first = match self.changed.recv_timeout(IDLE) {
+                Ok(feed) => Some(feed),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            changed.extend(first);
+            if changed.is_empty() {
+                catch_up.rest();
+                // Nothing is held while nothing happens.
+                match self.changed.recv() {
+                    Ok(feed) => changed.insert(feed),
+                    Err(_) => return Ok(()),
+                };
+            }
+            self.gather(&mut changed);
+            for feed in std::mem::take(&mut changed) {
+                let go_on = &mut |_| !self.stopping.load(Ordering::Relaxed);
+                if !catch_up.feed(feed, &mut 0, go_on)? {
+                    break;
+                }
+            }
+            if catch_up.commit()? {
+                self.tell(0);
+            }
+        }
+    }
+
+    /// Takes what else comes within a moment.
+    fn gather(&self, changed: &mut BTreeSet<FeedKey>) {
+        let began = clock::instant();
+        while let Some(left) = GATHERED.checked_sub(began.elapsed()) {
+            match self.changed.recv_timeout(left) {
+                Ok(feed) => {
+                    changed.insert(feed);
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn tell(&self, missing: usize) {
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        self.answers.send(Msg::Indexed { missing }).ok();
+    }
+}

@@ -1,0 +1,24 @@
+//! The search index: which entries have which words. It stands beside the store, lags behind it, and can be made
+//! anew from it at any time.
+//!
+//! Nothing is kept here that the store does not know: an entry's place, a stamp of what was indexed of it, and its
+//! words. Marks, tags and subscriptions are judged by the store when a search is answered.
+
+mod catching_up;
+mod finding;
+mod index;
+mod indexer;
+
+pub use catching_up::CatchUp;
+pub use index::{IndexError, IndexState, SearchIndex};
+pub use indexer::{IndexShelf, Indexer};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::terminal::quietly;
+
+/// Does something with the index. Its files are mapped: damaged ones can make tantivy panic.
+fn unpanicked<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
+    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
+    done.unwrap_or_else(|_| Err(IndexError("its files are damaged".into())))
+}

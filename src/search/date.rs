@@ -1,0 +1,63 @@
+//! Dates as a reader types them in a query: a year, a month, a day, or so long ago.
+
+use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+
+/// The instant a typed date begins: `2014`, `2014-03`, `2014-03-05`, or `7d`, `2w`, `6m`, `1y` before `now`.
+pub(super) fn beginning(typed: &str, now: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
+    match typed.as_bytes().split_last() {
+        Some((unit, _)) if unit.is_ascii_alphabetic() => {
+            let count: u32 = typed.get(..typed.len().saturating_sub(1))?.parse().ok()?;
+            let days = |each: i64| TimeDelta::try_days(i64::from(count).checked_mul(each)?);
+            match unit.to_ascii_lowercase() {
+                b'h' => now.checked_sub_signed(TimeDelta::try_hours(i64::from(count))?),
+                b'd' => now.checked_sub_signed(days(1)?),
+                b'w' => now.checked_sub_signed(days(7)?),
+                b'm' => now.checked_sub_months(Months::new(count)),
+                b'y' => now.checked_sub_months(Months::new(count.checked_mul(12)?)),
+                _ => None,
+            }
+        }
+        Some(_) | None => {
+            let whole = match typed.bytes().filter(|byte| *byte == b'-').count() {
+                0 => format!("{typed}-01-01"),
+                1 => format!("{typed}-01"),
+                _ => typed.to_owned(),
+            };
+            let day = NaiveDate::parse_from_str(&whole, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN);
+            let local = zone.from_local_datetime(&day).earliest();
+            Some(local.map_or_else(|| day.and_utc(), |local| local.with_timezone(&Utc)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_months_days_and_spans_are_read() {
+        let now = "2026-03-02T10:00:00Z".parse().unwrap();
+        for (typed, expected) in [
+            ("2014", "2014-01-01T00:00:00Z"),
+            ("2014-03", "2014-03-01T00:00:00Z"),
+            ("2014-03-05", "2014-03-05T00:00:00Z"),
+            ("7d", "2026-02-23T10:00:00Z"),
+            ("2W", "2026-02-16T10:00:00Z"),
+            ("1m", "2026-02-02T10:00:00Z"),
+            ("3y", "2023-03-02T10:00:00Z"),
+            ("12h", "2026-03-01T22:00:00Z"),
+        ] {
+            let expected: DateTime<Utc> = expected.parse().unwrap();
+            assert_eq!(beginning(typed, now, Tz::UTC), Some(expected), "{typed}");
+        }
+        for typed in ["", "d", "7", "x7d", "2014-13", "2014-02-30", "4294967295y", "1-2-3-4", "日"]
+        {
+            let read = beginning(typed, now, Tz::UTC);
+            // A year of one digit is a year.
+            assert!(read.is_none() || typed == "7", "{typed}: {read:?}");
+        }
+        let vienna = beginning("2014", now, Tz::Europe__Vienna).unwrap();
+        assert_eq!(vienna, "2013-12-31T23:00:00Z".parse::<DateTime<Utc>>().unwrap());
+    }
+}

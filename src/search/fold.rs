@@ -1,0 +1,127 @@
+//! Letters made comparable: without case, accents and width.
+
+use icu_normalizer::properties::{
+    CanonicalCombiningClassMapBorrowed, CanonicalDecompositionBorrowed, Decomposed,
+};
+
+/// Letters that have no decomposition and that people type without their stroke or as two letters.
+const WRITTEN_AS: [(char, &str); 12] = [
+    ('ß', "ss"),
+    ('æ', "ae"),
+    ('œ', "oe"),
+    ('ø', "o"),
+    ('đ', "d"),
+    ('ð', "d"),
+    ('ł', "l"),
+    ('ħ', "h"),
+    ('ı', "i"),
+    ('þ', "th"),
+    ('ς', "σ"),
+    ('ŋ', "ng"),
+];
+
+/// Decompositions nested deeper than any letter's are not followed.
+const DEPTH_MAX: u8 = 4;
+
+/// Whether a character is a letter, a digit, or a part of one.
+pub(super) fn is_of_word(char: char) -> bool {
+    if char.is_ascii() {
+        return char.is_ascii_alphanumeric();
+    }
+    char.is_alphanumeric() || is_silent(char) || is_mark(char)
+}
+
+/// Whether a character is part of words without being heard: joiners, the soft hyphen, variation selectors.
+pub(super) const fn is_silent(char: char) -> bool {
+    matches!(char, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+fn is_mark(char: char) -> bool {
+    CanonicalCombiningClassMapBorrowed::new().get_u8(char) != 0
+}
+
+/// Marks that are left out: accents, the points of Hebrew, the vowels of Arabic. Marks of other scripts are letters.
+const fn is_accent(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
+        | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
+}
+
+/// Whether a character belongs to a script that is written without blanks between words, or of which parts of
+/// words are looked for: Han, kana, Hangul, Thai, Lao, Khmer, Burmese.
+pub(super) fn is_dense(char: char) -> bool {
+    let in_script = matches!(char,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
+        | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{312f}' | '\u{3131}'..='\u{318f}' | '\u{31a0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{20000}'..='\u{3ffff}');
+    in_script && is_of_word(char)
+}
+
+/// Appends a character without case, accent and width.
+pub(super) fn push_folded(out: &mut String, char: char) {
+    if char.is_ascii() {
+        out.push(char.to_ascii_lowercase());
+    } else if is_dense(char) {
+        out.push(char);
+    } else if matches!(char, '\u{ff01}'..='\u{ff5e}') {
+        let narrow = u32::from(char).saturating_sub(0xfee0);
+        out.extend(char::from_u32(narrow).map(|narrow| narrow.to_ascii_lowercase()));
+    } else {
+        for lower in char.to_lowercase() {
+            push_base(out, lower, 0);
+        }
+    }
+}
+
+/// Appends what is left of a small letter without its accents.
+fn push_base(out: &mut String, char: char, depth: u8) {
+    if is_accent(char) || is_silent(char) {
+        return;
+    }
+    if let Some((_, written)) = WRITTEN_AS.iter().find(|(letter, _)| *letter == char) {
+        out.push_str(written);
+        return;
+    }
+    if depth >= DEPTH_MAX {
+        out.push(char);
+        return;
+    }
+    match CanonicalDecompositionBorrowed::new().decompose(char) {
+        Decomposed::Default => out.push(char),
+        Decomposed::Singleton(same) => push_base(out, same, depth.saturating_add(1)),
+        Decomposed::Expansion(base, mark) => {
+            push_base(out, base, depth.saturating_add(1));
+            push_base(out, mark, depth.saturating_add(1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(text: &str) -> String {
+        let mut out = String::new();
+        text.chars().for_each(|char| push_folded(&mut out, char));
+        out
+    }
+
+    #[test]
+    fn case_accents_and_width_are_left_out() {
+        for (text, expected) in [
+            ("Élan", "elan"),
+            ("e\u{301}lan", "elan"),
+            ("Straße ŁÓDŹ Ørsted", "strasse lodz orsted"),
+            ("Việt İstanbul", "viet istanbul"),
+            ("ΆΣ λόγος", "ασ λογοσ"),
+            ("ＡＢＣ１", "abc1"),
+            ("Ёлка", "елка"),
+            ("がガ한", "がガ한"),
+            ("कि", "कि"),
+            ("שָׁלוֹם", "שלום"),
+        ] {
+            assert_eq!(folded(text), expected, "{text}");
+        }
+    }
+}

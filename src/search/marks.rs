@@ -1,0 +1,179 @@
+//! Where the words that were looked for stand in a text, and a piece of the text around the first of them.
+
+use std::ops::Range;
+
+use super::query::{Field, Term};
+use super::words::WordScanner;
+
+/// Bytes of a text that are looked through for a piece of it.
+const SNIPPET_FROM_BYTES: usize = 200_000;
+
+/// The words that were looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Marks {
+    terms: Vec<(Vec<String>, bool)>,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Snippet {
+    /// The piece; an ellipsis stands for what was cut.
+    pub text: String,
+    /// Where hits stand in it, in bytes.
+    pub hits: Vec<Range<usize>>,
+}
+
+impl Snippet {
+    /// The piece with its hits between `«` and `»`.
+    pub fn marked(&self) -> String {
+        let mut out = String::with_capacity(self.text.len().saturating_add(16));
+        let mut at = 0;
+        for hit in &self.hits {
+            out.push_str(self.text.get(at..hit.start).unwrap_or_default());
+            out.push('«');
+            out.push_str(self.text.get(hit.clone()).unwrap_or_default());
+            out.push('»');
+            at = hit.end;
+        }
+        out.push_str(self.text.get(at..).unwrap_or_default());
+        out
+    }
+}
+
+impl Marks {
+    /// Those of the terms that are not excluded, where a hit in a text may stand.
+    pub fn of(terms: &[Term]) -> Self {
+        let wanted = terms.iter().filter(|term| !term.excluded && term.field != Field::Author);
+        Self { terms: wanted.map(|term| (term.words.clone(), term.prefix)).collect() }
+    }
+
+    /// Whether nothing is looked for.
+    pub const fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Where hits stand in a text, in order, none over another.
+    pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let (mut scanner, mut folded) = (WordScanner::new(text), String::new());
+        let mut words: Vec<(String, Range<usize>)> = Vec::new();
+        while let Some(word) = scanner.next_into(&mut folded) {
+            words.push((folded.clone(), word.from..word.to));
+        }
+        let mut hits: Vec<Range<usize>> = Vec::new();
+        for at in 0..words.len() {
+            let behind = words.get(at..).unwrap_or_default();
+            let long =
+                self.terms.iter().filter_map(|term| hit(term, behind)).max_by_key(|hit| hit.end);
+            let Some(found) = long else { continue };
+            match hits.last_mut() {
+                Some(last) if last.end >= found.start => last.end = last.end.max(found.end),
+                Some(_) | None => hits.push(found),
+            }
+        }
+        hits
+    }
+
+    /// A piece of a text of about `chars` characters around its first hit; its beginning if there is none.
+    pub fn snippet(&self, text: &str, chars: usize) -> Snippet {
+        let head = text.get(..text.floor_char_boundary(SNIPPET_FROM_BYTES)).unwrap_or_default();
+        let hits = self.hits(head);
+        let first = hits.first().map_or(0, |hit| hit.start);
+        let before = text.get(..first).unwrap_or_default();
+        // A third of the piece stands before the hit.
+        let from = before.char_indices().rev().take(chars / 3).last().map_or(0, |(at, _)| at);
+        let from = if from == 0 || first == 0 { 0 } else { word_edge(text, from, first) };
+        let piece = text.get(from..).unwrap_or_default();
+        let to = piece.char_indices().nth(chars).map_or(piece.len(), |(at, _)| at);
+        let piece = piece.get(..to).unwrap_or_default();
+        let ellipsis = if from > 0 { "…" } else { "" };
+        let cut = from.saturating_add(to) < text.len();
+        let shift = |at: usize| at.saturating_sub(from).saturating_add(ellipsis.len());
+        let end = from.saturating_add(to);
+        let inside = hits.into_iter().filter(|hit| hit.start >= from && hit.end <= end);
+        Snippet {
+            hits: inside.map(|hit| shift(hit.start)..shift(hit.end)).collect(),
+            text: format!("{ellipsis}{piece}{}", if cut { "…" } else { "" }),
+        }
+    }
+}
+
+/// The first edge of a word behind `from` and not behind `limit`.
+fn word_edge(text: &str, from: usize, limit: usize) -> usize {
+    let between = text.get(from..limit).unwrap_or_default();
+    between.find(' ').map_or(from, |blank| from.saturating_add(blank).saturating_add(1))
+}
+
+/// Where a term stands if it begins with the first of these words.
+fn hit(
+    (wanted, prefix): &(Vec<String>, bool),
+    words: &[(String, Range<usize>)],
+) -> Option<Range<usize>> {
+    let start = words.first()?.1.start;
+    let mut end = start;
+    for (place, want) in wanted.iter().enumerate() {
+        let (word, range) = words.get(place)?;
+        let open = *prefix && place.saturating_add(1) == wanted.len();
+        if !(word == want || (open && word.starts_with(want.as_str()))) {
+            return None;
+        }
+        end = range.end;
+    }
+    (end > start).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use chrono_tz::Tz;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marks(query: &str) -> Marks {
+        Marks::of(&super::super::parse(query, true, DateTime::UNIX_EPOCH, Tz::UTC).unwrap().terms)
+    }
+
+    fn marked(query: &str, text: &str) -> String {
+        Snippet { text: text.into(), hits: marks(query).hits(text) }.marked()
+    }
+
+    #[test]
+    fn words_phrases_and_beginnings_are_marked() {
+        for (query, text, expected) in [
+            ("frost ", "Frost and frosty", "«Frost» and frosty"),
+            ("fros", "Frost and frosty", "«Frost» and «frosty»"),
+            ("\"late frost\"", "late late FROST", "late «late FROST»"),
+            ("cafe ", "le Café.", "le «Café»."),
+            ("東京都", "新東京都庁", "新«東京都»庁"),
+            ("-frost author:frost ", "frost", "frost"),
+        ] {
+            assert_eq!(marked(query, text), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_piece_of_a_long_text_stands_around_its_first_hit() {
+        let text = format!("{} frost {}", "word ".repeat(50), "more ".repeat(50));
+        let snippet = marks("frost ").snippet(&text, 60);
+        assert!(snippet.text.starts_with("…word ") && snippet.text.ends_with('…'), "{snippet:?}");
+        assert!(snippet.marked().contains(" «frost» more"), "{snippet:?}");
+        let start = marks("absent ").snippet("a b c", 3);
+        assert_eq!((start.text.as_str(), start.hits.len()), ("a b…", 0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_piece_of_any_text_is_cut_at_characters(
+            text in any::<String>(), word in "\\PC{0,3}", chars in 0_usize..40,
+        ) {
+            if let Ok(query) = super::super::parse(&word, true, DateTime::UNIX_EPOCH, Tz::UTC) {
+                let snippet = Marks::of(&query.terms).snippet(&text, chars);
+                prop_assert!(snippet.hits.iter().all(|hit| snippet.text.get(hit.clone()).is_some()));
+                prop_assert!(snippet.marked().chars().count() >= snippet.text.chars().count());
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The words of a text, as they stand in the index and as a query names them.
+//!
+//! A word is a run of letters and digits without case and accents. Scripts that are written without blanks have no
+//! such runs: there every two neighbouring characters are a word, and the last character of a run is one alone, so
+//! that any part of a text is found by the words it begins with, in their order.
+
+use super::fold::{is_dense, is_of_word, is_silent, push_folded};
+
+/// Characters of a word at most; a longer one is found by its beginning.
+const WORD_CHARS_MAX: usize = 48;
+
+/// Where a word stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    /// Its first byte.
+    pub from: usize,
+    /// The byte behind it.
+    pub to: usize,
+    /// How many words stand before it.
+    pub place: usize,
+}
+
+/// Walks over the words of a text.
+#[derive(Debug, Clone)]
+pub struct WordScanner<'t> {
+    text: &'t str,
+    at: usize,
+    place: usize,
+}
+
+impl<'t> WordScanner<'t> {
+    /// At the beginning of a text.
+    pub const fn new(text: &'t str) -> Self {
+        Self { text, at: 0, place: 0 }
+    }
+
+    /// The next word; `folded` is what it is compared by.
+    pub fn next_into(&mut self, folded: &mut String) -> Option<Word> {
+        loop {
+            folded.clear();
+            let first = self.skip_to_word()?;
+            let from = self.at;
+            let to = if is_dense(first) { self.pair(folded, first) } else { self.run(folded) };
+            if folded.is_empty() {
+                // Nothing but joiners and accents.
+                continue;
+            }
+            let place = self.place;
+            self.place = place.saturating_add(1);
+            return Some(Word { from, to, place });
+        }
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip_to_word(&mut self) -> Option<char> {
+        let found = self.rest().char_indices().find(|(_, char)| is_of_word(*char));
+        let Some((skipped, char)) = found else {
+            self.at = self.text.len();
+            return None;
+        };
+        self.at = self.at.saturating_add(skipped);
+        Some(char)
+    }
+
+    /// Two neighbours of a dense script, or the last of a run.
+    fn pair(&mut self, folded: &mut String, first: char) -> usize {
+        push_folded(folded, first);
+        let behind = self.at.saturating_add(first.len_utf8());
+        self.at = behind;
+        match self.rest().chars().next().filter(|next| is_dense(*next)) {
+            Some(next) => {
+                push_folded(folded, next);
+                behind.saturating_add(next.len_utf8())
+            }
+            None => behind,
+        }
+    }
+
+    /// A run of letters and digits.
+    fn run(&mut self, folded: &mut String) -> usize {
+        let mut chars = 0_usize;
+        let mut to = self.text.len();
+        for (offset, char) in self.rest().char_indices() {
+            if !is_of_word(char) || (!char.is_ascii() && is_dense(char)) {
+                to = self.at.saturating_add(offset);
+                break;
+            }
+            if chars < WORD_CHARS_MAX && !is_silent(char) {
+                push_folded(folded, char);
+                chars = chars.saturating_add(1);
+            }
+        }
+        self.at = to;
+        to
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let (mut scanner, mut folded, mut words) = (WordScanner::new(text), String::new(), vec![]);
+        while scanner.next_into(&mut folded).is_some() {
+            words.push(folded.clone());
+        }
+        words
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        for (text, expected) in [
+            ("The late Frost, 2014!", vec!["the", "late", "frost", "2014"]),
+            ("don't re-use C++", vec!["don", "t", "re", "use", "c"]),
+            ("caf\u{e9} soft\u{ad}ware", vec!["cafe", "software"]),
+            ("漢字かな", vec!["漢字", "字か", "かな", "な"]),
+            ("東京2020", vec!["東京", "京", "2020"]),
+            ("한국어 글", vec!["한국", "국어", "어", "글"]),
+            ("हिन्दी", vec!["हिन्दी"]),
+            ("\u{301} \u{200d}", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
+        assert_eq!(words(&"x".repeat(500)), ["x".repeat(WORD_CHARS_MAX)]);
+    }
+
+    proptest! {
+        #[test]
+        fn words_stand_in_order_at_edges_of_characters(text in any::<String>()) {
+            let (mut scanner, mut folded) = (WordScanner::new(&text), String::new());
+            let (mut place, mut from) = (0, 0);
+            while let Some(word) = scanner.next_into(&mut folded) {
+                prop_assert!(text.get(word.from..word.to).is_some());
+                prop_assert!(word.from >= from && word.to > word.from && word.place == place);
+                prop_assert!(!folded.is_empty());
+                (place, from) = (place + 1, word.from);
+            }
+        }
+    }
+}

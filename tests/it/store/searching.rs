@@ -1,0 +1,228 @@
+//! The search index beside the store: in step, behind, damaged, gone.
+
+use backissue::app::listing::{ListQuery, RowOrder, Scope, Show};
+use backissue::feed::Entry;
+use backissue::history::{EntryKey, FeedKey, Flag};
+use backissue::io::search::{CatchUp, SearchIndex};
+use backissue::io::store::Store;
+use backissue::search::{Marks, Matching, parse};
+use chrono_tz::Tz;
+
+use super::{FEED, at, commit, end, entry, key, open, polled};
+
+fn matching(query: &str, typing: bool) -> Matching {
+    let query = parse(query, typing, at(0), Tz::UTC).unwrap();
+    let seconds = |at: chrono::DateTime<chrono::Utc>| at.timestamp();
+    Matching {
+        feeds: [FEED, FeedKey(2)].into(),
+        after: query.after.map(seconds),
+        before: query.before.map(seconds),
+        terms: query.terms,
+        states: query.states,
+    }
+}
+
+/// Brings the index in line as a program does that begins anew.
+fn catch_up(store: &mut Store) -> CatchUp {
+    let index = SearchIndex::open(store.folder()).unwrap();
+    let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
+    assert!(behind.everything(&mut |_| true).unwrap());
+    behind.commit().unwrap();
+    store.use_index(index);
+    behind
+}
+
+fn found(store: &mut Store, query: &str) -> Vec<u32> {
+    let found = store.search(&matching(query, false)).unwrap();
+    found.into_iter().map(|hit| hit.key.seq).collect()
+}
+
+fn titled(id: u32, title: &str, text: &str) -> Entry {
+    Entry { title: Some(title.into()), author: Some("Ann Lee".into()), ..entry(id, text) }
+}
+
+fn orchard() -> Vec<Entry> {
+    vec![
+        titled(1, "Frost report", "<p>The <em>late</em> frost of the tenth.</p>"),
+        titled(2, "Grafting wax", "<p>Warm it slowly &amp; wait for late autumn; frost harms.</p>"),
+        titled(3, "Élan", "<p>naïve caf&eacute;</p><script>hidden</script>"),
+        titled(4, "東京の天気", "<p>新しい漢字。</p>"),
+        titled(5, "Pruning", "<p class=\"frost\">Nothing of it.</p>"),
+    ]
+}
+
+#[test]
+fn words_phrases_fields_and_exclusion_find_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    for (query, expected) in [
+        // The title counts more, and markup not at all.
+        ("frost", vec![0, 1]),
+        ("FROST late", vec![0, 1]),
+        ("\"late frost\"", vec![0]),
+        ("frost -wax", vec![0]),
+        ("title:frost", vec![0]),
+        ("elan cafe", vec![2]),
+        ("hidden", vec![]),
+        ("prun*", vec![4]),
+        ("prun", vec![]),
+        ("author:lee wax", vec![1]),
+        ("東京", vec![3]),
+        ("京の天", vec![3]),
+        ("字", vec![3]),
+        ("漢字", vec![3]),
+        ("京東", vec![]),
+        ("-frost -elan", vec![3, 4]),
+    ] {
+        assert_eq!(found(&mut store, query), expected, "{query}");
+    }
+    let typed = store.search(&matching("gra", true)).unwrap();
+    assert_eq!(typed.iter().map(|hit| hit.key.seq).collect::<Vec<_>>(), [1]);
+    let marks = Marks::of(&matching("\"late frost\"", false).terms);
+    assert_eq!(store.snippet(key(0), &marks, 80).marked(), "The «late frost» of the tenth.");
+}
+
+#[test]
+fn marks_and_dates_are_judged_as_they_are_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    store.mark(&[key(0)], Flag::Read, true).unwrap();
+    store.mark(&[key(1)], Flag::Starred, true).unwrap();
+    for (query, expected) in [
+        ("frost is:unread", vec![1]),
+        ("frost is:read", vec![0]),
+        ("is:starred", vec![1]),
+        ("frost -is:starred", vec![0]),
+        ("is:read", vec![0]),
+        ("frost before:2015", vec![]),
+        ("frost after:2015", vec![0, 1]),
+    ] {
+        assert_eq!(found(&mut store, query), expected, "{query}");
+    }
+    assert_eq!(store.unread_found(&matching("frost", false)).unwrap(), 1);
+}
+
+#[test]
+fn what_came_changed_or_went_since_is_caught_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    // An edit, and a new entry.
+    let edited = titled(1, "Thaw report", "It thaws.");
+    commit(&mut store, 2, vec![edited, titled(6, "New frost", "x")]);
+    assert_eq!(found(&mut store, "frost"), [0, 1], "the index lags behind");
+    let state = catch_up(&mut store).state();
+    assert_eq!((state.indexed, state.missing), (6, 0));
+    assert_eq!(found(&mut store, "frost"), [5, 1]);
+    assert_eq!(found(&mut store, "thaw"), [0]);
+    // A complete document withdraws all others.
+    let complete =
+        backissue::app::subscription::Commit { complete: true, ..polled(FEED, 3, orchard()) };
+    store.commit(&complete).unwrap();
+    assert_eq!(found(&mut store, "title:new"), [0; 0], "judged at once");
+    let state = catch_up(&mut store).state();
+    assert_eq!((state.indexed, state.missing), (5, 0));
+}
+
+#[test]
+fn a_subscription_given_up_leaves_the_index_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut store = open(&folder);
+        commit(&mut store, 1, orchard());
+        store.commit(&polled(FeedKey(2), 1, vec![titled(9, "Frost too", "x")])).unwrap();
+        assert_eq!(catch_up(&mut store).state().indexed, 6);
+        end(&mut store, FEED);
+    }
+    let mut store = open(&folder);
+    let state = catch_up(&mut store).state();
+    assert_eq!((state.indexed, state.missing), (1, 0));
+    let hits = store.search(&matching("frost", false)).unwrap();
+    assert_eq!(
+        hits.iter().map(|hit| hit.key).collect::<Vec<_>>(),
+        [EntryKey { feed: FeedKey(2), seq: 0 }]
+    );
+}
+
+#[test]
+fn a_kill_between_the_commits_of_store_and_index_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut store = open(&folder);
+        commit(&mut store, 1, orchard());
+        catch_up(&mut store);
+        commit(&mut store, 2, vec![titled(7, "Hail and frost", "x")]);
+        let index = SearchIndex::open(store.folder()).unwrap();
+        let mut behind = CatchUp::new(index, store.texts()).unwrap();
+        behind.everything(&mut |_| true).unwrap();
+        // Written, but never made durable: what is given up without a commit is gone, as after a kill.
+        drop(behind);
+        assert_eq!(found(&mut store, "hail"), [0; 0]);
+    }
+    let mut store = open(&folder);
+    let state = catch_up(&mut store).state();
+    assert_eq!((state.indexed, state.missing), (6, 0));
+    assert_eq!(found(&mut store, "hail"), [5]);
+}
+
+#[test]
+fn an_index_that_is_gone_or_damaged_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    assert_eq!(SearchIndex::damage(folder.path()), None);
+    let files = SearchIndex::folder_in(folder.path());
+    for damage in 0..3 {
+        match damage {
+            0 => std::fs::remove_dir_all(&files).unwrap(),
+            1 => std::fs::write(files.join("meta.json"), "nonsense").unwrap(),
+            _ => {
+                for file in std::fs::read_dir(&files).unwrap() {
+                    let path = file.unwrap().path();
+                    if path.extension().is_some_and(|end| end == "idx" || end == "term") {
+                        let mut bytes = std::fs::read(&path).unwrap();
+                        bytes.iter_mut().take(20).for_each(|byte| *byte ^= 0x5a);
+                        std::fs::write(&path, bytes).unwrap();
+                    }
+                }
+            }
+        }
+        assert_eq!(SearchIndex::damage(folder.path()).is_some(), damage > 0, "{damage}");
+        if damage == 2 {
+            SearchIndex::make_anew(folder.path()).unwrap();
+        }
+        assert_eq!(catch_up(&mut store).state().missing, 0, "{damage}");
+        assert_eq!(SearchIndex::damage(folder.path()), None, "{damage}");
+    }
+}
+
+#[test]
+fn a_list_of_what_was_found_keeps_what_is_read_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    let list = |order, keep: &[EntryKey]| ListQuery {
+        scope: Scope::Found(Box::new(matching("frost is:unread", false))),
+        show: Show::All,
+        since: None,
+        keep: keep.iter().copied().collect(),
+        gaps: Vec::new(),
+        order,
+    };
+    let seqs = |store: &mut Store, query: &ListQuery| -> Vec<u32> {
+        let rows = store.ordered(query).unwrap();
+        rows.into_iter().filter_map(|row| Some(row.entry()?.seq)).collect()
+    };
+    assert_eq!(seqs(&mut store, &list(RowOrder::BestFirst, &[])), [0, 1]);
+    assert_eq!(seqs(&mut store, &list(RowOrder::OldestFirst, &[])), [1, 0]);
+    store.mark(&[key(0)], Flag::Read, true).unwrap();
+    assert_eq!(seqs(&mut store, &list(RowOrder::NewestFirst, &[])), [1]);
+    assert_eq!(seqs(&mut store, &list(RowOrder::NewestFirst, &[key(0)])), [0, 1]);
+}
