@@ -1,6 +1,6 @@
 //! The names of commands: what the palette is searched by.
 
-use super::keymap::Command;
+use super::command::Command;
 
 /// The name of a command.
 pub const fn name(command: Command) -> &'static str {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
 use super::feeds_pane;
-use super::keymap::{Code, Key};
+use super::key::{Code, Key};
 use super::learning;
 use super::model::Model;
 use super::own_rules;

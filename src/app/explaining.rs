@@ -8,9 +8,9 @@ use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::advising::{self, Advice};
+use super::command::Command;
 use super::effect::Effect;
 use super::feeds_pane;
-use super::keymap::Command;
 use super::learning;
 use super::model::Model;
 use super::outlining::Outline;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
-use super::keymap::Key;
+use super::key::Key;
 use super::listing::RowsLoaded;
 use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;

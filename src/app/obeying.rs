@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
+use super::command::Command;
 use super::effect::Effect;
 use super::feeds_pane;
-use super::keymap::Command;
 use super::listing::{RowKey, Show};
 use super::model::Model;
 use super::prompting::{Prompt, PromptPurpose};

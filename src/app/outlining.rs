@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use super::effect::Effect;
 use super::explaining::PlanPane;
-use super::keymap::{Code, Key};
+use super::key::{Code, Key};
 use super::learning::zone_of;
 use super::model::Model;
 use super::own_rules::{RULES_MAX, read_rule, rule_text};

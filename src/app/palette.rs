@@ -5,9 +5,11 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
 use super::browsing;
+use super::command::Command;
 use super::command_names::name;
 use super::effect::Effect;
-use super::keymap::{BINDINGS, Binding, Code, Command, Key, works_in};
+use super::key::{Code, Key};
+use super::keymap::{BINDINGS, Binding, works_in};
 use super::model::Model;
 use super::pressing;
 use super::prompting::{Prompt, PromptPurpose, Typed};

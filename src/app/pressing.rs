@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
+use super::command::Command;
 use super::effect::Effect;
-use super::keymap::{self, Code, Command, Key};
+use super::key::{Code, Key};
+use super::keymap;
 use super::model::Model;
 use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};

@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::editing::EditField;
-use super::keymap::{Code, Key};
+use super::key::{Code, Key};
 use crate::history::FeedKey;
 
 /// Longest line kept, in bytes: pasted text has no other limit.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane::FeedsRow;
 use super::gap_rows;
-use super::keymap::{Code, Key};
+use super::key::{Code, Key};
 use super::listing::{ListQuery, Listing, RowOrder, RowsWanted, Scope, Show};
 use super::model::Model;
 use super::prompting::{Prompt, PromptPurpose};

@@ -13,7 +13,7 @@ use crossterm::execute;
 use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 
-use crate::app::keymap::{Code, Key};
+use crate::app::key::{Code, Key};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::screen::Viewport;

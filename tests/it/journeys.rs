@@ -51,7 +51,7 @@ fn marking_a_list_read_is_one_step_that_undo_takes_back() {
 
 #[test]
 fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
-    use backissue::app::keymap::Key;
+    use backissue::app::key::Key;
     use backissue::app::update::update;
     let mut world = two_feeds();
     world.press("<enter>s");

@@ -1,7 +1,7 @@
 //! Rows that were asked for before a key and come after it change nothing the key did.
 
 use backissue::app::effect::Effect;
-use backissue::app::keymap::{Code, Key};
+use backissue::app::key::{Code, Key};
 use backissue::app::listing::RowsLoaded;
 use backissue::app::msg::{LoadedEntry, Msg};
 use backissue::app::update::update;

@@ -1,6 +1,6 @@
 //! Keys by the names that tests write them with.
 
-use backissue::app::keymap::{Code, Key};
+use backissue::app::key::{Code, Key};
 
 /// The key of a name: `enter`, `pgdn`, `c-d`.
 pub fn named_key(name: &str) -> Key {

@@ -2,7 +2,7 @@
 
 use backissue::app::effect::Effect;
 use backissue::app::feeds_pane::FeedsRow;
-use backissue::app::keymap::{Code, Key};
+use backissue::app::key::{Code, Key};
 use backissue::app::msg::Msg;
 use backissue::app::screen::Overlay;
 use backissue::app::settings::HistoryMode;

@@ -1,6 +1,6 @@
 //! Searching in the reader: as it is typed, opened, left, refined.
 
-use backissue::app::keymap::{Code, Key};
+use backissue::app::key::{Code, Key};
 use backissue::app::listing::RowOrder;
 use backissue::app::msg::Msg;
 use backissue::app::screen::{Overlay, Pane};

@@ -7,7 +7,7 @@ use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
 use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
-use backissue::app::keymap::Key;
+use backissue::app::key::Key;
 use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
