@@ -76,6 +76,8 @@ pub(super) enum Command {
     Lint(LintArgs),
     /// Try ways of polling on recorded publication times: the paper's experiment
     Simulate(SimulateArgs),
+    /// Say where the configuration file is and whether it is good
+    Config(ConfigArgs),
     /// Check the store, the configuration and the terminal
     Doctor(DoctorArgs),
 }
@@ -339,6 +341,14 @@ pub(super) struct LintArgs {
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// `config`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ConfigArgs {
+    /// Print a configuration with every key, its default and what it is for
+    #[arg(long)]
+    pub(super) print_default: bool,
 }
 
 /// `doctor`.

@@ -74,8 +74,8 @@ fn draw_overlay(
         }
     };
     match overlay {
-        Overlay::Help(top) => {
-            let help_lines = help::draw(frame, panes, model.screen.focus, *top);
+        Overlay::Help(pane) => {
+            let help_lines = help::draw(frame, panes, model, pane);
             Viewport { help_lines, ..viewport }
         }
         Overlay::Choice(choice) => {
@@ -83,7 +83,7 @@ fn draw_overlay(
             viewport
         }
         Overlay::Palette(palette) => {
-            palette::draw(frame, panes, palette);
+            palette::draw(frame, panes, palette, &model.settings.keys);
             viewport
         }
         Overlay::Plan(pane) => {

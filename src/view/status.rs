@@ -9,6 +9,7 @@ use ratatui::widgets::Paragraph;
 use super::{cells, theme, when};
 use crate::app::backfilling;
 use crate::app::feeds_pane::FeedsRow;
+use crate::app::key_names::shown;
 use crate::app::model::Model;
 use crate::app::palette::Palette;
 use crate::app::planning::settled_words;
@@ -29,8 +30,18 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         draw_prompt(frame, area, prompt, search.and_then(|search| search.flaw.as_deref()));
         return;
     }
-    let hint = " ? help ";
-    let room = usize::from(area.width).saturating_sub(cells::width(hint));
+    if let Some(Overlay::Help(help)) = &model.screen.overlay
+        && help.typing
+    {
+        draw_prompt(frame, area, &help.filter, None);
+        return;
+    }
+    let begun = match model.screen.begun.as_slice() {
+        [] => String::new(),
+        begun => format!(" {} …", shown(begun)),
+    };
+    let hint = format!("{begun} ? help ");
+    let room = usize::from(area.width).saturating_sub(cells::width(&hint));
     let notice = model.screen.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
     });
