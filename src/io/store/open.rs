@@ -84,6 +84,9 @@ pub enum StoreError {
     /// The search index cannot be read; a sentence.
     #[error("{0}")]
     Search(String),
+    /// A backup cannot be written or read; the rest of a sentence.
+    #[error("the backup cannot be used: {0}")]
+    Backup(String),
     /// Reading or writing failed.
     #[error(
         "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
@@ -141,7 +144,7 @@ pub struct Store {
     blobs: PathBuf,
     blobs_synced: i64,
     /// Held as long as the store is open.
-    _lock: File,
+    lock: File,
 }
 
 impl Store {
@@ -159,6 +162,7 @@ impl Store {
         }
         fs::create_dir_all(folder).map_err(cannot)?;
         let lock = lock(folder)?;
+        super::fresh::mend_swap(folder)?;
         let files = folder.join("store");
         let unreadable =
             |why: String| StoreError::Unreadable { folder: folder.into(), why: one_line(&why) };
@@ -211,7 +215,7 @@ impl Store {
             blobs_synced: -1,
             db,
             log,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -246,6 +250,11 @@ impl Store {
             self.blobs_synced = newest;
         }
         Ok(())
+    }
+
+    /// Closes the files; the folder stays locked as long as the answer is held.
+    pub(super) fn close(self) -> File {
+        self.lock
     }
 
     /// The largest number a subscription ever had.
@@ -337,7 +346,7 @@ fn is_locked(error: &std::io::Error) -> bool {
 }
 
 /// Takes the folder for this process, or says who has it.
-fn lock(folder: &Path) -> Result<File, StoreError> {
+pub(super) fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
     let cannot = |why: std::io::Error| StoreError::Folder {
         folder: folder.into(),
