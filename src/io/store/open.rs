@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +27,8 @@ const SALT_KEY: &[u8] = b"salt";
 const LAST_FEED_KEY: &[u8] = b"last_feed";
 /// sled lets go of its files a moment after it was closed: they are tried again so often.
 const TRIES: u32 = 100;
+/// So is our own lock on the folder.
+const LOCK_TRIES: u32 = 10;
 /// And so long apart.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -359,16 +361,23 @@ pub(super) fn lock(folder: &Path) -> Result<File, StoreError> {
         .truncate(false)
         .open(&path)
         .map_err(cannot)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut text = String::new();
-            let process =
-                file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+    let mut tries = 0;
+    while let Err(error) = file.try_lock() {
+        match error {
+            TryLockError::Error(error) => return Err(cannot(error)),
+            TryLockError::WouldBlock => {}
+        }
+        let mut text = String::new();
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        let process: Option<u32> = read.ok().and_then(|_| text.trim().parse().ok());
+        // A program being started shares our locks for a moment, also one that we have just let go of.
+        if process != Some(std::process::id()) || tries >= LOCK_TRIES {
             return Err(StoreError::InUse { folder: folder.into(), process });
         }
-        Err(TryLockError::Error(error)) => return Err(cannot(error)),
+        tries += 1;
+        std::thread::sleep(TRY_PAUSE);
     }
+    file.rewind().map_err(cannot)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(cannot)?;
     Ok(file)
 }
