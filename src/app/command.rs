@@ -87,6 +87,8 @@ pub enum Command {
     Edit,
     /// Another order of the feeds.
     Sort,
+    /// The next theme.
+    Theme,
     /// The command palette.
     Palette,
     /// Help.

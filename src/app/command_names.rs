@@ -47,6 +47,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::Sort => "sort",
         Command::Search => "search",
         Command::SaveSearch => "save-search",
+        Command::Theme => "theme",
         Command::Palette => "command",
         Command::Help => "help",
         Command::Digit(_) => "link",

@@ -215,6 +215,7 @@ pub const fn works_over_panes(command: Command) -> bool {
             Command::Plan
                 | Command::Timetable
                 | Command::Palette
+                | Command::Theme
                 | Command::Zone
                 | Command::Outline
                 | Command::MoreOften

@@ -217,6 +217,13 @@ pub const BINDINGS: &[Binding] = &[
     binding("S", &[Key::char('S')], FEEDS, Command::Sort, "sort by title, unread or next poll"),
     binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
     binding(
+        "T",
+        &[Key::char('T')],
+        &[],
+        Command::Theme,
+        "the next theme; ':theme light' chooses one",
+    ),
+    binding(
         ": Ctrl-p",
         &[Key::char(':'), Key::ctrl('p')],
         &[],

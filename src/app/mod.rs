@@ -6,11 +6,13 @@
 
 pub mod advising;
 pub mod answers;
+pub mod appearance;
 pub mod archiving;
 pub mod asking;
 pub mod attention;
 pub mod backfilling;
 pub mod browsing;
+pub mod colours;
 pub mod command;
 pub mod command_names;
 pub mod correcting;
@@ -57,6 +59,8 @@ pub mod span;
 pub mod sparing;
 pub mod subscribing;
 pub mod subscription;
+pub mod theme;
+pub mod theme_files;
 pub mod traffic;
 pub mod undoing;
 pub mod unsubscribing;

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::appearance::Appearance;
 use super::attention;
 use super::editing::EditForm;
 use super::explaining::PlanPane;
@@ -61,6 +62,8 @@ pub struct Screen {
     pub unindexed: u32,
     /// What to do when the rows that were asked for have come.
     pub then: Option<Then>,
+    /// How it looks.
+    pub appearance: Appearance,
 }
 
 /// One of the three panes.

@@ -36,7 +36,8 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
         let server = DemoServer::start(clock::now)
             .await
             .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
-        let mut runtime = Runtime::start(store, settings())?;
+        let mut runtime = Runtime::start(store, settings(options))?;
+        session::dress(options, &mut runtime);
         session::stop_on_signals(&runtime);
         let wishes = server.site.subscriptions().into_iter().map(|offer| Wanted {
             address: offer.url,
@@ -51,8 +52,10 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
 }
 
 /// The publisher is this process: there is nobody to spare, and news may come every minute.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
+fn settings(options: &Options) -> Settings {
+    // The screen looks as the reader is used to; what is wrong with a configuration is told elsewhere.
+    let ui = session::settings(options).unwrap_or_default().ui;
+    let mut settings = Settings { ui, ..Settings::default() };
     settings.network.space_loopback = false;
     settings.poll.min_minutes = 1;
     settings.poll.start_spread_seconds = 0;

@@ -17,6 +17,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
         let ending = block_on(async {
             let mut runtime = Runtime::start(store, settings)?;
             runtime.model.offline = options.offline;
+            session::dress(options, &mut runtime);
             session::stop_on_signals(&runtime);
             show(runtime, options.verbose).await
         })?;

@@ -11,7 +11,7 @@ use crate::app::msg::Msg;
 use crate::app::settings::Settings;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
-use crate::io::{clock, config};
+use crate::io::{clock, config, themes};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -60,6 +60,18 @@ pub(super) fn settings(options: &Options) -> Result<Settings, Failure> {
         ),
     }
     .map_err(Failure::new)
+}
+
+/// Gives the screen the look that is configured; what cannot be used is told in the status line.
+pub(super) fn dress(options: &Options, runtime: &mut Runtime) {
+    let folders = config::folders().ok().map(|folders| folders.config);
+    let configuration = options.config.clone().or(folders);
+    let wanted = runtime.model.settings.ui.theme.as_deref();
+    let (appearance, troubles) = themes::appearance(wanted, configuration.as_deref());
+    runtime.model.screen.appearance = appearance;
+    if let Some(first) = troubles.first() {
+        runtime.model.screen.complain(clock::precise_now(), first);
+    }
 }
 
 /// The data folder.

@@ -18,3 +18,4 @@ pub mod runtime;
 pub mod search;
 pub mod store;
 pub mod terminal;
+pub mod themes;

@@ -17,7 +17,7 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, edit, entries, feeds, help, palette, plan, reader, status, timetable, welcome,
+    choice, dressing, edit, entries, feeds, help, palette, plan, reader, status, timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
@@ -32,6 +32,13 @@ const FEEDS_COLUMNS: u16 = 30;
 
 /// Draws the model and says what was measured.
 pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
+    let viewport = draw_roles(frame, model, now);
+    dressing::dress(frame.buffer_mut(), &model.screen.appearance);
+    viewport
+}
+
+/// Draws everything, with roles in the place of colours.
+fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let text = format!(

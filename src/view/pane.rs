@@ -29,13 +29,17 @@ pub(super) fn counted(
     focused: bool,
 ) -> Rect {
     let title = cells::cut(title, usize::from(area.width).saturating_sub(4));
-    let style = if focused { theme::BORDER_FOCUSED } else { theme::DIM };
+    let style = if focused { theme::BORDER_FOCUSED } else { theme::BORDER };
     let block =
         Block::new().borders(Borders::ALL).border_style(style).merge_borders(MergeStrategy::Exact);
     let block = if title.is_empty() {
         block
     } else {
-        block.title(Line::from(format!(" {title} ")).style(theme::TEXT))
+        block.title(Line::from(format!(" {title} ")).style(if focused {
+            theme::UNREAD
+        } else {
+            theme::TEXT
+        }))
     };
     let block = if place.is_empty() {
         block
