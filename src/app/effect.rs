@@ -76,6 +76,10 @@ pub enum Effect {
     Open(String),
     /// Subscribe to everything an OPML file names.
     Import(String),
+    /// Put a text on the clipboard.
+    Copy(String),
+    /// Give the terminal back and stop until the shell lets it go on.
+    Suspend,
     /// Leave for the demo.
     OpenDemo,
     /// End what is on the screen: from the demo back to where it was opened, else the program.

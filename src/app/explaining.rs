@@ -216,6 +216,7 @@ pub const fn works_over_panes(command: Command) -> bool {
                 | Command::Timetable
                 | Command::Palette
                 | Command::Theme
+                | Command::Suspend
                 | Command::Zone
                 | Command::Outline
                 | Command::MoreOften

@@ -12,8 +12,8 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    appearance, attention, browsing, editing, explaining, foreseeing, marking, outlining, palette,
-    preferring, reading, saving, searching, undoing, unsubscribing, walking, wishing,
+    appearance, attention, browsing, copying, editing, explaining, foreseeing, marking, outlining,
+    palette, preferring, reading, saving, searching, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -73,6 +73,9 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             Vec::new()
         }
         Command::Theme => appearance::next(model, now),
+        Command::Zoom => reading::zoom(model, now),
+        Command::CopyLink => copying::copy_link(model, now),
+        Command::Suspend => vec![Effect::Suspend],
         Command::Outline => outlining::begin(model, now),
         Command::MoreOften => preferring::pace(model, now, Pace::More),
         Command::LessOften => preferring::pace(model, now, Pace::Less),

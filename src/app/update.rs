@@ -11,8 +11,8 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing, reading, recalling,
-    refreshing, saving, searching, sparing, walking, wishing,
+    backfilling, explaining, foreseeing, gap_rows, learning, marking, pointing, pressing, reading,
+    recalling, refreshing, saving, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -28,12 +28,28 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     effects
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each message")]
 fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => pressing::pressed(model, now, key),
         Msg::Pasted(text) => pressing::pasted(model, now, &text),
         Msg::Resized(columns, rows) => {
             model.screen.size = (columns, rows);
+            Vec::new()
+        }
+        Msg::Mouse(mouse) => pointing::pointed(model, now, mouse),
+        Msg::Focused(focused) => {
+            model.screen.unfocused = !focused;
+            Vec::new()
+        }
+        Msg::Suspend => vec![Effect::Suspend],
+        Msg::Continued(columns, rows) => {
+            model.screen.size = (columns, rows);
+            sparing::woke(model, now);
+            ticked(model, now)
+        }
+        Msg::NoShell => {
+            model.screen.say(now, "there is no shell to go back to: q leaves");
             Vec::new()
         }
         Msg::Tick => ticked(model, now),

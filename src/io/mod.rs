@@ -12,6 +12,7 @@ pub mod console;
 mod credentials;
 pub mod demo_server;
 pub mod http;
+mod job_control;
 pub mod performing;
 pub mod publisher;
 pub mod runtime;

@@ -33,6 +33,7 @@ mod named_keys;
 mod opml;
 mod palette;
 mod plans;
+mod pointing;
 mod polite;
 mod random_keys;
 mod rhythms;
