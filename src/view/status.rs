@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
@@ -16,6 +17,7 @@ use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
 use crate::app::screen::{Overlay, Pane};
+use crate::app::touring::Tour;
 use crate::app::traffic::{WaitsFor, site_of};
 
 /// A message stays this long, unless a key is pressed before.
@@ -47,17 +49,26 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let notice = model.screen.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
     });
-    let (mut lines, style) = match notice {
+    let wrapped = |text: &str, style: Style| {
+        let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
+        lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
+    };
+    let tour = model.screen.tour.and_then(Tour::line);
+    let mut lines = tour.map(|tour| wrapped(&tour, theme::KEY)).unwrap_or_default();
+    match notice {
         Some(notice) => {
             let style = if notice.trouble { theme::TROUBLE } else { theme::TEXT };
-            (cells::wrap(&notice.text, room.saturating_sub(1), NOTICE_LINES), style)
+            lines.extend(wrapped(&notice.text, style));
         }
-        None => (vec![progress(model, now)], theme::DIM),
-    };
-    let last = lines.pop().unwrap_or_default();
+        None if lines.is_empty() => lines.push((progress(model, now), theme::DIM)),
+        None => {}
+    }
+    let (last, style) = lines.pop().unwrap_or_default();
     if !lines.is_empty() {
-        let lines: Vec<Line<'_>> =
-            lines.into_iter().map(|line| Line::styled(format!(" {line}"), style)).collect();
+        let lines: Vec<Line<'_>> = lines
+            .into_iter()
+            .map(|(line, style)| Line::styled(format!(" {line}"), style))
+            .collect();
         let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
         let above = Rect { y: area.y.saturating_sub(rows), height: rows, ..area };
         frame.render_widget(Clear, above);

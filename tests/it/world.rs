@@ -55,6 +55,10 @@ pub struct World {
     pub requests: Vec<Request>,
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
+    /// Texts put on the clipboard.
+    pub copied: Vec<String>,
+    /// How often the shell was gone back to.
+    pub suspended: u32,
     pub quit: bool,
     pub store: Store,
     size: (u16, u16),
@@ -80,6 +84,8 @@ impl World {
             network: BTreeMap::new(),
             requests: Vec::new(),
             opened: Vec::new(),
+            copied: Vec::new(),
+            suspended: 0,
             quit: false,
             store,
             size: (columns, rows),
@@ -262,6 +268,14 @@ impl World {
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
+            }
+            Effect::Copy(text) => {
+                self.copied.push(text);
+                None
+            }
+            Effect::Suspend => {
+                self.suspended += 1;
+                Some(Msg::Continued(self.size.0, self.size.1))
             }
             Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
             Effect::Quit | Effect::Stop => {
