@@ -24,6 +24,8 @@ use crate::app::traffic::{WaitsFor, site_of};
 const NOTICE_SECONDS: i64 = 12;
 /// Lines of a message at most; those beyond the bottom one lie over the panes.
 const NOTICE_LINES: usize = 3;
+/// Lines of the tour at most.
+const TOUR_LINES: usize = 2;
 
 /// Draws the line.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
@@ -53,16 +55,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
         lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
     };
-    let tour = model.screen.tour.and_then(Tour::line);
-    let mut lines = tour.map(|tour| wrapped(&tour, theme::KEY)).unwrap_or_default();
-    match notice {
+    let mut lines = match notice {
         Some(notice) => {
-            let style = if notice.trouble { theme::TROUBLE } else { theme::TEXT };
-            lines.extend(wrapped(&notice.text, style));
+            wrapped(&notice.text, if notice.trouble { theme::TROUBLE } else { theme::TEXT })
         }
-        None if lines.is_empty() => lines.push((progress(model, now), theme::DIM)),
-        None => {}
-    }
+        None => vec![(progress(model, now), theme::DIM)],
+    };
     let (last, style) = lines.pop().unwrap_or_default();
     if !lines.is_empty() {
         let lines: Vec<Line<'_>> = lines
@@ -79,6 +77,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         Span::styled(hint, theme::DIM),
     ]);
     frame.render_widget(Paragraph::new(line), area);
+}
+
+/// The lines of the tour at a width; none: there is no tour.
+pub(super) fn tour_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
+    let room = usize::from(columns).saturating_sub(2);
+    let tour = model.screen.tour.and_then(Tour::line);
+    let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
+    lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
 
 /// Draws a line being typed, and behind it what is wrong with it.

@@ -38,6 +38,7 @@ mod polite;
 mod random_keys;
 mod rebinding;
 mod rhythms;
+mod rss;
 mod screens;
 mod searching;
 mod simulation;

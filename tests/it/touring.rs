@@ -42,7 +42,7 @@ fn the_tour_goes_on_when_what_it_says_was_done_and_ends() {
 }
 
 #[test]
-fn a_message_does_not_hide_the_tour() {
+fn the_tour_stays_in_sight_beside_messages() {
     let mut world = world();
     world.press("nqi+");
     let screen = world.draw();
