@@ -41,6 +41,10 @@ pub enum Command {
     Search,
     /// Keep the search as a list.
     SaveSearch,
+    /// A rule made from the entry.
+    Mute,
+    /// The rules.
+    Rules,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.

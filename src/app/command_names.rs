@@ -47,6 +47,8 @@ pub const fn name(command: Command) -> &'static str {
         Command::Sort => "sort",
         Command::Search => "search",
         Command::SaveSearch => "save-search",
+        Command::Mute => "mute",
+        Command::Rules => "rules",
         Command::Palette => "command",
         Command::Help => "help",
         Command::Digit(_) => "link",

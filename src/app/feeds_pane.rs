@@ -192,7 +192,9 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
             | Overlay::Prompt(_)
             | Overlay::Choice(_)
             | Overlay::Palette(_)
-            | Overlay::Edit(_),
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_),
         )
         | None => {}
     }

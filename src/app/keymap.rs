@@ -139,6 +139,20 @@ pub const BINDINGS: &[Binding] = &[
         Command::SaveSearch,
         "keep the open search as a list of its own; there e renames it and D gives it up",
     ),
+    binding(
+        "m",
+        &[Key::char('m')],
+        &[],
+        Command::Mute,
+        "mute: a rule made from this entry, with a preview of what it hits; in the feeds: all rules",
+    ),
+    binding(
+        "F",
+        &[Key::char('F')],
+        &[],
+        Command::Rules,
+        "rules: what is hidden, marked read, starred or labelled by itself",
+    ),
     binding("A", &[Key::char('A')], &[], Command::MarkAll, "mark this list read (u takes it back)"),
     binding("s", &[Key::char('s')], ENTRIES, Command::Star, "star, or take the star away"),
     binding(
@@ -215,7 +229,13 @@ pub const BINDINGS: &[Binding] = &[
         "in a plan: mark hours of the week and give them an interval of your own",
     ),
     binding("S", &[Key::char('S')], FEEDS, Command::Sort, "sort by title, unread or next poll"),
-    binding("f", &[Key::char('f')], LISTS, Command::Show, "show all, unread or starred entries"),
+    binding(
+        "f",
+        &[Key::char('f')],
+        LISTS,
+        Command::Show,
+        "show all, unread or starred entries, or those that rules hide",
+    ),
     binding(
         ": Ctrl-p",
         &[Key::char(':'), Key::ctrl('p')],

@@ -12,8 +12,8 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, marking, outlining, palette, preferring,
-    reading, saving, searching, undoing, unsubscribing, walking, wishing,
+    attention, browsing, editing, explaining, foreseeing, marking, muting, outlining, palette,
+    preferring, reading, rule_list, saving, searching, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -47,6 +47,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::PreviousEntry => reading::neighbour(model, false),
         Command::Search => searching::open(model),
         Command::SaveSearch => saving::save(model, now),
+        Command::Mute => muting::mute(model, now),
+        Command::Rules => rule_list::open(model, now),
         Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
@@ -200,7 +202,10 @@ fn show_next(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let (next, text) = match model.screen.show {
         Show::All => (Show::Unread, "unread entries"),
         Show::Unread => (Show::Starred, "starred entries"),
-        Show::Starred => (Show::All, "all entries"),
+        Show::Starred if !model.rules.list.is_empty() => {
+            (Show::Hidden, "entries that rules hide · m on one says which, s shows it")
+        }
+        Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
     model.screen.show = next;
     model.screen.say(now, format!("showing {text}"));

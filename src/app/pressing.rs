@@ -11,7 +11,10 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{browsing, editing, explaining, outlining, palette, reading, saving, searching};
+use super::{
+    browsing, editing, explaining, muting, outlining, palette, reading, rule_list, saving,
+    searching,
+};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -24,6 +27,9 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
             prompt.insert(text);
         }
         return Vec::new();
+    }
+    if let Some(Overlay::Mute(_)) = &model.screen.overlay {
+        return muting::pasted(model, now, text);
     }
     if let Some(Overlay::Palette(open)) = &mut model.screen.overlay {
         palette::pasted(open, text);
@@ -63,6 +69,12 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     }
     if let Some(Overlay::Edit(_)) = model.screen.overlay {
         return editing::pressed(model, now, key);
+    }
+    if let Some(Overlay::Mute(_)) = model.screen.overlay {
+        return muting::pressed(model, now, key);
+    }
+    if let Some(Overlay::Rules(list)) = model.screen.overlay {
+        return rule_list::pressed(model, now, list, key);
     }
     if let Some(Overlay::Palette(_)) = model.screen.overlay {
         return palette::pressed(model, now, key);
@@ -168,6 +180,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
         // The edit dialog, the palette and the search have the keys themselves; a rule was dealt with.
         PromptPurpose::Field(_)
+        | PromptPurpose::Condition
         | PromptPurpose::Command
         | PromptPurpose::Search
         | PromptPurpose::Rule { .. } => Vec::new(),

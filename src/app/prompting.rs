@@ -37,6 +37,8 @@ pub enum PromptPurpose {
     Rename(u32),
     /// A line of the edit dialog.
     Field(EditField),
+    /// A line of the dialog of a rule.
+    Condition,
     /// An interval rule of the reader's own, in place of another or as a further one.
     Rule {
         /// The feed.
@@ -79,6 +81,7 @@ impl Prompt {
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Field(field) => field.label(),
+            PromptPurpose::Condition => "",
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
             PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",
         }

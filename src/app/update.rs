@@ -11,8 +11,8 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing, reading, recalling,
-    refreshing, saving, searching, sparing, walking, wishing,
+    backfilling, explaining, foreseeing, gap_rows, learning, marking, muting, pressing, reading,
+    recalling, refreshing, ruling, saving, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -28,6 +28,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     effects
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: a line for each message")]
 fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => pressing::pressed(model, now, key),
@@ -75,6 +76,17 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
         Msg::Indexed { missing } => searching::indexed(model, now, missing),
         Msg::FoundCounted(counts) => saving::counted(model, now, counts),
+        Msg::RulesSaved => ruling::saved(model),
+        Msg::RulePreviewed(number, preview) => {
+            muting::previewed(model, number, &preview);
+            Vec::new()
+        }
+        Msg::HitsFound(rule, hits) => ruling::found(model, rule, hits),
+        Msg::Ruled(ruled) => ruling::ruled(model, now, *ruled),
+        Msg::RuledCounted(counts) => {
+            model.rules.counts = counts;
+            Vec::new()
+        }
         Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
@@ -91,6 +103,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::StoreFailed(why) | Msg::Trouble(why) => {
             model.undo.give_up();
+            ruling::failed(model);
             complained(model, now, why)
         }
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),

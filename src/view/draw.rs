@@ -17,7 +17,7 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, edit, entries, feeds, help, palette, plan, reader, status, timetable, welcome,
+    choice, edit, entries, feeds, help, mute, palette, plan, reader, status, timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
@@ -96,6 +96,14 @@ fn draw_overlay(
         }
         Overlay::Edit(form) => {
             edit::draw(frame, panes, form);
+            viewport
+        }
+        Overlay::Mute(form) => {
+            mute::draw(frame, panes, model, form);
+            viewport
+        }
+        Overlay::Rules(list) => {
+            mute::draw_list(frame, panes, model, *list, now);
             viewport
         }
         Overlay::Prompt(_) => viewport,

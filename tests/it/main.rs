@@ -36,6 +36,7 @@ mod plans;
 mod polite;
 mod random_keys;
 mod rhythms;
+mod rules;
 mod screens;
 mod searching;
 mod simulation;

@@ -29,6 +29,8 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+pub use crate::documents::dated_rss as rss;
+
 /// One answer of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
@@ -237,7 +239,8 @@ impl World {
             Effect::LoadEntry(key) => {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
-                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
+                let ruled = self.store.ruled_by(key);
+                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, ruled })))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::LoadPolls(feed) => {
@@ -259,6 +262,20 @@ impl World {
                 self.bring_index_in_line();
                 Some(Msg::FoundCounted(self.store.count_found(&wanted).unwrap()))
             }
+            Effect::SaveRules(rules) => {
+                self.store.save_rules(&rules).unwrap();
+                Some(Msg::RulesSaved)
+            }
+            Effect::PreviewRule(number, rule) => {
+                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
+                Some(Msg::RulePreviewed(number, Box::new(found.preview)))
+            }
+            Effect::FindHits(rule) => {
+                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
+                Some(Msg::HitsFound(rule.id, found.keys))
+            }
+            Effect::Rule(wish) => Some(Msg::Ruled(Box::new(self.store.rule(&wish).unwrap()))),
+            Effect::CountRuled => Some(Msg::RuledCounted(self.store.count_ruled().unwrap())),
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
@@ -357,6 +374,7 @@ impl World {
         let saved = self.store.subscriptions().unwrap();
         let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
         backissue::app::saving::take(&mut model, self.store.saved_searches().unwrap());
+        backissue::app::ruling::take(&mut model, self.store.rules().unwrap());
         model
     }
 
@@ -409,22 +427,6 @@ fn line_of(row: &[ratatui::buffer::Cell]) -> String {
         hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
     }
     line
-}
-
-/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
-pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
-    let mut items = String::new();
-    for (guid, title, hours, markup) in entries {
-        let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
-        let item = format!(
-            "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
-             <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
-        );
-        items.push_str(&item);
-    }
-    format!(
-        "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
-    )
 }
 
 fn rendered(wanted: &RenderWanted) -> Msg {
