@@ -45,6 +45,8 @@ pub enum Command {
     Mute,
     /// The rules.
     Rules,
+    /// The tags of a feed, or the name of a tag.
+    Tags,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.

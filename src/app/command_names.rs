@@ -47,6 +47,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::Sort => "sort",
         Command::Search => "search",
         Command::SaveSearch => "save-search",
+        Command::Tags => "tags",
         Command::Mute => "mute",
         Command::Rules => "rules",
         Command::Palette => "command",

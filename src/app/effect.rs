@@ -84,6 +84,8 @@ pub enum Effect {
     Rule(Box<RuleWish>),
     /// Count what the rules hit.
     CountRuled,
+    /// Write which tags are folded.
+    SaveFolded(std::collections::BTreeSet<String>),
     /// Open an address in the reader's browser.
     Open(String),
     /// Subscribe to everything an OPML file names.

@@ -147,6 +147,13 @@ pub const BINDINGS: &[Binding] = &[
         "mute: a rule made from this entry, with a preview of what it hits; in the feeds: all rules",
     ),
     binding(
+        "t",
+        &[Key::char('t')],
+        &[],
+        Command::Tags,
+        "tags of the feed, with commas; on a tag: another name for it",
+    ),
+    binding(
         "F",
         &[Key::char('F')],
         &[],

@@ -60,6 +60,8 @@ pub mod span;
 pub mod sparing;
 pub mod subscribing;
 pub mod subscription;
+pub mod tag_tree;
+pub mod tagging;
 pub mod traffic;
 pub mod undoing;
 pub mod unsubscribing;

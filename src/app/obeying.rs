@@ -13,7 +13,8 @@ use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
     attention, browsing, editing, explaining, foreseeing, marking, muting, outlining, palette,
-    preferring, reading, rule_list, saving, searching, undoing, unsubscribing, walking, wishing,
+    preferring, reading, rule_list, saving, searching, tag_tree, tagging, undoing, unsubscribing,
+    walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -27,14 +28,11 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Up | Command::HalfUp | Command::PageUp | Command::First => {
             walking::go(model, now, false, distance(command))
         }
-        Command::Left => {
-            walking::left(model);
-            Vec::new()
-        }
-        Command::Right => {
+        Command::Left => left(model, now),
+        Command::Right => tag_tree::unfold(model).unwrap_or_else(|| {
             walking::right(model);
             Vec::new()
-        }
+        }),
         Command::Back => walking::back(model, now),
         Command::Quit => vec![Effect::Stop],
         Command::Help => help(model),
@@ -47,6 +45,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::PreviousEntry => reading::neighbour(model, false),
         Command::Search => searching::open(model),
         Command::SaveSearch => saving::save(model, now),
+        Command::Tags => tagging::open(model, now),
         Command::Mute => muting::mute(model, now),
         Command::Rules => rule_list::open(model, now),
         Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
@@ -84,6 +83,20 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             Vec::new()
         }
     }
+}
+
+/// To the pane on the left; in the tree of tags to the tag above, or together.
+fn left(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let before = model.screen.feeds.selected;
+    let folded = tag_tree::fold(model);
+    let mut effects = folded.unwrap_or_else(|| {
+        walking::left(model);
+        Vec::new()
+    });
+    if model.screen.feeds.selected != before {
+        effects.extend(walking::open_list(model, now));
+    }
+    effects
 }
 
 /// Hides the selected gap, else gives up the selected search, else the selected subscription.

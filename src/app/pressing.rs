@@ -13,7 +13,7 @@ use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
 use super::{
     browsing, editing, explaining, muting, outlining, palette, reading, rule_list, saving,
-    searching,
+    searching, tagging,
 };
 
 /// Text was pasted.
@@ -51,9 +51,8 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     model.screen.notice =
         model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
-        if prompt.purpose == PromptPurpose::Search
-            && let Some(effects) = searching::pressed(model, now, key)
-        {
+        let purpose = prompt.purpose;
+        if let Some(effects) = own_meaning(model, now, purpose, key) {
             return effects;
         }
         let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay else { return Vec::new() };
@@ -118,6 +117,23 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     commanded(model, now, command)
 }
 
+/// A key that means something of its own in a line that is being typed.
+fn own_meaning(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    purpose: PromptPurpose,
+    key: Key,
+) -> Option<Vec<Effect>> {
+    if purpose == PromptPurpose::Search {
+        return searching::pressed(model, now, key);
+    }
+    let completes = matches!(purpose, PromptPurpose::Tags(_)) && key == Key::code(Code::Tab);
+    completes.then(|| {
+        tagging::complete(model);
+        Vec::new()
+    })
+}
+
 /// Does what a command says, if it works where the reader is.
 pub fn commanded(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
     let over = matches!(model.screen.overlay, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
@@ -163,6 +179,9 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
         return outlining::typed(model, now, (feed, replaces), &prompt.text);
     }
+    if let PromptPurpose::Tags(feed) = prompt.purpose {
+        return tagging::tagged(model, now, feed, &prompt.text);
+    }
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
@@ -177,9 +196,11 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
         PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
+        PromptPurpose::RenameTag => tagging::renamed(model, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
-        // The edit dialog, the palette and the search have the keys themselves; a rule was dealt with.
+        // The edit dialog, the palette and the search have the keys themselves; a rule and tags were dealt with.
         PromptPurpose::Field(_)
+        | PromptPurpose::Tags(_)
         | PromptPurpose::Condition
         | PromptPurpose::Command
         | PromptPurpose::Search

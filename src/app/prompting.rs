@@ -35,6 +35,10 @@ pub enum PromptPurpose {
     Search,
     /// Another name for a saved search, by its number.
     Rename(u32),
+    /// The tags of a feed.
+    Tags(FeedKey),
+    /// Another name for the selected tag.
+    RenameTag,
     /// A line of the edit dialog.
     Field(EditField),
     /// A line of the dialog of a rule.
@@ -80,6 +84,8 @@ impl Prompt {
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Rename(_) => "Call the search: ",
+            PromptPurpose::Tags(_) => "Tags (Tab completes): ",
+            PromptPurpose::RenameTag => "Call the tag: ",
             PromptPurpose::Field(field) => field.label(),
             PromptPurpose::Condition => "",
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",

@@ -10,7 +10,7 @@ use super::model::Model;
 use super::ruling::{self, RuleChanges};
 use super::saving::{self, SavedSearch};
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
-use super::{moving, preferring, recalling, unsubscribing, wishing};
+use super::{moving, preferring, recalling, tagging, unsubscribing, wishing};
 use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 
@@ -88,6 +88,13 @@ pub enum Step {
         changes: Box<RuleChanges>,
         /// It was taken back: its step makes it again.
         forward: bool,
+    },
+    /// A tag of several feeds has another name.
+    Retagged {
+        /// The tags of those feeds before.
+        tags: Vec<(FeedKey, Vec<String>)>,
+        /// The rules before, which may name it.
+        rules: Vec<EntryRule>,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {
@@ -213,6 +220,12 @@ fn take_back(
             let inverse = Step::Searches { before: model.searches.list.clone() };
             model.screen.say(now, format!("{done}: the lists of searches"));
             (saving::take_back(model, now, before), Some(inverse))
+        }
+        Step::Retagged { tags, rules } => {
+            let text = format!("{done}: the tags of {} feeds", tags.len());
+            let (effects, inverse) = tagging::put(model, now, tags, rules);
+            model.screen.say(now, text);
+            (effects, Some(inverse))
         }
         Step::Rules { before, changes, forward } => {
             model.screen.say(now, format!("{done}: the rules"));

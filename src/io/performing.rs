@@ -83,6 +83,7 @@ impl Performer {
             Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
             Effect::SaveRules(rules) => self.keeper.hand(Job::SaveRules(rules)),
             Effect::Rule(wish) => self.keeper.hand(Job::Rule(wish)),
+            Effect::SaveFolded(folded) => self.keeper.hand(Job::SaveFolded(folded)),
             Effect::CountRuled => self.keeper.hand(Job::CountRuled),
             Effect::PreviewRule(number, rule) => self.preview(number, rule),
             Effect::FindHits(rule) => {

@@ -51,6 +51,7 @@ impl Runtime {
         let salt = store.salt(clock::chance())?;
         let saved = store.subscriptions()?;
         let (last_feed, unreadable) = (store.last_feed()?, store.unreadable()?);
+        let folded = store.folded()?;
         let (searches, rules) = (store.saved_searches()?, store.rules()?);
         let http = Http::new(&settings.network, Limits::default()).map_err(StartError::System)?;
         let (sender, messages) = unbounded_channel();
@@ -58,6 +59,7 @@ impl Runtime {
             .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
         let mut model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
         model.last_feed = last_feed;
+        model.screen.feeds.folded = folded;
         saving::take(&mut model, searches);
         ruling::take(&mut model, rules);
         if let [first, ..] = unreadable.as_slice() {

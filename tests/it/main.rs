@@ -42,6 +42,7 @@ mod searching;
 mod simulation;
 mod site;
 mod store;
+mod tags;
 mod timing;
 mod undoing;
 mod world;

@@ -275,6 +275,10 @@ impl World {
                 Some(Msg::HitsFound(rule.id, found.keys))
             }
             Effect::Rule(wish) => Some(Msg::Ruled(Box::new(self.store.rule(&wish).unwrap()))),
+            Effect::SaveFolded(folded) => {
+                self.store.save_folded(&folded).unwrap();
+                None
+            }
             Effect::CountRuled => Some(Msg::RuledCounted(self.store.count_ruled().unwrap())),
             Effect::Open(address) => {
                 self.opened.push(address);
@@ -373,6 +377,7 @@ impl World {
     pub fn reload(&self) -> Model {
         let saved = self.store.subscriptions().unwrap();
         let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
+        model.screen.feeds.folded = self.store.folded().unwrap();
         backissue::app::saving::take(&mut model, self.store.saved_searches().unwrap());
         backissue::app::ruling::take(&mut model, self.store.rules().unwrap());
         model

@@ -68,6 +68,8 @@ pub enum Job {
     SaveRules(Vec<EntryRule>),
     /// What is to be done with the entries of a rule; answered by [`Msg::Ruled`].
     Rule(Box<RuleWish>),
+    /// Which tags are folded.
+    SaveFolded(std::collections::BTreeSet<String>),
     /// What the rules hit; answered by [`Msg::RuledCounted`].
     CountRuled,
     /// Finish what was handed in and stop.
@@ -254,6 +256,7 @@ impl Concerns {
             | Job::CountFound(_)
             | Job::SaveRules(_)
             | Job::Rule(_)
+            | Job::SaveFolded(_)
             | Job::CountRuled
             | Job::Stop => Self::Nobody,
         }
@@ -365,6 +368,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::RulesSaved)
         }
         Job::Rule(wish) => Some(Msg::Ruled(Box::new(store.rule(&wish)?))),
+        Job::SaveFolded(folded) => {
+            store.save_folded(&folded)?;
+            None
+        }
         Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
         Job::Stop => None,
     })

@@ -16,6 +16,8 @@ use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 
 /// Name of the rules among the facts about the store.
 const RULES_KEY: &[u8] = b"rules";
+/// Name of the folded tags among the facts about the store.
+const FOLDED_KEY: &[u8] = b"folded";
 /// The marks that rules set.
 const RULED_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
@@ -83,6 +85,18 @@ impl Store {
         self.about.insert(RULES_KEY, codec::encode(&rules)?)?;
         self.rulings.judge = Judge::new(rules);
         self.rulings.rules = rules.to_vec();
+        Ok(())
+    }
+
+    /// The tags that are folded; none if their record is damaged.
+    pub fn folded(&self) -> Result<BTreeSet<String>, StoreError> {
+        let bytes = self.about.get(FOLDED_KEY)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Writes which tags are folded.
+    pub fn save_folded(&self, folded: &BTreeSet<String>) -> Result<(), StoreError> {
+        self.about.insert(FOLDED_KEY, codec::encode(folded)?)?;
         Ok(())
     }
 
