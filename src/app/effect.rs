@@ -7,6 +7,7 @@ use super::learning::LearnWanted;
 use super::listing::RowsWanted;
 use super::ruling::RuleWish;
 use super::saving::SavedSearch;
+use super::settings::NetworkSettings;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag};
@@ -90,6 +91,8 @@ pub enum Effect {
     Open(String),
     /// Subscribe to everything an OPML file names.
     Import(String),
+    /// Ask the network as these settings say from now on.
+    Reconnect(Box<NetworkSettings>),
     /// Leave for the demo.
     OpenDemo,
     /// End what is on the screen: from the demo back to where it was opened, else the program.

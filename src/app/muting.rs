@@ -344,7 +344,10 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         | Code::PageUp
         | Code::PageDown
         | Code::Home
-        | Code::End => {
+        | Code::End
+        | Code::Insert
+        | Code::Alt(_)
+        | Code::Function(_) => {
             form.line_mut().map(|prompt| prompt.key(key));
         }
     }

@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use super::command::Command;
 use super::effect::Effect;
 use super::key::Key;
-use super::keymap;
 use super::model::Model;
 use super::obeying;
 use super::screen::{Overlay, Pane};
@@ -41,7 +40,7 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, open: RuleList, key: Key) 
         model.screen.overlay = Some(Overlay::Rules(RuleList { selected }));
         Vec::new()
     };
-    match keymap::command(key, Pane::Feeds) {
+    match model.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => place(model, selected.saturating_add(1).min(last)),
         Some(Command::Up) => place(model, selected.saturating_sub(1)),
         Some(Command::First) => place(model, 0),

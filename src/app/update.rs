@@ -12,7 +12,7 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     backfilling, explaining, foreseeing, gap_rows, learning, marking, muting, pressing, reading,
-    recalling, refreshing, ruling, saving, searching, sparing, walking, wishing,
+    recalling, reconfiguring, refreshing, ruling, saving, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -106,6 +106,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             ruling::failed(model);
             complained(model, now, why)
         }
+        Msg::Configured(read) => reconfiguring::reconfigured(model, now, *read),
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
         Msg::WantHistory(feed, wish) => wishing::want(model, now, feed, wish),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::http::Http;
+use super::http::{Http, Limits};
 use super::store::{Job, Keeper, RuleHits, Store, Texts};
 use super::{browser, clock};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
@@ -58,7 +58,7 @@ impl Performer {
     }
 
     /// Hands an effect on. Nothing here waits.
-    pub fn perform(&self, effect: Effect) -> Option<Ending> {
+    pub fn perform(&mut self, effect: Effect) -> Option<Ending> {
         match effect {
             Effect::Fetch(request) => self.fetch(request),
             Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
@@ -95,6 +95,12 @@ impl Performer {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
             }
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
+            Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
+                Ok(http) => self.http = Arc::new(http),
+                Err(why) => {
+                    self.answers.send(Msg::Trouble(why)).ok();
+                }
+            },
             Effect::OpenDemo => return Some(Ending::Demo),
             Effect::Quit => return Some(Ending::Quit),
             Effect::Stop => return Some(Ending::Stop),

@@ -35,6 +35,7 @@ mod palette;
 mod plans;
 mod polite;
 mod random_keys;
+mod rebinding;
 mod rhythms;
 mod rules;
 mod screens;

@@ -284,7 +284,7 @@ impl World {
                 self.opened.push(address);
                 None
             }
-            Effect::Import(_) | Effect::OpenDemo => None,
+            Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
             Effect::Quit | Effect::Stop => {
                 self.quit = true;
                 None
