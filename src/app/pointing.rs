@@ -10,6 +10,7 @@ use super::listing::{Row, RowOrder};
 use super::model::Model;
 use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose};
+use super::rule_list::RULE_LINES;
 use super::screen::{Area, Overlay, Pane};
 use super::{attention, foreseeing, listing, pressing, reading, walking};
 
@@ -65,7 +66,12 @@ fn rolled_over_panes(
     let steps = match &model.screen.overlay {
         Some(Overlay::Help(_) | Overlay::Plan(_)) => WHEEL_ROWS,
         Some(
-            Overlay::Timetable(_) | Overlay::Choice(_) | Overlay::Palette(_) | Overlay::Edit(_),
+            Overlay::Timetable(_)
+            | Overlay::Choice(_)
+            | Overlay::Palette(_)
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_),
         ) => 1,
         Some(Overlay::Prompt(_)) => return rolled(model, mouse, down),
         None => 0,
@@ -284,13 +290,37 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
             }
             Vec::new()
         }
+        (Some(Overlay::Mute(_) | Overlay::Rules(_)), Some(line)) => clicked_rules(model, now, line),
         (Some(Overlay::Prompt(Prompt { purpose: PromptPurpose::Search, .. })), _) => {
             let mut effects = pressing::pressed(model, now, Key::code(Code::Enter));
             effects.extend(clicked(model, now, mouse));
             effects
         }
         (Some(Overlay::Plan(_)), Some(_))
-        | (Some(Overlay::Choice(_) | Overlay::Edit(_)), None)
+        | (
+            Some(Overlay::Choice(_) | Overlay::Edit(_) | Overlay::Mute(_) | Overlay::Rules(_)),
+            None,
+        )
         | (Some(Overlay::Prompt(_)) | None, _) => Vec::new(),
     }
+}
+
+/// A click on a line of a rule's dialog, or on one of the rules.
+fn clicked_rules(model: &mut Model, now: DateTime<Utc>, line: usize) -> Vec<Effect> {
+    let top = usize::from(model.screen.viewport.overlay_top);
+    if let Some(Overlay::Mute(form)) = &mut model.screen.overlay {
+        let place = top.saturating_add(line);
+        if place < form.rows.len() {
+            form.selected = place;
+        }
+    }
+    let Some(Overlay::Rules(list)) = &mut model.screen.overlay else { return Vec::new() };
+    let place = top.saturating_add(line.checked_div(RULE_LINES).unwrap_or(0));
+    if place == list.selected {
+        return pressing::pressed(model, now, Key::code(Code::Enter));
+    }
+    if place < model.rules.list.len() {
+        list.selected = place;
+    }
+    Vec::new()
 }

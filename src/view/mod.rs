@@ -15,6 +15,7 @@ mod edit;
 mod entries;
 mod feeds;
 mod help;
+mod mute;
 mod palette;
 mod pane;
 mod plan;
