@@ -6,6 +6,7 @@ use super::fetching::Request;
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
 use super::saving::SavedSearch;
+use super::settings::NetworkSettings;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
@@ -80,6 +81,8 @@ pub enum Effect {
     Copy(String),
     /// Give the terminal back and stop until the shell lets it go on.
     Suspend,
+    /// Ask the network as these settings say from now on.
+    Reconnect(Box<NetworkSettings>),
     /// Leave for the demo.
     OpenDemo,
     /// End what is on the screen: from the demo back to where it was opened, else the program.

@@ -33,6 +33,8 @@ pub enum PromptPurpose {
     Command,
     /// What to look for.
     Search,
+    /// What the lines of the help must hold.
+    Help,
     /// Another name for a saved search, by its number.
     Rename(u32),
     /// A line of the edit dialog.
@@ -77,6 +79,7 @@ impl Prompt {
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
+            PromptPurpose::Help => "Find in the keys: ",
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Field(field) => field.label(),
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
@@ -122,6 +125,9 @@ impl Prompt {
             Key {
                 code:
                     Code::Char(_)
+                    | Code::Alt(_)
+                    | Code::Function(_)
+                    | Code::Insert
                     | Code::Tab
                     | Code::BackTab
                     | Code::Up

@@ -8,6 +8,8 @@ use super::editing::EditForm;
 use super::explaining::PlanPane;
 use super::feeds_pane::FeedsPane;
 use super::foreseeing::TimetablePane;
+use super::helping::HelpPane;
+use super::key::Key;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
@@ -41,6 +43,8 @@ pub struct Screen {
     pub overlay: Option<Overlay>,
     /// What lies below that and is seen again when it is closed; the topmost last, each kind once.
     pub beneath: Vec<Overlay>,
+    /// Keys typed of a longer sequence.
+    pub begun: Vec<Key>,
     /// The last message.
     pub notice: Option<Notice>,
     /// Sizes measured when the screen was drawn last.
@@ -101,8 +105,8 @@ pub struct Reader {
 /// What lies over the panes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Overlay {
-    /// The keys that work here, from a line on.
-    Help(usize),
+    /// The keys that work here.
+    Help(HelpPane),
     /// A line being typed.
     Prompt(Prompt),
     /// A page names several feeds: which one?
@@ -214,11 +218,14 @@ impl Screen {
         if self.zoomed && self.focus == Pane::Reader {
             return Arrangement::Narrow;
         }
-        self.arrangement_by_size()
+        self.usual_arrangement()
     }
 
     /// How the panes are arranged when the reader does not have the screen alone.
-    pub const fn arrangement_by_size(&self) -> Arrangement {
+    pub const fn usual_arrangement(&self) -> Arrangement {
+        if self.appearance.plain {
+            return Arrangement::Narrow;
+        }
         match self.size.0 {
             0..80 => Arrangement::Narrow,
             80..120 => Arrangement::Medium,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::rebinding::Keymap;
 use crate::history::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub history: HistorySettings,
     /// The screen.
     pub ui: UiSettings,
+    /// The keys in force.
+    pub keys: Keymap,
 }
 
 /// `[network]`.
@@ -199,6 +202,7 @@ impl Default for Settings {
                 plain: false,
                 text_width: 80,
             },
+            keys: Keymap::default(),
         }
     }
 }

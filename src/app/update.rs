@@ -12,7 +12,7 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     backfilling, explaining, foreseeing, gap_rows, learning, marking, pointing, pressing, reading,
-    recalling, refreshing, saving, searching, sparing, walking, wishing,
+    recalling, reconfiguring, refreshing, saving, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -28,7 +28,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: an arm for each message")]
+#[expect(clippy::too_many_lines, reason = "a table: a line for each message")]
 fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => pressing::pressed(model, now, key),
@@ -109,6 +109,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             model.undo.give_up();
             complained(model, now, why)
         }
+        Msg::Configured(read) => reconfiguring::reconfigured(model, now, *read),
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
         Msg::WantHistory(feed, wish) => wishing::want(model, now, feed, wish),

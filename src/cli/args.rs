@@ -35,6 +35,9 @@ pub(super) struct Options {
     /// Ask nothing of the network
     #[arg(long, global = true)]
     pub(super) offline: bool,
+    /// Show words in the place of lines and signs, one pane at a time, for screen readers
+    #[arg(long, global = true)]
+    pub(super) plain: bool,
     /// Say more about what is done
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
@@ -76,6 +79,8 @@ pub(super) enum Command {
     Lint(LintArgs),
     /// Try ways of polling on recorded publication times: the paper's experiment
     Simulate(SimulateArgs),
+    /// Say where the configuration file is and whether it is good
+    Config(ConfigArgs),
     /// Check the store, the configuration and the terminal
     Doctor(DoctorArgs),
 }
@@ -339,6 +344,14 @@ pub(super) struct LintArgs {
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// `config`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ConfigArgs {
+    /// Print a configuration with every key, its default and what it is for
+    #[arg(long)]
+    pub(super) print_default: bool,
 }
 
 /// `doctor`.

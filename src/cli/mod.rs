@@ -8,6 +8,7 @@ use clap::Parser;
 
 mod add;
 mod args;
+mod config;
 mod demo;
 mod doctor;
 mod entries;
@@ -87,6 +88,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Parse(args)) => parse::run(&args),
         Some(Command::Lint(args)) => lint::run(&options, &args),
         Some(Command::Simulate(args)) => simulate::run(&options, &args),
+        Some(Command::Config(args)) => config::run(&options, &args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
     }
 }

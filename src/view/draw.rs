@@ -17,8 +17,8 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, dressing, edit, entries, feeds, help, palette, pane, plan, reader, status, timetable,
-    welcome,
+    choice, dressing, edit, entries, feeds, help, hyperlinks, palette, pane, plain, plan, reader,
+    status, timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
@@ -34,7 +34,15 @@ const FEEDS_COLUMNS: u16 = 30;
 /// Draws the model and says what was measured.
 pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
     let viewport = draw_roles(frame, model, now);
-    dressing::dress(frame.buffer_mut(), &model.screen.appearance);
+    let appearance = &model.screen.appearance;
+    if appearance.plain {
+        plain::point(frame, model, &viewport);
+        plain::write_out(frame.buffer_mut());
+    }
+    dressing::dress(frame.buffer_mut(), appearance);
+    if appearance.hyperlinks {
+        hyperlinks::link(frame.buffer_mut(), model, &viewport);
+    }
     viewport
 }
 
@@ -57,11 +65,12 @@ fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewp
     } else {
         draw_panes(frame, panes, model, now)
     };
-    status::draw(frame, bottom, model, now);
     let over = model.screen.beneath.iter().chain(&model.screen.overlay);
-    over.fold(viewport, |viewport, overlay| {
+    let viewport = over.fold(viewport, |viewport, overlay| {
         draw_overlay(frame, panes, model, overlay, viewport, now)
-    })
+    });
+    status::draw(frame, bottom, model, now);
+    viewport
 }
 
 /// Draws what lies over the panes; the plan and the timetable leave the subscriptions in sight where they can.
@@ -82,8 +91,8 @@ fn draw_overlay(
         }
     };
     match overlay {
-        Overlay::Help(top) => {
-            let help_lines = help::draw(frame, panes, model.screen.focus, *top);
+        Overlay::Help(pane) => {
+            let help_lines = help::draw(frame, panes, model, pane);
             Viewport { help_lines, ..viewport }
         }
         Overlay::Choice(choice) => {
@@ -91,7 +100,7 @@ fn draw_overlay(
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Palette(palette) => {
-            let (rows, top) = palette::draw(frame, panes, palette);
+            let (rows, top) = palette::draw(frame, panes, palette, &model.settings.keys);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Plan(shown) => {

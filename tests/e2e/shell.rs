@@ -57,9 +57,9 @@ fn ctrl_z_goes_back_to_the_shell_and_fg_goes_on() {
     let (mut session, id) = shell_with_demo();
     for round in 0..2 {
         if round == 0 {
-            session.press("\x1a")
+            session.press("\x1a");
         } else {
-            send("TSTP", &id)
+            send("TSTP", &id);
         }
         until_the_shell_has_it(&mut session);
         session.press("fg\n");

@@ -3,6 +3,8 @@
 //!
 //! `BACKISSUE_KEYS=5000` presses more keys than the ordinary run.
 
+use std::fmt::Write as _;
+
 use backissue::app::msg::Msg;
 use backissue::app::pointing::{Gesture, Mouse};
 use backissue::app::subscription::SubscriptionRecord;
@@ -121,7 +123,7 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
         for _ in 0..STRETCH {
             if dice.roll(6) == 0 {
                 let mouse = dice.mouse(columns, rows);
-                pressed += &format!("{mouse:?}");
+                write!(pressed, "{mouse:?}").unwrap();
                 world.tell(Msg::Mouse(mouse));
                 world.draw();
                 continue;
