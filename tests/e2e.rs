@@ -307,8 +307,9 @@ fn reaches_the_edges(screen: &vt100::Screen, columns: u16, rows: u16) -> bool {
         let cell = screen.cell(row, column).map_or("", vt100::Cell::contents);
         !cell.is_empty() && signs.contains(cell)
     };
+    // A message of several lines lies over the lower border.
+    let covered = screen.cell(rows - 2, 0).is_some_and(|cell| cell.contents().trim().is_empty());
     corner(0, 0, "┌")
         && corner(0, columns - 1, "┐")
-        && corner(rows - 2, 0, "└")
-        && corner(rows - 2, columns - 1, "┘")
+        && (covered || (corner(rows - 2, 0, "└") && corner(rows - 2, columns - 1, "┘")))
 }

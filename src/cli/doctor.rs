@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use super::args::{DoctorArgs, Options};
 use super::session::{self, Failure};
-use super::{Done, search};
+use super::{Done, compacting, search};
 use crate::io::console;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::Store;
@@ -48,6 +48,9 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
         console::put("'backissue doctor --repair' puts right what can be put right");
     }
     let found = index_found(&store, args.repair)?;
+    if args.compact {
+        compacting::compact(store)?;
+    }
     let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
     let wrong = misconfigured || found || health.findings.iter().any(|finding| !finding.repaired);
     Ok(if wrong { Done::WithFailures } else { Done::All })

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use super::args::Options;
 use super::session::{self, Failure, block_on};
-use super::{Done, demo};
+use super::{Done, compacting, demo};
 use crate::app::reconfiguring;
 use crate::io::clock;
 use crate::io::performing::Ending;
@@ -29,7 +29,12 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
             show(runtime, options.verbose).await
         })?;
         match ending {
-            Ending::Quit | Ending::Stop | Ending::Suspend => return Ok(Done::All),
+            Ending::Quit => {
+                compacting::at_the_end(options)?;
+                return Ok(Done::All);
+            }
+            // Who stops the program wants it to end now.
+            Ending::Stop | Ending::Suspend => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
                 if demo::look_around(options)? == Ending::Stop {

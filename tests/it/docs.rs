@@ -41,7 +41,7 @@ const COMMANDS: [(&str, &[&str]); 23] = [
     ("lint", &["URL", "FILE", "--url", "--json"]),
     ("simulate", &["--feeds", "--policy", "--rules", "--budget", "--stdio", "--table"]),
     ("config", &["--print-default"]),
-    ("doctor", &["--repair"]),
+    ("doctor", &["--repair", "--compact"]),
     ("backup", &["FILE"]),
     ("restore", &["FILE"]),
     ("completions", &["SHELL"]),

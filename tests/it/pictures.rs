@@ -54,7 +54,7 @@ fn the_pictures_of_the_readme_are_what_is_drawn() {
             "gap",
             "gjjjjjjjjjjjl",
             Some("missing"),
-            "k",
+            "",
             (124, 20),
             "A line in the list where older entries are missing",
         ),
