@@ -76,8 +76,14 @@ fn rolled_over_panes(
         Some(Overlay::Prompt(_)) => return rolled(model, mouse, down),
         None => 0,
     };
-    let key = Key::code(if down { Code::Down } else { Code::Up });
-    (0..steps).flat_map(|_| pressing::pressed(model, now, key)).collect()
+    if matches!(
+        model.screen.overlay,
+        Some(Overlay::Choice(_) | Overlay::Palette(_) | Overlay::Edit(_))
+    ) {
+        let key = Key::code(if down { Code::Down } else { Code::Up });
+        return pressing::pressed(model, now, key);
+    }
+    (0..steps).flat_map(|_| walking::go(model, now, down, walking::Distance::One)).collect()
 }
 
 /// The wheel scrolls the pane under it.
