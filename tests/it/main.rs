@@ -34,6 +34,7 @@ mod opml;
 mod palette;
 mod plans;
 mod polite;
+mod previews;
 mod random_keys;
 mod rebinding;
 mod rhythms;
