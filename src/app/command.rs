@@ -93,6 +93,14 @@ pub enum Command {
     Edit,
     /// Another order of the feeds.
     Sort,
+    /// The next theme.
+    Theme,
+    /// The reader pane alone, and back.
+    Zoom,
+    /// Copy the link of the entry or feed.
+    CopyLink,
+    /// Stop until the shell lets it go on.
+    Suspend,
     /// The command palette.
     Palette,
     /// Help.

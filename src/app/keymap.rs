@@ -167,13 +167,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     binding("A", &[Key::char('A')], &[], Command::MarkAll, "mark this list read (u takes it back)"),
     binding("s", &[Key::char('s')], ENTRIES, Command::Star, "star, or take the star away"),
-    binding(
-        "u Ctrl-z",
-        &[Key::char('u'), Key::ctrl('z')],
-        &[],
-        Command::Undo,
-        "undo the last mark or change",
-    ),
+    binding("u", &[Key::char('u')], &[], Command::Undo, "undo the last mark or change"),
     binding("Ctrl-y", &[Key::ctrl('y')], &[], Command::Redo, "do again what was undone"),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
@@ -182,6 +176,20 @@ pub const BINDINGS: &[Binding] = &[
         READER,
         Command::Digit('1'),
         "follow a link of the entry; Enter ends a longer number",
+    ),
+    binding(
+        "y",
+        &[Key::char('y')],
+        &[],
+        Command::CopyLink,
+        "copy the link of the entry, or of the selected feed",
+    ),
+    binding(
+        "z",
+        &[Key::char('z')],
+        ENTRIES,
+        Command::Zoom,
+        "the reader alone on the screen, and back",
     ),
     binding("a", &[Key::char('a')], &[], Command::Add, "add a subscription"),
     binding(
@@ -249,6 +257,13 @@ pub const BINDINGS: &[Binding] = &[
         "show all, unread or starred entries, or those that rules hide",
     ),
     binding(
+        "T",
+        &[Key::char('T')],
+        &[],
+        Command::Theme,
+        "the next theme; ':theme light' chooses one",
+    ),
+    binding(
         ": Ctrl-p",
         &[Key::char(':'), Key::ctrl('p')],
         &[],
@@ -256,6 +271,13 @@ pub const BINDINGS: &[Binding] = &[
         "every command by its name; 'goto 2014-03' takes what stands behind it along",
     ),
     binding("?", &[Key::char('?')], &[], Command::Help, "the keys that work here"),
+    binding(
+        "Ctrl-z",
+        &[Key::ctrl('z')],
+        &[],
+        Command::Suspend,
+        "back to the shell for a while; fg goes on",
+    ),
     binding("Ctrl-c", &[Key::ctrl('c')], &[], Command::Quit, "end at once; everything is saved"),
 ];
 

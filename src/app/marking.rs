@@ -131,7 +131,7 @@ fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
 pub(super) fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",
-        (Flag::Read, false) => "marked unread",
+        (Flag::Read | Flag::FromHistory, false) => "marked unread",
         (Flag::Opened, true) => "read",
         (Flag::Opened, false) => "not read yet",
         (Flag::Starred, true) => "starred",
@@ -139,7 +139,6 @@ pub(super) fn words(flag: Flag, value: bool, count: usize) -> String {
         (Flag::Hidden, true) => "hidden",
         (Flag::Hidden, false) => "shown again",
         (Flag::FromHistory, true) => "read from history again",
-        (Flag::FromHistory, false) => "marked unread",
     };
     format!("{count} {what}")
 }

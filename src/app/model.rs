@@ -169,6 +169,14 @@ impl Model {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
     }
 
+    /// What the terminal's title says.
+    pub fn title(&self) -> String {
+        match self.unread() {
+            0 => "backissue".to_owned(),
+            unread => format!("backissue · {unread} unread"),
+        }
+    }
+
     /// Starred entries over all feeds.
     pub fn starred(&self) -> u32 {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))

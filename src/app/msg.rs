@@ -6,6 +6,7 @@ use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::key::Key;
 use super::listing::RowsLoaded;
+use super::pointing::Mouse;
 use super::poll_log::PollLogEntry;
 use super::reconfiguring::Reconfigured;
 use super::refreshing::PollWish;
@@ -22,8 +23,18 @@ pub enum Msg {
     Key(Key),
     /// Text was pasted.
     Pasted(String),
+    /// Something was done with the mouse.
+    Mouse(Mouse),
     /// The terminal has a new size, in columns and rows.
     Resized(u16, u16),
+    /// The terminal got the keys, or lost them.
+    Focused(bool),
+    /// The program is asked to stop for a while, as by Ctrl-z in a shell.
+    Suspend,
+    /// It goes on after that, on a terminal of so many columns and rows.
+    Continued(u16, u16),
+    /// It cannot stop for a while: there is no shell to go back to.
+    NoShell,
     /// Time passed.
     Tick,
     /// The machine was asleep.

@@ -12,9 +12,9 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, helping, marking, muting, outlining,
-    palette, preferring, reading, rule_list, saving, searching, tag_tree, tagging, undoing,
-    unsubscribing, walking, wishing,
+    appearance, attention, browsing, copying, editing, explaining, foreseeing, helping, marking,
+    muting, outlining, palette, preferring, reading, rule_list, saving, searching, tag_tree,
+    tagging, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -73,6 +73,10 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             explaining::switch_zone(model, now);
             Vec::new()
         }
+        Command::Theme => appearance::next(model, now),
+        Command::Zoom => reading::zoom(model, now),
+        Command::CopyLink => copying::copy_link(model, now),
+        Command::Suspend => vec![Effect::Suspend],
         Command::Outline => outlining::begin(model, now),
         Command::MoreOften => preferring::pace(model, now, Pace::More),
         Command::LessOften => preferring::pace(model, now, Pace::Less),

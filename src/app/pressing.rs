@@ -57,6 +57,10 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
 pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     model.screen.notice =
         model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
+    // Whoever wants back to the shell is in the midst of something.
+    if key.ctrl && model.settings.keys.command(key, model.screen.focus) == Some(Command::Suspend) {
+        return obey(model, now, Command::Suspend);
+    }
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
         let purpose = prompt.purpose;
         if let Some(effects) = own_meaning(model, now, purpose, key) {

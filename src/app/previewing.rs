@@ -177,8 +177,8 @@ pub fn arrived(
 /// The reader chose one of the feeds a page names, or none of them. What is here already is not asked for again.
 pub fn chosen(model: &mut Model, now: DateTime<Utc>, choice: Choice, takes: bool) -> Vec<Effect> {
     let Some(mut addition) = model.additions.remove(&choice.addition) else { return Vec::new() };
-    let taken = addition.found.get(choice.selected).filter(|_| takes);
-    let Some(url) = taken.map(|candidate| candidate.url.clone()) else {
+    let wanted = addition.found.get(choice.selected).filter(|_| takes);
+    let Some(url) = wanted.map(|candidate| candidate.url.clone()) else {
         addition.ended = Some(Err("none of its feeds was chosen".into()));
         addition.previews.known.clear();
         model.traffic.drop_waiting(|purpose| *purpose == Purpose::Discover(choice.addition));

@@ -283,6 +283,19 @@ pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
+/// The reader pane alone on the screen, or beside the others again.
+pub fn zoom(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    model.screen.zoomed = model.screen.focus != Pane::Reader || !model.screen.zoomed;
+    match model.screen.focus {
+        Pane::Entries if model.screen.reader.is_none() => open_selected(model, now),
+        Pane::Feeds | Pane::Entries => {
+            walking::right(model);
+            Vec::new()
+        }
+        Pane::Reader => Vec::new(),
+    }
+}
+
 /// A digit of a link's number. The link is opened as soon as no longer number can be meant.
 pub fn digit(model: &mut Model, now: DateTime<Utc>, digit: char) -> Vec<Effect> {
     let Some(reader) = &mut model.screen.reader else { return Vec::new() };

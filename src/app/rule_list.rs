@@ -10,6 +10,9 @@ use super::obeying;
 use super::screen::{Overlay, Pane};
 use super::{muting, ruling};
 
+/// Lines of a rule.
+pub const ROW_LINES: usize = 2;
+
 /// The open list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RuleList {

@@ -11,9 +11,9 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, importing, learning, marking, muting, pressing,
-    reading, recalling, reconfiguring, refreshing, ruling, saving, searching, sparing, walking,
-    wishing,
+    backfilling, explaining, foreseeing, gap_rows, importing, learning, marking, muting, pointing,
+    pressing, reading, recalling, reconfiguring, refreshing, ruling, saving, searching, sparing,
+    touring, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -21,7 +21,7 @@ use crate::history::{Counters, FeedKey};
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     let mut effects = happened(model, now, msg);
     effects.extend(gap_rows::follow(model, now));
-    gap_rows::hint(model, now);
+    touring::follow(model);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
     foreseeing::sum_up(model, now);
@@ -36,6 +36,21 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Pasted(text) => pressing::pasted(model, now, &text),
         Msg::Resized(columns, rows) => {
             model.screen.size = (columns, rows);
+            Vec::new()
+        }
+        Msg::Mouse(mouse) => pointing::pointed(model, now, mouse),
+        Msg::Focused(focused) => {
+            model.screen.unfocused = !focused;
+            Vec::new()
+        }
+        Msg::Suspend => vec![Effect::Suspend],
+        Msg::Continued(columns, rows) => {
+            model.screen.size = (columns, rows);
+            sparing::woke(model, now);
+            ticked(model, now)
+        }
+        Msg::NoShell => {
+            model.screen.say(now, "there is no shell to go back to: q leaves");
             Vec::new()
         }
         Msg::Tick => ticked(model, now),

@@ -13,7 +13,7 @@ use crate::app::settings::Settings;
 use crate::io::config::Configured;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
-use crate::io::{clock, config, config_watch};
+use crate::io::{clock, config, config_watch, themes};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -77,6 +77,17 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
 pub(super) fn follow_configuration(runtime: &Runtime, options: &Options) {
     if let Some(path) = config_file(options) {
         config_watch::follow(path, runtime.sender());
+    }
+}
+
+/// Gives the screen the look that is configured; what cannot be used is told in the status line.
+pub(super) fn dress(options: &Options, runtime: &mut Runtime) {
+    let configuration = config_file(options);
+    let wanted = runtime.model.settings.ui.theme.as_deref();
+    let (appearance, troubles) = themes::appearance(wanted, configuration.as_deref());
+    runtime.model.screen.appearance = appearance;
+    if let Some(first) = troubles.first() {
+        runtime.model.screen.complain(clock::precise_now(), first);
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
 use super::store::{Job, Keeper, RuleHits, Store, Texts};
-use super::{browser, clock};
+use super::{browser, clock, terminal};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
 use crate::app::learning::LearnWanted;
@@ -23,7 +23,7 @@ use crate::view::{html, link_list};
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Why the loop ends.
+/// Why the loop ends, or pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The reader leaves what is on the screen.
@@ -32,6 +32,8 @@ pub enum Ending {
     Stop,
     /// The reader wants to see the demo.
     Demo,
+    /// The reader wants to go back to the shell for a while: the loop goes on afterwards.
+    Suspend,
 }
 
 /// Those who perform.
@@ -94,6 +96,8 @@ impl Performer {
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
             }
+            Effect::Copy(text) => terminal::copy(&text),
+            Effect::Suspend => return Some(Ending::Suspend),
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
             Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
                 Ok(http) => self.http = Arc::new(http),

@@ -23,6 +23,9 @@ use crate::app::{ruling, saving};
 /// Messages taken before the screen is drawn again.
 const MESSAGES_A_FRAME: usize = 256;
 
+/// While the terminal does not have the keys, what happens by itself is drawn after this time at the soonest.
+const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
+
 /// The program at work.
 #[derive(Debug)]
 pub struct Runtime {
@@ -43,6 +46,20 @@ pub enum StartError {
     /// The HTTP client, a thread or the terminal.
     #[error("{0}")]
     System(String),
+}
+
+/// Whether the reader did it and waits to see what comes of it.
+const fn is_by_reader(msg: &Msg) -> bool {
+    matches!(
+        msg,
+        Msg::Key(_)
+            | Msg::Pasted(_)
+            | Msg::Mouse(_)
+            | Msg::Resized(..)
+            | Msg::Continued(..)
+            | Msg::Focused(_)
+            | Msg::NoShell
+    )
 }
 
 impl Runtime {
@@ -100,24 +117,41 @@ impl Runtime {
             self.performer.perform(effect);
         }
         self.tell(Msg::Tick);
+        // Whether something has changed since that is not on the screen yet.
+        let (mut drawn, mut late) = (clock::instant(), false);
         loop {
+            let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
             let msg = tokio::select! {
                 biased;
                 key = terminal.next() => key,
                 msg = self.next() => Some(msg),
+                () = tokio::time::sleep(rest), if late => None,
             };
             let began = clock::instant();
+            let by_reader = msg.as_ref().is_some_and(is_by_reader);
             let mut ending = msg.and_then(|msg| self.tell(msg));
             for _ in 0..MESSAGES_A_FRAME {
                 let Ok(msg) = self.messages.try_recv() else { break };
                 ending = ending.or(self.tell(msg));
             }
+            let suspended = ending == Some(Ending::Suspend);
+            if suspended {
+                let msg = terminal.suspend().await.map_err(broken)?;
+                ending = self.tell(msg);
+            }
             if let Some(ending) = ending {
                 terminal.report(&frames);
                 return Ok(ending);
             }
+            late = self.model.screen.unfocused && !by_reader && drawn.elapsed() < UNSEEN_PAUSE;
+            if late {
+                continue;
+            }
             self.draw(terminal).map_err(broken)?;
-            frames.note(began.elapsed());
+            drawn = clock::instant();
+            if !suspended {
+                frames.note(began.elapsed());
+            }
         }
     }
 

@@ -15,9 +15,16 @@ const COLUMNS_MAX: u16 = 100;
 /// Lines of what a feed offers, above its titles.
 const OFFER_LINES: usize = 2;
 
-/// Draws the choice over the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, choice: Choice) {
-    let Some(addition) = model.additions.get(&choice.addition) else { return };
+/// Draws the choice over the panes; answers with the place of its rows and the first one shown.
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    choice: Choice,
+) -> (Rect, u16) {
+    let Some(addition) = model.additions.get(&choice.addition) else {
+        return (Rect::default(), 0);
+    };
     let below = u16::try_from(OFFER_LINES.saturating_add(TITLES)).unwrap_or(u16::MAX);
     let wanted = u16::try_from(addition.found.len()).unwrap_or(u16::MAX);
     let rows = wanted.min(area.height.saturating_sub(2) / 2);
@@ -52,6 +59,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, choice: Cho
         Some(Ok(preview)) => offer_lines(model, preview, width),
     };
     frame.render_widget(Paragraph::new(lines), offer);
+    (list, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
 /// What a feed offers, and its newest titles.

@@ -16,8 +16,8 @@ const LABEL_CELLS: (usize, usize) = (27, 17);
 /// Lines below the form.
 const BOTTOM_LINES: u16 = 2;
 
-/// Draws the dialog over the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
+/// Draws the dialog over the panes; answers with the place of its lines and the first one shown.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> (Rect, u16) {
     let rows = u16::try_from(form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
     let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
@@ -27,11 +27,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
     let inside = pane::bordered(frame, place, "Edit ─ Enter saves, Esc gives up", true);
     let [fields, bottom] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(BOTTOM_LINES)]).areas(inside);
-    draw_fields(frame, fields, form);
+    let top = draw_fields(frame, fields, form);
     draw_bottom(frame, bottom, form);
+    (fields, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
+/// Draws the lines; answers with the first one shown.
+fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> usize {
     let width = usize::from(area.width);
     let (long, short) = LABEL_CELLS;
     let label_cells = if width >= 60 { long } else { short };
@@ -60,6 +62,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
         let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
         frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
     }
+    top
 }
 
 /// What stands in a line of a form.

@@ -26,8 +26,8 @@ const ROOMY_CELLS: usize = 56;
 /// Cells of a feed's title beside its state at least.
 const TITLE_CELLS_MIN: usize = 4;
 
-/// Draws the pane; answers with its rows.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+/// Draws the pane; answers with the place of its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let focused = model.screen.focus == Pane::Entries;
     let list = &model.screen.list;
     let place = if list.total == 0 { String::new() } else { place(model) };
@@ -39,7 +39,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
             Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
             inside,
         );
-        return inside.height;
+        return inside;
     }
     let mut lines = Vec::new();
     let mut day = None;
@@ -65,7 +65,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         place = place.saturating_add(1);
     }
     frame.render_widget(Paragraph::new(lines), inside);
-    inside.height
+    inside
 }
 
 /// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the

@@ -22,8 +22,8 @@ const WHEN_CELLS: usize = 4;
 /// Cells that each step down the tree of tags is moved to the right.
 const INDENT_CELLS: usize = 2;
 
-/// Draws the pane; answers with its rows.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+/// Draws the pane; answers with the place of its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let focused = model.screen.focus == Pane::Feeds;
     let title = match model.screen.feeds.order {
         SortOrder::Title => "Feeds",
@@ -45,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         })
         .collect();
     frame.render_widget(Paragraph::new(lines), inside);
-    inside.height
+    inside
 }
 
 fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {

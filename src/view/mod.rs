@@ -10,6 +10,7 @@ mod attention;
 mod cells;
 mod choice;
 mod draw;
+mod dressing;
 mod edit;
 mod entries;
 mod feeds;

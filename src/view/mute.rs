@@ -10,7 +10,7 @@ use super::{cells, pane, theme};
 use crate::app::editing::EditValue;
 use crate::app::model::Model;
 use crate::app::muting::RuleForm;
-use crate::app::rule_list::RuleList;
+use crate::app::rule_list::{ROW_LINES, RuleList};
 use crate::app::ruling::{self, PREVIEW_TITLES, RulePreview};
 use crate::filters::{EntryRule, until_text};
 
@@ -20,11 +20,14 @@ use chrono::{DateTime, Utc};
 const COLUMNS_MAX: u16 = 84;
 /// Cells of a line's name.
 const LABEL_CELLS: usize = 11;
-/// Lines of a rule in the list.
-const ROW_LINES: usize = 2;
 
-/// Draws the dialog over the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, form: &RuleForm) {
+/// Draws the dialog over the panes; answers with the place of its lines and the first one shown.
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    form: &RuleForm,
+) -> (Rect, u16) {
     let fields = u16::try_from(form.rows.len()).unwrap_or(u16::MAX);
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
     let height = fields.saturating_add(titles).saturating_add(4);
@@ -32,7 +35,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, form: &Rule
     let inside = pane::bordered(frame, place, "Rule ─ Enter saves and applies, Esc gives up", true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
-    draw_fields(frame, above, form);
+    let top = draw_fields(frame, above, form);
     let width = usize::from(below.width);
     let height = usize::from(below.height);
     let lines = match (&form.problem, &form.preview) {
@@ -44,6 +47,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, form: &Rule
         (None, Some(preview)) => preview_lines(model, preview, width),
     };
     frame.render_widget(Paragraph::new(lines), below);
+    (above, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
 fn centred(frame: &mut Frame<'_>, area: Rect, height: u16) -> Rect {
@@ -54,7 +58,8 @@ fn centred(frame: &mut Frame<'_>, area: Rect, height: u16) -> Rect {
     place
 }
 
-fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) {
+/// Answers with the first line shown.
+fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) -> usize {
     let room = usize::from(area.width).saturating_sub(LABEL_CELLS.saturating_add(2));
     let height = usize::from(area.height);
     let top = form.selected.saturating_add(1).saturating_sub(height);
@@ -78,6 +83,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) {
         let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
         frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
     }
+    top
 }
 
 /// How many entries a rule would hit, and the newest of them.
@@ -102,14 +108,14 @@ fn preview_lines(model: &Model, preview: &RulePreview, width: usize) -> Vec<Line
     lines
 }
 
-/// Draws the list over the panes.
+/// Draws the list over the panes; answers with the place of its rows and the first one shown.
 pub(super) fn draw_list(
     frame: &mut Frame<'_>,
     area: Rect,
     model: &Model,
     list: RuleList,
     now: DateTime<Utc>,
-) {
+) -> (Rect, u16) {
     let count = model.rules.list.len();
     let lines = count.saturating_mul(ROW_LINES).max(1).saturating_add(2);
     let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
@@ -121,7 +127,7 @@ pub(super) fn draw_list(
     if count == 0 {
         let text = " No rules: a makes one, or m on an entry.";
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
-        return;
+        return (inside, 0);
     }
     let shown = usize::from(inside.height).checked_div(ROW_LINES).unwrap_or(1).max(1);
     let top = selected.saturating_sub(shown.saturating_sub(1));
@@ -133,6 +139,7 @@ pub(super) fn draw_list(
         [Line::styled(cells::fit(&head, width), style), Line::styled(state, theme::DIM)]
     });
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inside);
+    (inside, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
 /// What a rule hit, and how long it holds.

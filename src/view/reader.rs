@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
@@ -22,25 +22,21 @@ const TITLE_LINES: usize = 4;
 /// Lines of feed, author and date at most.
 const ORIGIN_LINES: usize = 2;
 
-/// Draws the pane; answers with columns and rows of its text.
-pub(super) fn draw(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    model: &Model,
-    now: DateTime<Utc>,
-) -> (u16, u16) {
+/// Draws the pane; answers with the place of its text.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let inside = pane::bordered(frame, area, "", model.screen.focus == Pane::Reader);
+    let inside = column(model, inside);
     if let Some(gap) = selected_gap(model, now) {
         let said = wishing::explained(&gap, model.zone).join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
-        return (inside.width, inside.height);
+        return inside;
     }
     let Some(reader) = &model.screen.reader else {
         let hint =
             vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
         frame.render_widget(Paragraph::new(Line::from(hint)), inside);
-        return (inside.width, inside.height);
+        return inside;
     };
     let lines = head_lines(model, reader, usize::from(inside.width));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
@@ -48,7 +44,17 @@ pub(super) fn draw(
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     frame.render_widget(Paragraph::new(lines), head);
     draw_text(frame, text, reader, &model.screen.marks);
-    (text.width, text.height)
+    text
+}
+
+/// Where the text stands: alone on the screen it is a column in the middle.
+fn column(model: &Model, inside: Rect) -> Rect {
+    if !model.screen.zoomed || model.screen.focus != Pane::Reader {
+        return inside;
+    }
+    let width = [Constraint::Max(model.settings.ui.text_width)];
+    let [column] = Layout::horizontal(width).flex(Flex::Center).areas(inside);
+    column
 }
 
 /// The gap that is selected, if one is: the pane explains it.

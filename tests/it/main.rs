@@ -14,6 +14,7 @@
     reason = "a test may panic, know how late it is, and be short; this binary exports nothing"
 )]
 
+mod answers;
 mod binary;
 mod broken_server;
 mod cli;
@@ -33,11 +34,13 @@ mod named_keys;
 mod opml;
 mod palette;
 mod plans;
+mod pointing;
 mod polite;
 mod previews;
 mod random_keys;
 mod rebinding;
 mod rhythms;
+mod rss;
 mod rules;
 mod screens;
 mod searching;
@@ -46,5 +49,6 @@ mod site;
 mod store;
 mod tags;
 mod timing;
+mod touring;
 mod undoing;
 mod world;

@@ -3,6 +3,10 @@
 //!
 //! `BACKISSUE_KEYS=5000` presses more keys than the ordinary run.
 
+use std::fmt::Write as _;
+
+use backissue::app::msg::Msg;
+use backissue::app::pointing::{Gesture, Mouse};
 use backissue::app::subscription::SubscriptionRecord;
 use backissue::demo::{DemoRequest, DemoSite};
 use backissue::filters::EntryRule;
@@ -54,6 +58,14 @@ impl Dice {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % u64::try_from(below).unwrap()).unwrap()
+    }
+
+    /// A click or a step of the wheel anywhere on a screen, or beside it.
+    fn mouse(&mut self, columns: u16, rows: u16) -> Mouse {
+        let gestures = [Gesture::Click, Gesture::Click, Gesture::WheelDown, Gesture::WheelUp];
+        let mut below = |most: u16| u16::try_from(self.roll(usize::from(most) + 1)).unwrap();
+        let (column, row) = (below(columns), below(rows));
+        Mouse { gesture: gestures[self.roll(gestures.len())], column, row }
     }
 
     fn key(&mut self) -> String {
@@ -116,6 +128,13 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
         let before = state(&mut world);
         let mut pressed = String::new();
         for _ in 0..STRETCH {
+            if dice.roll(6) == 0 {
+                let mouse = dice.mouse(columns, rows);
+                write!(pressed, "{mouse:?}").ok();
+                world.tell(Msg::Mouse(mouse));
+                world.draw();
+                continue;
+            }
             let key = dice.key();
             pressed.push_str(&key);
             world.press(&key);

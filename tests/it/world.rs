@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
+use backissue::app::effect::Effect;
 use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
 use backissue::app::key::Key;
-use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
@@ -22,14 +21,14 @@ use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
-use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-pub use crate::documents::dated_rss as rss;
+use crate::answers::{learned, line_of, rendered};
+pub use crate::rss::rss;
 
 /// One answer of the table.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +56,10 @@ pub struct World {
     pub requests: Vec<Request>,
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
+    /// Texts put on the clipboard.
+    pub copied: Vec<String>,
+    /// How often the shell was gone back to.
+    pub suspended: u32,
     pub quit: bool,
     pub store: Store,
     size: (u16, u16),
@@ -82,6 +85,8 @@ impl World {
             network: BTreeMap::new(),
             requests: Vec::new(),
             opened: Vec::new(),
+            copied: Vec::new(),
+            suspended: 0,
             quit: false,
             store,
             size: (columns, rows),
@@ -284,6 +289,14 @@ impl World {
                 self.opened.push(address);
                 None
             }
+            Effect::Copy(text) => {
+                self.copied.push(text);
+                None
+            }
+            Effect::Suspend => {
+                self.suspended += 1;
+                Some(Msg::Continued(self.size.0, self.size.1))
+            }
             Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
             Effect::Quit | Effect::Stop => {
                 self.quit = true;
@@ -417,30 +430,4 @@ impl World {
     pub fn notice(&self) -> &str {
         self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
-}
-
-/// The text of a row of cells; the cell behind a wide character is a part of it.
-fn line_of(row: &[ratatui::buffer::Cell]) -> String {
-    let mut line = String::new();
-    let mut hidden = 0_usize;
-    for cell in row {
-        if hidden > 0 {
-            hidden -= 1;
-            continue;
-        }
-        line.push_str(cell.symbol());
-        hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
-    }
-    line
-}
-
-fn rendered(wanted: &RenderWanted) -> Msg {
-    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    view::link_list::append(&mut rendered, wanted.width);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
-}
-
-fn learned(wanted: &LearnWanted) -> Msg {
-    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
-    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }
