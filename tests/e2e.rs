@@ -293,6 +293,71 @@ fn a_search_is_typed_kept_and_opened() {
     session.given_back();
 }
 
+/// A site on this machine that answers every address with one document.
+fn site(document: String) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/feed.xml", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { break };
+            let mut request = [0; 4096];
+            if !matches!(stream.read(&mut request), Ok(1..)) {
+                continue;
+            }
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                document.len()
+            );
+            stream
+                .write_all(head.as_bytes())
+                .and_then(|()| stream.write_all(document.as_bytes()))
+                .ok();
+        }
+    });
+    address
+}
+
+/// A feed of so many entries, every tenth of them an advertisement.
+fn large(entries: usize) -> String {
+    use std::fmt::Write as _;
+    let mut document = String::from("<rss version=\"2.0\"><channel><title>Large Feed</title>");
+    for n in 0..entries {
+        let title = if n % 10 == 0 { "Sponsored" } else { "Plain" };
+        write!(document, "<item><guid>g{n}</guid><title>{title}: entry {n}</title></item>")
+            .unwrap();
+    }
+    document.push_str("</channel></rss>");
+    document
+}
+
+#[test]
+fn five_thousand_entries_are_added_by_pasting_muted_marked_read_and_had_back() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("data");
+    let mut session = Session::start(&["--data-dir", data.to_str().unwrap()], 120, 36);
+    session.until_it_says("Welcome");
+    let address = site(large(5000));
+    session.press(&format!("\x1b[200~{address}\x1b[201~"));
+    session.until_it_says("feed.xml");
+    session.press("\r");
+    session.until_it_says("5000 entries");
+    session.until_it_says("Sponsored: entry 0");
+    session.press("m");
+    session.until_it_says("hits 500 of 5000 entries, 500 unread");
+    session.press("\r");
+    session.until_it_says("rule saved: 500 entries hidden");
+    session.until("the list without them", |screen| !screen.contents().contains("Sponsored"));
+    session.press("A");
+    session.until_it_says("4500 marked read · u undo");
+    session.press("u");
+    session.until_it_says("undone: 4500 marked read");
+    session.press("u");
+    session.until_it_says("undone: the rules");
+    session.until_it_says("Sponsored: entry 10");
+    session.press("\x03");
+    assert!(session.ended().success());
+}
+
 /// Words in some columns of a row.
 fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
     let cells = columns.filter_map(|column| screen.cell(row, column));

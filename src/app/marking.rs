@@ -15,6 +15,9 @@ pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
     let list = &model.screen.list;
     let Some(row) = list.selected_row() else { return Vec::new() };
     let Some(key) = row.key.entry() else { return Vec::new() };
+    // What counts as read only because it is old is to be so again when it is taken back.
+    let old = flag == Flag::Read && row.flags.is_from_history() && !row.flags.was_opened();
+    let flag = if old { Flag::FromHistory } else { flag };
     let value = !row.flags.get(flag);
     set(model, key, flag, value)
 }
@@ -128,13 +131,14 @@ fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
 pub(super) fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",
-        (Flag::Read, false) => "marked unread",
+        (Flag::Read | Flag::FromHistory, false) => "marked unread",
         (Flag::Opened, true) => "read",
         (Flag::Opened, false) => "not read yet",
         (Flag::Starred, true) => "starred",
         (Flag::Starred, false) => "unstarred",
         (Flag::Hidden, true) => "hidden",
         (Flag::Hidden, false) => "shown again",
+        (Flag::FromHistory, true) => "read from history again",
     };
     format!("{count} {what}")
 }

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::backfilling::Backfill;
+use super::importing::Imported;
 use super::learning::Learning;
 use super::planning;
 use super::polling;
@@ -18,7 +19,7 @@ use super::ruling::Rules;
 use super::saving::Saved;
 use super::screen::Screen;
 use super::settings::Settings;
-use super::subscribing::{Addition, Imported};
+use super::subscribing::Addition;
 use super::subscription::{SavedSubscription, Subscription};
 use super::traffic::Traffic;
 use super::undoing::UndoStack;

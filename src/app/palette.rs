@@ -100,13 +100,17 @@ impl Palette {
 fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b Binding)>, typed: &str) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
+    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let mut letters = Vec::new();
     let mut score =
         |text: &str| pattern.score(nucleo_matcher::Utf32Str::new(text, &mut letters), &mut matcher);
     let mut scored: Vec<(u32, usize)> = offered
         .filter_map(|(place, binding)| {
-            let by_name = score(name(binding.command())).map(|score| score.saturating_mul(2));
-            by_name.max(score(binding.help)).map(|score| (score, place))
+            let by_name = score(name(binding.command())).map(|score| score.saturating_add(1));
+            // Letters scattered over a sentence mean nothing: there the words themselves must stand.
+            let help = binding.help.to_lowercase();
+            let by_help = words.iter().all(|word| help.contains(word)).then_some(1);
+            by_name.max(by_help).map(|score| (score, place))
         })
         .collect();
     scored.sort_by_key(|&(score, place)| (std::cmp::Reverse(score), place));

@@ -33,6 +33,17 @@ fn decided(subscription: &Subscription, salt: u64, now: DateTime<Utc>) -> Decisi
     schedule::decide_time(&subscription.state.facts, now, spread(subscription, salt))
 }
 
+/// The plan of a feed that is not subscribed to yet.
+pub fn foreseen(
+    subscription: &mut Subscription,
+    settings: &Settings,
+    salt: u64,
+    now: DateTime<Utc>,
+) -> Decision {
+    fill_in(subscription, settings);
+    decided(subscription, salt, now)
+}
+
 /// The plan of a feed with every step of its explanation.
 pub fn explained(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
     let subscription = model.feeds.get(&feed)?;

@@ -12,7 +12,7 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose};
 use super::rule_list::RULE_LINES;
 use super::screen::{Area, Overlay, Pane};
-use super::{attention, foreseeing, listing, pressing, reading, walking};
+use super::{attention, foreseeing, listing, pressing, previewing, reading, walking};
 
 /// Rows or lines that one step of the wheel scrolls.
 const WHEEL_ROWS: usize = 3;
@@ -254,7 +254,7 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
             model.screen.uncover();
             Vec::new()
         }
-        (Some(Overlay::Plan(_) | Overlay::Timetable(_)), None) => {
+        (Some(Overlay::Plan(_) | Overlay::Timetable(_) | Overlay::Rules(_)), None) => {
             model.screen.uncover();
             pointed(model, now, mouse)
         }
@@ -286,7 +286,7 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
             if place < found {
                 choice.selected = place;
             }
-            Vec::new()
+            previewing::look(model, now)
         }
         (Some(Overlay::Edit(form)), Some(line)) => {
             let top = model.screen.viewport.overlay_top;
@@ -303,10 +303,7 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
             effects
         }
         (Some(Overlay::Plan(_)), Some(_))
-        | (
-            Some(Overlay::Choice(_) | Overlay::Edit(_) | Overlay::Mute(_) | Overlay::Rules(_)),
-            None,
-        )
+        | (Some(Overlay::Choice(_) | Overlay::Edit(_) | Overlay::Mute(_)), None)
         | (Some(Overlay::Prompt(_)) | None, _) => Vec::new(),
     }
 }

@@ -13,8 +13,8 @@ use super::rebinding::Meaning;
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
 use super::{
-    browsing, editing, explaining, helping, muting, outlining, palette, reading, rule_list, saving,
-    searching, tagging,
+    browsing, editing, explaining, helping, muting, outlining, palette, previewing, reading,
+    rule_list, saving, searching, tagging,
 };
 
 /// Text was pasted.
@@ -192,12 +192,12 @@ fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> 
         Some(Command::Up) => choice.selected.saturating_sub(1),
         Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
             model.screen.uncover();
-            return subscribing::chosen(model, now, choice, command == Command::Enter);
+            return previewing::chosen(model, now, choice, command == Command::Enter);
         }
         Some(_) | None => choice.selected,
     };
     model.screen.overlay = Some(Overlay::Choice(Choice { selected: moved, ..choice }));
-    Vec::new()
+    previewing::look(model, now)
 }
 
 /// A typed line is finished.

@@ -1,7 +1,7 @@
 //! The journey of a subscription: an address is typed, asked, found to be a feed or a page that names one,
 //! subscribed to, and its first document kept.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
 
@@ -14,10 +14,12 @@ use super::model::Model;
 use super::planning;
 use super::poll_log::PollCause;
 use super::polling;
-use super::screen::{Choice, Overlay};
+use super::previewing::{self, Previews};
+use super::screen::{Choice, Overlay, Pane};
 use super::subscription::{Subscription, SubscriptionRecord, Wishes};
 use super::tag_tree;
 use super::traffic::Waiting;
+use crate::feed::FeedDocument;
 use crate::feed::discover::{Candidate, feed_address_of, well_known};
 use crate::history::FeedKey;
 
@@ -54,6 +56,8 @@ pub struct Addition {
     to_try: VecDeque<String>,
     /// Feeds the page named.
     pub found: Vec<Candidate>,
+    /// What is known of them.
+    pub previews: Previews,
     /// Pages asked so far.
     asked: u32,
     /// Why the first address is no feed.
@@ -73,69 +77,8 @@ pub struct Added {
     pub known: bool,
 }
 
-/// What came of an import.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Subscriptions made.
-    pub added: Vec<FeedKey>,
-    /// Addresses subscribed to before; their new tags were added.
-    pub known: Vec<FeedKey>,
-    /// Addresses that cannot be subscribed to, and why.
-    pub bad: Vec<(String, String)>,
-}
-
-/// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
-pub fn import(model: &mut Model, now: DateTime<Utc>, wanted: Vec<Wanted>) -> Vec<Effect> {
-    let mut known: BTreeMap<String, FeedKey> =
-        model.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
-    let mut imported = Imported::default();
-    let mut records = Vec::new();
-    for wish in wanted {
-        let url = match address_of(&wish.address) {
-            Ok(url) => url,
-            Err(why) => {
-                imported.bad.push((wish.address, why));
-                continue;
-            }
-        };
-        if let Some(&feed) = known.get(&comparable(&url)) {
-            imported.known.push(feed);
-            records.extend(with_tags(model, feed, &wish.tags));
-            continue;
-        }
-        let (feed, record) = insert(model, now, &wish, url);
-        known.insert(comparable(&record.url), feed);
-        imported.added.push(feed);
-        records.push((feed, record));
-    }
-    feeds_pane::rebuild(model);
-    let text = format!(
-        "{} subscriptions added, {} known before, {} refused",
-        imported.added.len(),
-        imported.known.len(),
-        imported.bad.len()
-    );
-    model.screen.say(now, text);
-    model.imported = Some(imported);
-    model.unsaved = model.unsaved.saturating_add(1);
-    vec![Effect::SaveRecords(records)]
-}
-
-/// Adds tags to a known subscription; `None` if it has them all.
-fn with_tags(
-    model: &mut Model,
-    feed: FeedKey,
-    tags: &[String],
-) -> Option<(FeedKey, SubscriptionRecord)> {
-    let record = &mut model.feeds.get_mut(&feed)?.record;
-    let new: Vec<String> = tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
-    let changed = !new.is_empty();
-    record.tags.extend(new);
-    changed.then(|| (feed, record.clone()))
-}
-
 /// Puts a subscription into the model, due at once.
-fn insert(
+pub(super) fn insert(
     model: &mut Model,
     now: DateTime<Utc>,
     wanted: &Wanted,
@@ -163,6 +106,7 @@ pub fn add(model: &mut Model, now: DateTime<Utc>, wanted: Wanted) -> Vec<Effect>
     let mut addition = Addition {
         to_try: VecDeque::new(),
         found: Vec::new(),
+        previews: Previews::default(),
         asked: 0,
         first_trouble: None,
         mistaken: None,
@@ -242,6 +186,10 @@ pub fn fetched(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let Some(mut addition) = model.additions.remove(&id) else { return polling::start(model, now) };
+    let Some(fetched) = previewing::arrived(model, now, &mut addition, asked, fetched) else {
+        model.additions.insert(id, addition);
+        return previewing::look(model, now);
+    };
     let (asked, fetched) = match correct(&mut addition, asked, fetched) {
         Corrected::GoBy(asked, fetched) => (asked, *fetched),
         Corrected::Ask(current) => {
@@ -272,7 +220,7 @@ pub fn fetched(
                 addition.found = candidates;
                 model.screen.overlay = Some(Overlay::Choice(Choice { addition: id, selected: 0 }));
                 model.additions.insert(id, addition);
-                return polling::start(model, now);
+                return previewing::look(model, now);
             }
             if addition.found.is_empty() {
                 addition.found = candidates;
@@ -293,19 +241,10 @@ pub fn fetched(
     effects
 }
 
-/// The reader chose one of the feeds a page names; `None`: none of them.
-pub fn chosen(model: &mut Model, now: DateTime<Utc>, choice: Choice, takes: bool) -> Vec<Effect> {
-    let Some(mut addition) = model.additions.remove(&choice.addition) else { return Vec::new() };
-    match addition.found.get(choice.selected).filter(|_| takes) {
-        Some(candidate) => {
-            addition.to_try = VecDeque::from([candidate.url.clone()]);
-            model.screen.say(now, format!("reading {} …", candidate.url));
-            try_next(model, &mut addition);
-        }
-        None => addition.ended = Some(Err("none of its feeds was chosen".into())),
-    }
-    model.additions.insert(choice.addition, addition);
-    polling::start(model, now)
+/// Asks for one address and no other.
+pub(super) fn ask(model: &mut Model, addition: &mut Addition, url: String) {
+    addition.to_try = VecDeque::from([url]);
+    try_next(model, addition);
 }
 
 /// Tries the next address, or ends with the reason the first one gave.
@@ -317,6 +256,17 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, addition: &mut Addition, why: St
         addition.ended = Some(Err(text));
     } else {
         try_next(model, addition);
+    }
+}
+
+/// The feed that an answer carries, or why there is none.
+pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
+    let document =
+        fetched.result.as_ref().ok().and_then(|answer| previewing::is_feed(&answer.body));
+    match (found(fetched), document) {
+        (Found::Feed, Some(document)) => Ok(document),
+        (Found::Feed, None) | (Found::Page(..), _) => Err("it is no feed".into()),
+        (Found::Nothing(why), _) => Err(why),
     }
 }
 
@@ -386,15 +336,19 @@ fn subscribe_to(
         model.screen.say(now, text);
         return (added, effects);
     }
+    let offer = feed_in(&fetched).ok();
+    let offer = offer.map(|document| previewing::preview(model, now, &url, document).words());
     effects.extend(polling::first_document(model, now, added.feed, fetched));
     feeds_pane::rebuild(model);
-    let text = format!(
-        "subscribed to '{}'",
-        model.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title())
-    );
+    let title = model.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
+    let text = format!("subscribed to '{title}': {}", offer.unwrap_or_default());
     model.screen.say(now, text);
     effects.extend(tag_tree::select(model, added.feed));
     effects.extend(super::walking::open_list(model, now));
+    if wanted.choose && model.screen.overlay.is_none() {
+        // Who typed the address wants to read: Enter opens the newest entry.
+        model.screen.focus = Pane::Entries;
+    }
     (added, effects)
 }
 
@@ -405,7 +359,7 @@ pub fn subscribed_as(model: &Model, url: &str) -> Option<FeedKey> {
 }
 
 /// An address in the spelling in which addresses are compared.
-fn comparable(url: &str) -> String {
+pub(super) fn comparable(url: &str) -> String {
     url::Url::parse(url).map_or_else(
         |_| url.to_owned(),
         |mut url| {

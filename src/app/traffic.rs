@@ -260,12 +260,17 @@ impl Traffic {
         taken
     }
 
-    /// Forgets what waits for one purpose, e.g. a feed that was unsubscribed.
-    pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) {
+    /// Forgets what waits for one purpose, e.g. a feed that was unsubscribed; answers with how much that was.
+    pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) -> usize {
+        let mut dropped = 0_usize;
         for site in self.sites.values_mut() {
+            let before = site.waiting.len().saturating_add(site.archives.len());
             site.waiting.retain(|waiting| !drop(&waiting.purpose));
             site.archives.retain(|waiting| !drop(&waiting.purpose));
+            let after = site.waiting.len().saturating_add(site.archives.len());
+            dropped = dropped.saturating_add(before.saturating_sub(after));
         }
+        dropped
     }
 }
 

@@ -11,9 +11,9 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, learning, marking, muting, pointing, pressing,
-    reading, recalling, reconfiguring, refreshing, ruling, saving, searching, sparing, touring,
-    walking, wishing,
+    backfilling, explaining, foreseeing, gap_rows, importing, learning, marking, muting, pointing,
+    pressing, reading, recalling, reconfiguring, refreshing, ruling, saving, searching, sparing,
+    touring, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -126,7 +126,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
         Msg::WantHistory(feed, wish) => wishing::want(model, now, feed, wish),
-        Msg::Import(wanted) => subscribing::import(model, now, wanted),
+        Msg::Import(wanted) => importing::import(model, now, wanted),
         Msg::Stop => vec![Effect::Stop],
     }
 }

@@ -31,6 +31,8 @@ pub enum Flag {
     Starred,
     /// A rule of the reader's hides the entry.
     Hidden,
+    /// The entry counts as read because it came from history.
+    FromHistory,
 }
 
 impl Flags {
@@ -142,6 +144,7 @@ impl Flags {
             (Flag::Opened, _) => self.set(Self::READ, value),
             (Flag::Starred, _) => self.set(Self::STARRED, value),
             (Flag::Hidden, _) => self.set(Self::HIDDEN, value),
+            (Flag::FromHistory, _) => self.set(Self::FROM_HISTORY, value),
         }
     }
 
@@ -152,6 +155,7 @@ impl Flags {
             Flag::Opened => self.was_opened(),
             Flag::Starred => self.is_starred(),
             Flag::Hidden => self.has(Self::HIDDEN),
+            Flag::FromHistory => self.is_from_history(),
         }
     }
 }
@@ -209,6 +213,9 @@ mod tests {
         assert_eq!(old.with(Flag::Read, true), old);
         assert!(old.opened().was_opened() && old.opened().is_from_history());
         assert!(old.opened().with(Flag::Read, false).is_unread());
+        let unread = old.with(Flag::FromHistory, false);
+        assert!(unread.is_unread());
+        assert_eq!(unread.with(Flag::FromHistory, true), old, "exactly as it was");
     }
 
     #[test]

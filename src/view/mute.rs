@@ -35,7 +35,7 @@ pub(super) fn draw(
     let inside = pane::bordered(frame, place, "Rule ─ Enter saves and applies, Esc gives up", true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
-    draw_fields(frame, above, form);
+    let top = draw_fields(frame, above, form);
     let width = usize::from(below.width);
     let height = usize::from(below.height);
     let lines = match (&form.problem, &form.preview) {
@@ -47,7 +47,6 @@ pub(super) fn draw(
         (None, Some(preview)) => preview_lines(model, preview, width),
     };
     frame.render_widget(Paragraph::new(lines), below);
-    let top = form.selected.saturating_add(1).saturating_sub(usize::from(above.height));
     (above, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
@@ -59,7 +58,8 @@ fn centred(frame: &mut Frame<'_>, area: Rect, height: u16) -> Rect {
     place
 }
 
-fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) {
+/// Answers with the first line shown.
+fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) -> usize {
     let room = usize::from(area.width).saturating_sub(LABEL_CELLS.saturating_add(2));
     let height = usize::from(area.height);
     let top = form.selected.saturating_add(1).saturating_sub(height);
@@ -83,6 +83,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) {
         let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
         frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
     }
+    top
 }
 
 /// How many entries a rule would hit, and the newest of them.

@@ -235,7 +235,10 @@ fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
     world.pass(TimeDelta::seconds(2));
     let screen = world.draw();
     assert!(screen.contains("Site Notes") && screen.contains("Hello"), "{screen}");
-    assert_eq!(world.notice(), "subscribed to 'Site Notes'");
+    let offer = "1 entry · no older entries offered · every 1 h (default interval)";
+    assert_eq!(world.notice(), format!("subscribed to 'Site Notes': {offer}"));
+    world.press("<enter>");
+    assert!(world.draw().contains("World"), "paste, Enter, Enter: it is read");
 }
 
 #[test]
@@ -258,7 +261,7 @@ fn a_page_with_several_feeds_asks_which_one() {
     assert!(world.draw().contains("Which feed?"), "{}", world.draw());
     world.press("j<enter>");
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(world.notice(), "subscribed to 'Pictures of a Site'");
+    assert!(world.notice().starts_with("subscribed to 'Pictures of a Site': 1 entry"));
     world.press("asite.example<enter>");
     world.pass(TimeDelta::seconds(2));
     world.press("q");

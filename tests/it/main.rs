@@ -14,6 +14,7 @@
     reason = "a test may panic, know how late it is, and be short; this binary exports nothing"
 )]
 
+mod answers;
 mod binary;
 mod broken_server;
 mod cli;
@@ -38,9 +39,11 @@ mod pictures;
 mod plans;
 mod pointing;
 mod polite;
+mod previews;
 mod random_keys;
 mod rebinding;
 mod rhythms;
+mod rss;
 mod rules;
 mod screens;
 mod scripted;

@@ -20,7 +20,7 @@ const KEYS: usize = 600;
 const STRETCH: usize = 40;
 const SIZES: [(u16, u16); 6] = [(160, 50), (100, 30), (60, 20), (40, 12), (119, 9), (12, 4)];
 /// Keys that are no characters, and some that would be rare among characters.
-const NAMED: [&str; 22] = [
+const NAMED: [&str; 26] = [
     "<enter>",
     "<esc>",
     "<tab>",
@@ -43,6 +43,10 @@ const NAMED: [&str; 22] = [
     "l",
     "h",
     " ",
+    "m",
+    "t",
+    "F",
+    "D",
 ];
 
 /// A small generator of numbers that look random (xorshift).

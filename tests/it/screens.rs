@@ -281,3 +281,15 @@ fn the_palette_lists_commands_above_the_line_they_are_typed_in() {
         world
     });
 }
+
+#[test]
+fn a_rule_shows_what_it_hits_while_it_is_made() {
+    show("rule", after("<enter>m"));
+    show("rules", after("<enter>m<enter>m<up><right><enter>F"));
+    show("rule_flaw", after("<enter>m<c-u>/(/"));
+}
+
+#[test]
+fn the_tags_of_a_feed_are_typed_on_the_bottom_line() {
+    show("tags", after("Gkktga"));
+}

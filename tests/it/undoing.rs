@@ -86,3 +86,41 @@ fn two_hundred_changes_can_be_taken_back() {
     }
     assert_eq!(state(&mut world), start);
 }
+
+#[test]
+fn a_list_of_five_thousand_is_marked_read_in_one_step_and_taken_back_in_one() {
+    let items: Vec<(String, String)> =
+        (0..5000).map(|n| (format!("g{n}"), format!("Entry {n}"))).collect();
+    let entries: Vec<(&str, &str, i64, &str)> = (1..)
+        .zip(&items)
+        .map(|(hours, (guid, title))| (guid.as_str(), title.as_str(), hours, ""))
+        .collect();
+    let large = rss("Large", &entries);
+    let mut world = World::subscribed(100, 30, &[("https://large.example/feed", &large, &[])]);
+    assert_eq!(world.model.unread(), 5000);
+    world.press("lsA");
+    assert_eq!((world.model.unread(), world.notice()), (0, "5000 marked read · u undo"));
+    world.press("hG+");
+    world.press("uu");
+    assert_eq!((world.model.unread(), world.notice()), (5000, "undone: 5000 marked read"));
+    world.press("<c-y>");
+    assert_eq!((world.model.unread(), world.notice()), (0, "done again: 5000 marked read"));
+    world.press("uu<c-y>");
+    assert_eq!((world.model.unread(), world.model.starred()), (5000, 1));
+}
+
+#[test]
+fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
+    let mut world = World::new(120, 36);
+    crate::history_journeys::serve_orchard(&mut world);
+    crate::history_journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+    world.rest();
+    let flags = |world: &World| world.model.screen.list.selected_row().unwrap().flags;
+    world.press("lG");
+    let before = flags(&world);
+    assert!(before.is_from_history() && !before.was_opened(), "{before:?}");
+    world.press("N");
+    assert!(flags(&world).is_unread());
+    world.press("u");
+    assert_eq!(flags(&world), before);
+}

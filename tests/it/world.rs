@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
+use backissue::app::effect::Effect;
 use backissue::app::fetching::{AnswerHeaders, Request};
 use backissue::app::key::Key;
-use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
@@ -18,14 +17,14 @@ use backissue::app::update::{begin, measured, update};
 use backissue::history::{FeedKey, Merged};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
-use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-pub use crate::documents::dated_rss as rss;
+use crate::answers::{learned, line_of, rendered};
+pub use crate::rss::rss;
 
 pub use crate::scripted::Scripted;
 
@@ -375,30 +374,4 @@ impl World {
     pub fn notice(&self) -> &str {
         self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
-}
-
-/// The text of a row of cells; the cell behind a wide character is a part of it.
-fn line_of(row: &[ratatui::buffer::Cell]) -> String {
-    let mut line = String::new();
-    let mut hidden = 0_usize;
-    for cell in row {
-        if hidden > 0 {
-            hidden -= 1;
-            continue;
-        }
-        line.push_str(cell.symbol());
-        hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
-    }
-    line
-}
-
-fn rendered(wanted: &RenderWanted) -> Msg {
-    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    view::link_list::append(&mut rendered, wanted.width);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
-}
-
-fn learned(wanted: &LearnWanted) -> Msg {
-    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
-    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }
