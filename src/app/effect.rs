@@ -77,12 +77,12 @@ pub enum Effect {
     Open(String),
     /// Subscribe to everything an OPML file names.
     Import(String),
+    /// Ask the network as these settings say from now on.
+    Reconnect(Box<NetworkSettings>),
     /// Put a text on the clipboard.
     Copy(String),
     /// Give the terminal back and stop until the shell lets it go on.
     Suspend,
-    /// Ask the network as these settings say from now on.
-    Reconnect(Box<NetworkSettings>),
     /// Leave for the demo.
     OpenDemo,
     /// End what is on the screen: from the demo back to where it was opened, else the program.

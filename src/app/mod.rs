@@ -67,6 +67,7 @@ pub mod subscribing;
 pub mod subscription;
 pub mod theme;
 pub mod theme_files;
+pub mod touring;
 pub mod traffic;
 pub mod undoing;
 pub mod unsubscribing;

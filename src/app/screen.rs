@@ -16,6 +16,7 @@ use super::msg::LoadedEntry;
 use super::palette::Palette;
 use super::prompting::Prompt;
 use super::searching::Search;
+use super::touring::Tour;
 use crate::history::EntryKey;
 use crate::search::Marks;
 
@@ -23,8 +24,8 @@ use crate::search::Marks;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Screen {
-    /// Said once when a feed is selected that something is missing of; the demo explains itself.
-    pub gap_hint: Option<&'static str>,
+    /// The tour, as long as it lasts.
+    pub tour: Option<Tour>,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     /// The pane that takes the keys.

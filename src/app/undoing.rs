@@ -105,6 +105,11 @@ impl UndoStack {
         wanted
     }
 
+    /// Whether something was taken back and can be done again.
+    pub const fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
+    }
+
     /// Remembers a change; what was taken back before cannot be done again then.
     pub fn push(&mut self, step: Step) {
         self.undone.clear();

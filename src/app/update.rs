@@ -12,7 +12,7 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     backfilling, explaining, foreseeing, gap_rows, learning, marking, pointing, pressing, reading,
-    recalling, reconfiguring, refreshing, saving, searching, sparing, walking, wishing,
+    recalling, reconfiguring, refreshing, saving, searching, sparing, touring, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -20,7 +20,7 @@ use crate::history::{Counters, FeedKey};
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     let mut effects = happened(model, now, msg);
     effects.extend(gap_rows::follow(model, now));
-    gap_rows::hint(model, now);
+    touring::follow(model);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
     foreseeing::sum_up(model, now);

@@ -7,18 +7,12 @@ use super::session::{self, Failure, block_on};
 use crate::app::msg::Msg;
 use crate::app::settings::Settings;
 use crate::app::subscribing::Wanted;
+use crate::app::touring::Tour;
 use crate::io::clock;
 use crate::io::demo_server::DemoServer;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
-
-/// What the bottom line says first.
-const HINT: &str =
-    "the demo: j k move, Enter opens, n goes to the next unread entry, ? shows all keys";
-
-/// What it says when the feed whose archive cannot be had is selected.
-const GAP_HINT: &str = "the dashed line stands where entries are missing: l goes to the list, G to the line, Enter asks again";
 
 /// Runs the demo.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
@@ -45,8 +39,7 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
             ..Wanted::default()
         });
         runtime.tell(Msg::Import(wishes.collect()));
-        runtime.model.screen.say(clock::precise_now(), HINT);
-        runtime.model.screen.gap_hint = Some(GAP_HINT);
+        runtime.model.screen.tour = Some(Tour::default());
         screen::show(runtime, options.verbose).await
     })
 }

@@ -57,8 +57,11 @@ fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewp
         frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), area);
         return nowhere(model);
     }
-    let [panes, bottom] =
-        Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(area);
+    let tour_lines = status::tour_lines(model, area.width);
+    let tour_rows = Constraint::Length(u16::try_from(tour_lines.len()).unwrap_or(0));
+    let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1)];
+    let [panes, tour, bottom] = Layout::vertical(rows).areas(area);
+    frame.render_widget(Paragraph::new(tour_lines), tour);
     let viewport = if model.feeds.is_empty() {
         welcome::draw(frame, panes);
         nowhere(model)

@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
@@ -16,12 +17,15 @@ use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
 use crate::app::screen::{Overlay, Pane};
+use crate::app::touring::Tour;
 use crate::app::traffic::{WaitsFor, site_of};
 
 /// A message stays this long, unless a key is pressed before.
 const NOTICE_SECONDS: i64 = 12;
 /// Lines of a message at most; those beyond the bottom one lie over the panes.
 const NOTICE_LINES: usize = 3;
+/// Lines of the tour at most.
+const TOUR_LINES: usize = 2;
 
 /// Draws the line.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
@@ -47,17 +51,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let notice = model.screen.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
     });
-    let (mut lines, style) = match notice {
-        Some(notice) => {
-            let style = if notice.trouble { theme::TROUBLE } else { theme::TEXT };
-            (cells::wrap(&notice.text, room.saturating_sub(1), NOTICE_LINES), style)
-        }
-        None => (vec![progress(model, now)], theme::DIM),
+    let wrapped = |text: &str, style: Style| {
+        let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
+        lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
     };
-    let last = lines.pop().unwrap_or_default();
+    let mut lines = match notice {
+        Some(notice) => {
+            wrapped(&notice.text, if notice.trouble { theme::TROUBLE } else { theme::TEXT })
+        }
+        None => vec![(progress(model, now), theme::DIM)],
+    };
+    let (last, style) = lines.pop().unwrap_or_default();
     if !lines.is_empty() {
-        let lines: Vec<Line<'_>> =
-            lines.into_iter().map(|line| Line::styled(format!(" {line}"), style)).collect();
+        let lines: Vec<Line<'_>> = lines
+            .into_iter()
+            .map(|(line, style)| Line::styled(format!(" {line}"), style))
+            .collect();
         let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
         let above = Rect { y: area.y.saturating_sub(rows), height: rows, ..area };
         frame.render_widget(Clear, above);
@@ -68,6 +77,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         Span::styled(hint, theme::DIM),
     ]);
     frame.render_widget(Paragraph::new(line), area);
+}
+
+/// The lines of the tour at a width; none: there is no tour.
+pub(super) fn tour_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
+    let room = usize::from(columns).saturating_sub(2);
+    let tour = model.screen.tour.and_then(Tour::line);
+    let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
+    lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
 
 /// Draws a line being typed, and behind it what is wrong with it.

@@ -123,7 +123,7 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
         for _ in 0..STRETCH {
             if dice.roll(6) == 0 {
                 let mouse = dice.mouse(columns, rows);
-                write!(pressed, "{mouse:?}").unwrap();
+                write!(pressed, "{mouse:?}").ok();
                 world.tell(Msg::Mouse(mouse));
                 world.draw();
                 continue;

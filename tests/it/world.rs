@@ -29,6 +29,8 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+pub use crate::rss::rss;
+
 /// One answer of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
@@ -423,22 +425,6 @@ fn line_of(row: &[ratatui::buffer::Cell]) -> String {
         hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
     }
     line
-}
-
-/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
-pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
-    let mut items = String::new();
-    for (guid, title, hours, markup) in entries {
-        let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
-        let item = format!(
-            "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
-             <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
-        );
-        items.push_str(&item);
-    }
-    format!(
-        "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
-    )
 }
 
 fn rendered(wanted: &RenderWanted) -> Msg {
