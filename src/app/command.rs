@@ -41,6 +41,12 @@ pub enum Command {
     Search,
     /// Keep the search as a list.
     SaveSearch,
+    /// A rule made from the entry.
+    Mute,
+    /// The rules.
+    Rules,
+    /// The tags of a feed, or the name of a tag.
+    Tags,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.

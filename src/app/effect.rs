@@ -5,9 +5,11 @@ use chrono::{DateTime, Utc};
 use super::fetching::Request;
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
+use super::ruling::RuleWish;
 use super::saving::SavedSearch;
 use super::settings::NetworkSettings;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
 
@@ -73,6 +75,18 @@ pub enum Effect {
     SaveSearches(Vec<SavedSearch>),
     /// Count the unread entries that saved searches find.
     CountFound(Vec<(u32, Matching)>),
+    /// Write the reader's rules.
+    SaveRules(Vec<EntryRule>),
+    /// Look through the store for what a rule would hit, for the preview with this number.
+    PreviewRule(u64, Box<EntryRule>),
+    /// Look through the store for what a rule hits.
+    FindHits(Box<EntryRule>),
+    /// Do with the entries of a rule what is wished.
+    Rule(Box<RuleWish>),
+    /// Count what the rules hit.
+    CountRuled,
+    /// Write which tags are folded.
+    SaveFolded(std::collections::BTreeSet<String>),
     /// Open an address in the reader's browser.
     Open(String),
     /// Subscribe to everything an OPML file names.

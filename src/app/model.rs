@@ -14,6 +14,7 @@ use super::planning;
 use super::polling;
 use super::reachability::Reachability;
 use super::results::Run;
+use super::ruling::Rules;
 use super::saving::Saved;
 use super::screen::Screen;
 use super::settings::Settings;
@@ -69,6 +70,8 @@ pub struct Model {
     pub learning: Learning,
     /// Searches that were saved: each is a list of its own.
     pub searches: Saved,
+    /// The reader's rules about entries.
+    pub rules: Rules,
     /// What the reader can take back.
     pub undo: UndoStack,
     /// What is on the screen.
@@ -106,6 +109,7 @@ impl Model {
             unsaved: 0,
             learning: Learning::default(),
             searches: Saved::default(),
+            rules: Rules::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };

@@ -10,6 +10,7 @@ use super::pointing::Mouse;
 use super::poll_log::PollLogEntry;
 use super::reconfiguring::Reconfigured;
 use super::refreshing::PollWish;
+use super::ruling::{RuleCount, RulePreview, Ruled};
 use super::subscribing::Wanted;
 use super::wishing::HistoryWish;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
@@ -109,6 +110,16 @@ pub enum Msg {
     },
     /// Unread entries that saved searches find, by the searches' numbers.
     FoundCounted(std::collections::BTreeMap<u32, u32>),
+    /// The reader's rules are durable.
+    RulesSaved,
+    /// What a rule would hit, for the preview with this number.
+    RulePreviewed(u64, Box<RulePreview>),
+    /// What a rule hits, by its number.
+    HitsFound(u32, Vec<EntryKey>),
+    /// A rule's wish is done and durable.
+    Ruled(Box<Ruled>),
+    /// What the rules hit, by their numbers.
+    RuledCounted(std::collections::BTreeMap<u32, RuleCount>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.
@@ -169,4 +180,6 @@ pub struct LoadedEntry {
     pub flags: Flags,
     /// Its text.
     pub body: Option<Body>,
+    /// The reader's rules that hit it, by their numbers.
+    pub ruled: Vec<u32>,
 }

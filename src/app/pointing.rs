@@ -5,16 +5,21 @@ use chrono::{DateTime, Utc};
 
 use super::command::Command;
 use super::effect::Effect;
+use super::feeds_pane::FeedsRow;
 use super::key::{Code, Key};
 use super::listing::{Row, RowOrder};
 use super::model::Model;
 use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose};
+use super::rule_list::RULE_LINES;
 use super::screen::{Area, Overlay, Pane};
+use super::tag_tree::{self, INDENT_CELLS};
 use super::{attention, foreseeing, listing, pressing, reading, walking};
 
 /// Rows or lines that one step of the wheel scrolls.
 const WHEEL_ROWS: usize = 3;
+/// Cells before the name of a tag at the top of the tree: a blank and its sign.
+const SIGN_CELLS: usize = 2;
 /// Cells at the right end of the bottom line that name the help.
 const HELP_CELLS: u16 = 8;
 
@@ -65,7 +70,12 @@ fn rolled_over_panes(
     let steps = match &model.screen.overlay {
         Some(Overlay::Help(_) | Overlay::Plan(_)) => WHEEL_ROWS,
         Some(
-            Overlay::Timetable(_) | Overlay::Choice(_) | Overlay::Palette(_) | Overlay::Edit(_),
+            Overlay::Timetable(_)
+            | Overlay::Choice(_)
+            | Overlay::Palette(_)
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_),
         ) => 1,
         Some(Overlay::Prompt(_)) => return rolled(model, mouse, down),
         None => 0,
@@ -161,7 +171,10 @@ fn clicked(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effect> {
     let viewport = model.screen.viewport;
     let line_in = |area: Area| area.line_at(mouse.column, mouse.row).unwrap_or(0);
     match pane_at(model, mouse) {
-        Some(Pane::Feeds) => clicked_feeds(model, now, line_in(viewport.feeds)),
+        Some(Pane::Feeds) => {
+            let column = mouse.column.saturating_sub(viewport.feeds.column);
+            clicked_feeds(model, now, line_in(viewport.feeds), usize::from(column))
+        }
         Some(Pane::Entries) if attention::is_open(model) => {
             clicked_attention(model, now, line_in(viewport.entries))
         }
@@ -174,13 +187,18 @@ fn clicked(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effect> {
     }
 }
 
-fn clicked_feeds(model: &mut Model, now: DateTime<Utc>, line: usize) -> Vec<Effect> {
+/// A click on the sign of a tag folds it, or unfolds it.
+fn clicked_feeds(model: &mut Model, now: DateTime<Utc>, line: usize, column: usize) -> Vec<Effect> {
     let had_keys = model.screen.focus == Pane::Feeds;
     model.screen.focus = Pane::Feeds;
     let pane = &mut model.screen.feeds;
     let place = pane.top.saturating_add(line);
-    if place >= pane.rows.len() {
-        return Vec::new();
+    let Some(row) = pane.rows.get(place) else { return Vec::new() };
+    if let FeedsRow::Tag(tag, _) = row
+        && column <= SIGN_CELLS.saturating_add(tag_tree::depth(tag).saturating_mul(INDENT_CELLS))
+    {
+        let (tag, folded) = (tag.clone(), pane.folded.contains(tag));
+        return tag_tree::set(model, &tag, !folded);
     }
     if pane.selected == place {
         return if had_keys { obey(model, now, Command::Enter) } else { Vec::new() };
@@ -290,13 +308,37 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
             }
             Vec::new()
         }
+        (Some(Overlay::Mute(_) | Overlay::Rules(_)), Some(line)) => clicked_rules(model, now, line),
         (Some(Overlay::Prompt(Prompt { purpose: PromptPurpose::Search, .. })), _) => {
             let mut effects = pressing::pressed(model, now, Key::code(Code::Enter));
             effects.extend(clicked(model, now, mouse));
             effects
         }
         (Some(Overlay::Plan(_)), Some(_))
-        | (Some(Overlay::Choice(_) | Overlay::Edit(_)), None)
+        | (
+            Some(Overlay::Choice(_) | Overlay::Edit(_) | Overlay::Mute(_) | Overlay::Rules(_)),
+            None,
+        )
         | (Some(Overlay::Prompt(_)) | None, _) => Vec::new(),
     }
+}
+
+/// A click on a line of a rule's dialog, or on one of the rules.
+fn clicked_rules(model: &mut Model, now: DateTime<Utc>, line: usize) -> Vec<Effect> {
+    let top = usize::from(model.screen.viewport.overlay_top);
+    if let Some(Overlay::Mute(form)) = &mut model.screen.overlay {
+        let place = top.saturating_add(line);
+        if place < form.rows.len() {
+            form.selected = place;
+        }
+    }
+    let Some(Overlay::Rules(list)) = &mut model.screen.overlay else { return Vec::new() };
+    let place = top.saturating_add(line.checked_div(RULE_LINES).unwrap_or(0));
+    if place == list.selected {
+        return pressing::pressed(model, now, Key::code(Code::Enter));
+    }
+    if place < model.rules.list.len() {
+        list.selected = place;
+    }
+    Vec::new()
 }

@@ -10,7 +10,7 @@ use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, marking};
+use super::{browsing, marking, tag_tree};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -210,7 +210,8 @@ fn next_feed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let has_unread = |place: &usize| {
         let row = pane.rows.get(*place);
         row.is_some_and(|row| {
-            matches!(row, FeedsRow::Feed(..)) && feeds_pane::unread(model, row) > 0
+            let holds = matches!(row, FeedsRow::Feed(..)) || tag_tree::is_folded(model, row);
+            holds && feeds_pane::unread(model, row) > 0
         })
     };
     let Some(place) = behind.into_iter().find(has_unread) else {

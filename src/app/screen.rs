@@ -13,8 +13,10 @@ use super::key::Key;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
+use super::muting::RuleForm;
 use super::palette::Palette;
 use super::prompting::Prompt;
+use super::rule_list::RuleList;
 use super::searching::Search;
 use super::touring::Tour;
 use crate::history::EntryKey;
@@ -120,6 +122,10 @@ pub enum Overlay {
     Timetable(TimetablePane),
     /// What the reader chose for a feed.
     Edit(Box<EditForm>),
+    /// A rule of the reader's.
+    Mute(Box<RuleForm>),
+    /// All of them.
+    Rules(RuleList),
 }
 
 /// A choice between the feeds that a page names.
@@ -262,7 +268,9 @@ impl Screen {
             | Overlay::Choice(_)
             | Overlay::Palette(_)
             | Overlay::Timetable(_)
-            | Overlay::Edit(_) => None,
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_) => None,
         })
     }
 

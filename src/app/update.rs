@@ -11,8 +11,9 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, learning, marking, pointing, pressing, reading,
-    recalling, reconfiguring, refreshing, saving, searching, sparing, touring, walking, wishing,
+    backfilling, explaining, foreseeing, gap_rows, learning, marking, muting, pointing, pressing,
+    reading, recalling, reconfiguring, refreshing, ruling, saving, searching, sparing, touring,
+    walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -91,6 +92,17 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
         Msg::Indexed { missing } => searching::indexed(model, now, missing),
         Msg::FoundCounted(counts) => saving::counted(model, now, counts),
+        Msg::RulesSaved => ruling::saved(model),
+        Msg::RulePreviewed(number, preview) => {
+            muting::previewed(model, number, &preview);
+            Vec::new()
+        }
+        Msg::HitsFound(rule, hits) => ruling::found(model, rule, hits),
+        Msg::Ruled(ruled) => ruling::ruled(model, now, *ruled),
+        Msg::RuledCounted(counts) => {
+            model.rules.counts = counts;
+            Vec::new()
+        }
         Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
@@ -107,6 +119,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::StoreFailed(why) | Msg::Trouble(why) => {
             model.undo.give_up();
+            ruling::failed(model);
             complained(model, now, why)
         }
         Msg::Configured(read) => reconfiguring::reconfigured(model, now, *read),

@@ -48,7 +48,9 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             | Overlay::Prompt(_)
             | Overlay::Choice(_)
             | Overlay::Palette(_)
-            | Overlay::Edit(_),
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_),
         )
         | None => {}
     }

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::args::Options;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
+use crate::app::ruling;
 use crate::app::settings::Settings;
 use crate::io::config::Configured;
 use crate::io::runtime::{Runtime, StartError};
@@ -108,7 +109,8 @@ pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store,
     let settings = settings(options)?;
     let store = store(options)?;
     let salt = store.salt(clock::chance())?;
-    let model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    let mut model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    ruling::take(&mut model, store.rules()?);
     Ok((store, model))
 }
 

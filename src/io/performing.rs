@@ -1,11 +1,13 @@
 //! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
-use super::store::{Job, Keeper, Store};
+use super::store::{Job, Keeper, RuleHits, Store, Texts};
 use super::{browser, clock, terminal};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
@@ -14,6 +16,7 @@ use crate::app::msg::Msg;
 use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
+use crate::filters::EntryRule;
 use crate::schedule::learning;
 use crate::view::{html, link_list};
 
@@ -39,6 +42,9 @@ pub struct Performer {
     http: Arc<Http>,
     keeper: Keeper,
     answers: UnboundedSender<Msg>,
+    texts: Texts,
+    /// The number of the preview that is wanted: an older one is left.
+    preview: Arc<AtomicU64>,
 }
 
 impl Performer {
@@ -48,8 +54,9 @@ impl Performer {
         http: Arc<Http>,
         answers: UnboundedSender<Msg>,
     ) -> std::io::Result<Self> {
+        let texts = store.texts();
         let keeper = Keeper::start(store, answers.clone())?;
-        Ok(Self { http, keeper, answers })
+        Ok(Self { http, keeper, answers, texts, preview: Arc::default() })
     }
 
     /// Hands an effect on. Nothing here waits.
@@ -76,6 +83,15 @@ impl Performer {
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
             Effect::SaveSearches(searches) => self.keeper.hand(Job::SaveSearches(searches)),
             Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
+            Effect::SaveRules(rules) => self.keeper.hand(Job::SaveRules(rules)),
+            Effect::Rule(wish) => self.keeper.hand(Job::Rule(wish)),
+            Effect::SaveFolded(folded) => self.keeper.hand(Job::SaveFolded(folded)),
+            Effect::CountRuled => self.keeper.hand(Job::CountRuled),
+            Effect::PreviewRule(number, rule) => self.preview(number, rule),
+            Effect::FindHits(rule) => {
+                let texts = self.texts.clone();
+                self.off_the_loop(move || Some(find_hits(&texts, &rule)));
+            }
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
@@ -113,6 +129,17 @@ impl Performer {
         });
     }
 
+    /// Looks for what a rule would hit, until another preview is wanted.
+    fn preview(&self, number: u64, rule: Box<EntryRule>) {
+        self.preview.store(number, Ordering::Relaxed);
+        let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
+        self.off_the_loop(move || {
+            let goes_on = || wanted.load(Ordering::Relaxed) == number;
+            let found = hits(&texts, &rule, &goes_on).ok().flatten()?;
+            Some(Msg::RulePreviewed(number, Box::new(found.preview)))
+        });
+    }
+
     /// Does slow work on the blocking pool.
     fn off_the_loop(&self, work: impl FnOnce() -> Option<Msg> + Send + 'static) {
         let answers = self.answers.clone();
@@ -133,6 +160,26 @@ fn render(wanted: &RenderWanted) -> Msg {
     let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
     link_list::append(&mut rendered, wanted.width);
     Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+/// What a rule hits; `Err`: the store's files are damaged and sled gave up.
+fn hits(
+    texts: &Texts,
+    rule: &EntryRule,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<RuleHits>, ()> {
+    let looking = || texts.hits(rule, clock::now(), goes_on);
+    catch_unwind(AssertUnwindSafe(looking)).map_err(|_| ())
+}
+
+fn find_hits(texts: &Texts, rule: &EntryRule) -> Msg {
+    match hits(texts, rule, &|| true) {
+        Ok(found) => Msg::HitsFound(rule.id, found.unwrap_or_default().keys),
+        Err(()) => Msg::StoreFailed(
+            "the store cannot be looked through: its files are damaged; run 'backissue doctor'"
+                .into(),
+        ),
+    }
 }
 
 fn learn(wanted: &LearnWanted) -> Msg {

@@ -16,9 +16,9 @@ use super::store::{Store, StoreError};
 use super::terminal::{Frames, Terminal};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
-use crate::app::saving;
 use crate::app::settings::Settings;
 use crate::app::update::{begin, measured, update};
+use crate::app::{ruling, saving};
 
 /// Messages taken before the screen is drawn again.
 const MESSAGES_A_FRAME: usize = 256;
@@ -68,14 +68,17 @@ impl Runtime {
         let salt = store.salt(clock::chance())?;
         let saved = store.subscriptions()?;
         let (last_feed, unreadable) = (store.last_feed()?, store.unreadable()?);
-        let searches = store.saved_searches()?;
+        let folded = store.folded()?;
+        let (searches, rules) = (store.saved_searches()?, store.rules()?);
         let http = Http::new(&settings.network, Limits::default()).map_err(StartError::System)?;
         let (sender, messages) = unbounded_channel();
         let performer = Performer::start(store, Arc::new(http), sender.clone())
             .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
         let mut model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
         model.last_feed = last_feed;
+        model.screen.feeds.folded = folded;
         saving::take(&mut model, searches);
+        ruling::take(&mut model, rules);
         if let [first, ..] = unreadable.as_slice() {
             let text =
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());

@@ -17,8 +17,8 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, dressing, edit, entries, feeds, help, hyperlinks, palette, pane, plain, plan, reader,
-    status, timetable, welcome,
+    choice, dressing, edit, entries, feeds, help, hyperlinks, mute, palette, pane, plain, plan,
+    reader, status, timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
@@ -117,6 +117,14 @@ fn draw_overlay(
         }
         Overlay::Edit(form) => {
             let (rows, top) = edit::draw(frame, panes, form);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
+        }
+        Overlay::Mute(form) => {
+            let (rows, top) = mute::draw(frame, panes, model, form);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
+        }
+        Overlay::Rules(list) => {
+            let (rows, top) = mute::draw_list(frame, panes, model, *list, now);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Prompt(_) => viewport,

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::{cells, pane, theme};
-use crate::app::editing::{EditForm, EditRow, EditValue};
+use crate::app::editing::{EditForm, EditValue};
 use crate::app::prompting::Prompt;
 
 /// Columns of the dialog at most.
@@ -45,7 +45,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> usize {
         let selected = place == form.selected;
         let style = if selected { theme::KEY } else { theme::TEXT };
         let mut spans = vec![Span::styled(label(row.field.label()), style)];
-        spans.extend(value_spans(row, selected, room));
+        spans.extend(value_spans(&row.value, &row.hint, selected, room));
         lines.push(Line::from(spans));
     }
     let height = usize::from(area.height);
@@ -65,20 +65,26 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> usize {
     top
 }
 
-fn value_spans(row: &EditRow, selected: bool, room: usize) -> Vec<Span<'static>> {
-    match &row.value {
+/// What stands in a line of a form.
+pub(super) fn value_spans(
+    value: &EditValue,
+    hint: &str,
+    selected: bool,
+    room: usize,
+) -> Vec<Span<'static>> {
+    match value {
         EditValue::Line(prompt) if prompt.text.is_empty() => {
             // The cursor stands before the hint.
             let before = if selected { " " } else { "" };
-            let hint = cells::cut(&format!("{before}{}", row.hint), room);
+            let hint = cells::cut(&format!("{before}{hint}"), room);
             vec![Span::styled(hint, theme::DIM)]
         }
         EditValue::Line(prompt) if selected => vec![Span::raw(seen_part(prompt, room).0)],
         EditValue::Line(prompt) => vec![Span::raw(cells::cut(&prompt.text, room))],
         EditValue::Choice { words, chosen } => {
-            let word = words.get(*chosen).copied().unwrap_or_default();
+            let word = words.get(*chosen).map(String::as_str).unwrap_or_default();
             let text = if selected { format!("← {word} →") } else { word.to_owned() };
-            let hint = if *chosen == 0 { format!(" {}", row.hint) } else { String::new() };
+            let hint = if *chosen == 0 { format!(" {hint}") } else { String::new() };
             let left = room.saturating_sub(cells::width(&text));
             vec![
                 Span::raw(cells::cut(&text, room)),
@@ -89,7 +95,7 @@ fn value_spans(row: &EditRow, selected: bool, room: usize) -> Vec<Span<'static>>
 }
 
 /// The part of a line around its cursor, and the cursor's column in it.
-fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
+pub(super) fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
     let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);
     let fits = |at: &usize| cells::width(before.get(*at..).unwrap_or_default()) < room.max(1);

@@ -17,6 +17,7 @@ mod entries;
 mod feeds;
 mod feeds_in_words;
 mod help;
+mod mute;
 mod palette;
 mod pane;
 mod plain;

@@ -10,6 +10,7 @@ use super::{cells, pane, plain, theme, when};
 use crate::app::gap_rows;
 use crate::app::listing::RowKey;
 use crate::app::model::Model;
+use crate::app::ruling;
 use crate::app::screen::{Pane, Reader};
 use crate::app::wishing;
 use crate::feed::text::one_line;
@@ -82,6 +83,9 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     let mut lines: Vec<Line<'static>> = Vec::new();
     lines.extend(title.into_iter().map(|line| Line::styled(line, theme::UNREAD)));
     lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
+    for reason in ruling::reasons(model, &reader.entry) {
+        lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
+    }
     lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
     lines.push(Line::default());
     lines

@@ -17,6 +17,7 @@ use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
 use crate::app::screen::{Overlay, Pane};
+use crate::app::tagging;
 use crate::app::touring::Tour;
 use crate::app::traffic::{WaitsFor, site_of};
 
@@ -33,7 +34,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         &model.screen.overlay
     {
         let search = model.screen.search.as_ref();
-        draw_prompt(frame, area, prompt, search.and_then(|search| search.flaw.as_deref()));
+        let offered = tagging::offered(model, prompt).join(" · ");
+        let flaw = search.and_then(|search| search.flaw.as_deref());
+        let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
+        let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));
+        draw_prompt(frame, area, prompt, behind);
         return;
     }
     if let Some(Overlay::Help(help)) = &model.screen.overlay
@@ -87,8 +92,8 @@ pub(super) fn tour_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
     lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
 
-/// Draws a line being typed, and behind it what is wrong with it.
-fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, flaw: Option<&str>) {
+/// Draws a line being typed, and behind it what is wrong with it, or what it may become.
+fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Option<(&str, Style)>) {
     let width = usize::from(area.width);
     let label = cells::cut(prompt.label(), width.saturating_sub(12));
     let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
@@ -103,7 +108,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, flaw: Option<
     let line = Line::from(vec![
         Span::styled(label.clone(), theme::KEY),
         Span::raw(cells::cut(shown, room)),
-        Span::styled(flaw.map(|flaw| format!("   {flaw}")).unwrap_or_default(), theme::TROUBLE),
+        behind.map(|(text, style)| Span::styled(format!("   {text}"), style)).unwrap_or_default(),
     ]);
     frame.render_widget(Paragraph::new(line), area);
     let cursor =

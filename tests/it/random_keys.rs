@@ -9,6 +9,7 @@ use backissue::app::msg::Msg;
 use backissue::app::pointing::{Gesture, Mouse};
 use backissue::app::subscription::SubscriptionRecord;
 use backissue::demo::{DemoRequest, DemoSite};
+use backissue::filters::EntryRule;
 use backissue::history::{EntryKey, Flags};
 
 use crate::world::{World, start};
@@ -95,7 +96,7 @@ fn demo() -> World {
 }
 
 /// What the reader can change, and what has been kept of every feed.
-fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
+fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryRule>) {
     let keys: Vec<EntryKey> = world
         .model
         .feeds
@@ -104,7 +105,9 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
         .collect();
     let entries = world.store.entries(&keys).unwrap();
     let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
-    (records, entries.into_iter().map(|(_, _, flags)| flags).collect())
+    let rules = world.store.rules().unwrap();
+    assert_eq!(rules, world.model.rules.list, "rules are durable");
+    (records, entries.into_iter().map(|(_, _, flags)| flags).collect(), rules)
 }
 
 #[test]

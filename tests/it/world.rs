@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
-use backissue::app::fetching::{
-    Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
-};
+use backissue::app::fetching::{AnswerHeaders, Request};
 use backissue::app::key::Key;
 use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
@@ -17,9 +15,7 @@ use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
-use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
-use backissue::io::http::read_body;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue::schedule::learning::learn;
@@ -29,23 +25,9 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-pub use crate::rss::rss;
+pub use crate::documents::dated_rss as rss;
 
-/// One answer of the table.
-#[derive(Debug, Clone, Default)]
-pub struct Scripted {
-    pub status: u16,
-    pub etag: Option<&'static str>,
-    /// Its other headers.
-    pub headers: AnswerHeaders,
-    pub body: String,
-    /// It answers with the whole document even to its own tag.
-    pub deaf: bool,
-    /// It redirects: by which status, and where to.
-    pub leads: Option<(u16, String)>,
-    /// There is no answer.
-    pub fails: Option<Failure>,
-}
+pub use crate::scripted::Scripted;
 
 /// The world.
 pub struct World {
@@ -245,7 +227,8 @@ impl World {
             Effect::LoadEntry(key) => {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
-                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
+                let ruled = self.store.ruled_by(key);
+                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, ruled })))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::LoadPolls(feed) => {
@@ -267,6 +250,24 @@ impl World {
                 self.bring_index_in_line();
                 Some(Msg::FoundCounted(self.store.count_found(&wanted).unwrap()))
             }
+            Effect::SaveRules(rules) => {
+                self.store.save_rules(&rules).unwrap();
+                Some(Msg::RulesSaved)
+            }
+            Effect::PreviewRule(number, rule) => {
+                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
+                Some(Msg::RulePreviewed(number, Box::new(found.preview)))
+            }
+            Effect::FindHits(rule) => {
+                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
+                Some(Msg::HitsFound(rule.id, found.keys))
+            }
+            Effect::Rule(wish) => Some(Msg::Ruled(Box::new(self.store.rule(&wish).unwrap()))),
+            Effect::SaveFolded(folded) => {
+                self.store.save_folded(&folded).unwrap();
+                None
+            }
+            Effect::CountRuled => Some(Msg::RuledCounted(self.store.count_ruled().unwrap())),
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
@@ -303,44 +304,6 @@ impl World {
         self.store.use_index(index);
     }
 
-    fn fetch(&self, request: &Request) -> Fetched {
-        let mut url = request.url.clone();
-        let mut hops = Vec::new();
-        while let Some((status, to)) = self.network.get(&url).and_then(|found| found.leads.clone())
-        {
-            hops.push(Hop { status, to: to.clone(), by_document: false });
-            url = to;
-        }
-        let known = request.validators.as_ref().filter(|known| known.speak_for(&url));
-        let sent = known.and_then(|validators| validators.etag.clone());
-        let result = match self.network.get(&url) {
-            None => Err(Failure::Connect("the host (connection refused)".into())),
-            Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
-            Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
-        };
-        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
-        let result = result.map(|answer| {
-            let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
-            let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
-            Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
-        });
-        let conditional = known.is_some();
-        Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
-    }
-
-    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> Answer {
-        let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
-        let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
-        let status = if same { 304 } else { scripted.status };
-        let body = if matches!(status, 200 | 226) {
-            read_body(scripted.body.as_bytes(), url, None)
-        } else {
-            AnswerBody::Unread
-        };
-        let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
-        Answer { status, url: url.into(), public: true, received: self.now, headers, body }
-    }
-
     /// Draws the screen as the loop does: again if what was measured moved something.
     pub fn draw(&mut self) -> String {
         let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
@@ -372,7 +335,9 @@ impl World {
     pub fn reload(&self) -> Model {
         let saved = self.store.subscriptions().unwrap();
         let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
+        model.screen.feeds.folded = self.store.folded().unwrap();
         backissue::app::saving::take(&mut model, self.store.saved_searches().unwrap());
+        backissue::app::ruling::take(&mut model, self.store.rules().unwrap());
         model
     }
 

@@ -13,8 +13,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::open::{Store, StoreError};
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::ruling::RuleWish;
 use crate::app::saving::SavedSearch;
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
 use crate::io::search::Indexer;
 use crate::search::Matching;
@@ -62,6 +64,14 @@ pub enum Job {
     SaveSearches(Vec<SavedSearch>),
     /// How many unread entries searches find; answered by [`Msg::FoundCounted`].
     CountFound(Vec<(u32, Matching)>),
+    /// The reader's rules; answered by [`Msg::RulesSaved`].
+    SaveRules(Vec<EntryRule>),
+    /// What is to be done with the entries of a rule; answered by [`Msg::Ruled`].
+    Rule(Box<RuleWish>),
+    /// Which tags are folded.
+    SaveFolded(std::collections::BTreeSet<String>),
+    /// What the rules hit; answered by [`Msg::RuledCounted`].
+    CountRuled,
     /// Finish what was handed in and stop.
     Stop,
 }
@@ -76,6 +86,7 @@ impl Job {
                 | Self::Publications(_)
                 | Self::CountToday(_)
                 | Self::CountFound(_)
+                | Self::CountRuled
         )
     }
 }
@@ -243,6 +254,10 @@ impl Concerns {
             | Job::CountToday(_)
             | Job::SaveSearches(_)
             | Job::CountFound(_)
+            | Job::SaveRules(_)
+            | Job::Rule(_)
+            | Job::SaveFolded(_)
+            | Job::CountRuled
             | Job::Stop => Self::Nobody,
         }
     }
@@ -283,6 +298,7 @@ fn unpanicked<T>(
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
 fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
     Ok(match job {
         Job::Commit(commit) => {
@@ -347,6 +363,16 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             None
         }
         Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
+        Job::SaveRules(rules) => {
+            store.save_rules(&rules)?;
+            Some(Msg::RulesSaved)
+        }
+        Job::Rule(wish) => Some(Msg::Ruled(Box::new(store.rule(&wish)?))),
+        Job::SaveFolded(folded) => {
+            store.save_folded(&folded)?;
+            None
+        }
+        Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
         Job::Stop => None,
     })
 }
@@ -358,5 +384,6 @@ fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
         let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
         return Ok(Msg::EntryFailed(key, why));
     };
-    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
+    let ruled = store.ruled_by(key);
+    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, ruled })))
 }
