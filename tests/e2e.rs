@@ -307,11 +307,8 @@ fn reaches_the_edges(screen: &vt100::Screen, columns: u16, rows: u16) -> bool {
         let cell = screen.cell(row, column).map_or("", vt100::Cell::contents);
         !cell.is_empty() && signs.contains(cell)
     };
-    // A message of several lines lies over the lower border.
-    let covered = screen.cell(rows - 2, 0).is_some_and(|cell| cell.contents().trim().is_empty());
     corner(0, 0, "┌")
         && corner(0, columns - 1, "┐")
         // Below the panes stand the status line and, in the demo, the tour.
-        && (covered
-            || (2..=4).any(|up| corner(rows - up, 0, "└") && corner(rows - up, columns - 1, "┘")))
+        && (2..=4).any(|up| corner(rows - up, 0, "└") && corner(rows - up, columns - 1, "┘"))
 }

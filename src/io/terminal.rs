@@ -17,6 +17,7 @@ use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::runtime::Canvas;
 use crate::app::key::{Code, Key};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
@@ -116,15 +117,6 @@ impl Terminal {
         Ok((size.width, size.height))
     }
 
-    /// Draws the whole screen and says what was measured on the way.
-    pub fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
-        let mut viewport = Viewport::default();
-        self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
-        self.follow(&model.settings.ui)?;
-        self.entitle(model)?;
-        Ok(viewport)
-    }
-
     /// Switches on and off what the reader configured anew.
     fn follow(&mut self, ui: &UiSettings) -> io::Result<()> {
         if self.mouse != ui.mouse {
@@ -172,6 +164,16 @@ impl Terminal {
             give_back();
             super::console::tell(&frames.summary());
         }
+    }
+}
+
+impl Canvas for Terminal {
+    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
+        let mut viewport = Viewport::default();
+        self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
+        self.follow(&model.settings.ui)?;
+        self.entitle(model)?;
+        Ok(viewport)
     }
 }
 
