@@ -39,6 +39,8 @@ impl Appearance {
     /// Takes another look over; a theme that was chosen by a key stays, unless another one is configured (`themed`).
     pub fn take(&mut self, next: Self, themed: bool) {
         let before = std::mem::replace(self, next);
+        // Who asked for a plain screen at the start asked for all of the run.
+        self.plain |= before.plain;
         if let Some(theme) = before.theme().filter(|_| !themed) {
             self.choose(&theme.name).ok();
         }

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 use super::command::Command;
 use super::effect::Effect;
+use super::feeds_pane::FeedsRow;
 use super::key::{Code, Key};
 use super::listing::{Row, RowOrder};
 use super::model::Model;
@@ -12,10 +13,13 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose};
 use super::rule_list::RULE_LINES;
 use super::screen::{Area, Overlay, Pane};
+use super::tag_tree::{self, INDENT_CELLS};
 use super::{attention, foreseeing, listing, pressing, previewing, reading, walking};
 
 /// Rows or lines that one step of the wheel scrolls.
 const WHEEL_ROWS: usize = 3;
+/// Cells before the name of a tag at the top of the tree: a blank and its sign.
+const SIGN_CELLS: usize = 2;
 /// Cells at the right end of the bottom line that name the help.
 const HELP_CELLS: u16 = 8;
 
@@ -167,7 +171,10 @@ fn clicked(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effect> {
     let viewport = model.screen.viewport;
     let line_in = |area: Area| area.line_at(mouse.column, mouse.row).unwrap_or(0);
     match pane_at(model, mouse) {
-        Some(Pane::Feeds) => clicked_feeds(model, now, line_in(viewport.feeds)),
+        Some(Pane::Feeds) => {
+            let column = mouse.column.saturating_sub(viewport.feeds.column);
+            clicked_feeds(model, now, line_in(viewport.feeds), usize::from(column))
+        }
         Some(Pane::Entries) if attention::is_open(model) => {
             clicked_attention(model, now, line_in(viewport.entries))
         }
@@ -180,13 +187,18 @@ fn clicked(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effect> {
     }
 }
 
-fn clicked_feeds(model: &mut Model, now: DateTime<Utc>, line: usize) -> Vec<Effect> {
+/// A click on the sign of a tag folds it, or unfolds it.
+fn clicked_feeds(model: &mut Model, now: DateTime<Utc>, line: usize, column: usize) -> Vec<Effect> {
     let had_keys = model.screen.focus == Pane::Feeds;
     model.screen.focus = Pane::Feeds;
     let pane = &mut model.screen.feeds;
     let place = pane.top.saturating_add(line);
-    if place >= pane.rows.len() {
-        return Vec::new();
+    let Some(row) = pane.rows.get(place) else { return Vec::new() };
+    if let FeedsRow::Tag(tag, _) = row
+        && column <= SIGN_CELLS.saturating_add(tag_tree::depth(tag).saturating_mul(INDENT_CELLS))
+    {
+        let (tag, folded) = (tag.clone(), pane.folded.contains(tag));
+        return tag_tree::set(model, &tag, !folded);
     }
     if pane.selected == place {
         return if had_keys { obey(model, now, Command::Enter) } else { Vec::new() };

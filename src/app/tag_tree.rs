@@ -8,6 +8,9 @@ use super::model::Model;
 use super::screen::Pane;
 use crate::history::FeedKey;
 
+/// Cells that each step down the tree is moved to the right.
+pub const INDENT_CELLS: usize = 2;
+
 /// The parts of a tag, by which tags are ordered: a tag stands before those below it, and they before the next.
 fn parts(tag: &str) -> Vec<&str> {
     tag.split('/').collect()

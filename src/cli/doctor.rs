@@ -5,13 +5,15 @@ use std::io::IsTerminal;
 use super::args::{DoctorArgs, Options};
 use super::session::{self, Failure};
 use super::{Done, compacting, search};
-use crate::io::console;
+use crate::app::colours::Colours;
+use crate::app::settings::Settings;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::Store;
+use crate::io::{console, themes};
 
 /// Runs the command: status 1 if something is wrong and was not put right.
 pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure> {
-    let configured = session::configured(options);
+    let (configured, usual) = (session::configured(options), Settings::default());
     match &configured {
         Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
         Ok(read) => {
@@ -21,11 +23,7 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
         }
         Err(failure) => console::put(&format!("configuration: {}", failure.sentence)),
     }
-    let size = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal());
-    match size {
-        Some((columns, rows)) => console::put(&format!("terminal: {columns} x {rows}")),
-        None => console::put("terminal: none here"),
-    }
+    let misthemed = looks_found(options, configured.as_ref().map_or(&usual, |read| &read.settings));
     let mut store = session::store(options)?;
     let health = store.check(args.repair)?;
     console::put(&format!(
@@ -52,8 +50,38 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
         compacting::compact(store)?;
     }
     let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
-    let wrong = misconfigured || found || health.findings.iter().any(|finding| !finding.repaired);
+    let wrong = misconfigured
+        || misthemed
+        || found
+        || health.findings.iter().any(|finding| !finding.repaired);
     Ok(if wrong { Done::WithFailures } else { Done::All })
+}
+
+/// Looks at the terminal and at the themes; says whether a theme cannot be used.
+fn looks_found(options: &Options, settings: &Settings) -> bool {
+    let (appearance, troubles) =
+        themes::appearance(&settings.ui, session::config_file(options).as_deref());
+    let colours = match appearance.colours {
+        Colours::None => "no colours",
+        Colours::Sixteen => "16 colours",
+        Colours::Many => "256 colours",
+        Colours::True => "all colours",
+    };
+    let links = if appearance.hyperlinks { "hyperlinks" } else { "no hyperlinks" };
+    let size = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal());
+    match size {
+        Some((columns, rows)) => {
+            console::put(&format!("terminal: {columns} x {rows}, {colours}, {links}"));
+        }
+        None => console::put("terminal: none here"),
+    }
+    let shown = appearance.theme().map_or("", |theme| theme.name.as_str());
+    let all: Vec<&str> = appearance.themes.iter().map(|theme| theme.name.as_str()).collect();
+    console::put(&format!("theme: {shown}, of {}", all.join(", ")));
+    for trouble in &troubles {
+        console::put(&format!("  {trouble}"));
+    }
+    !troubles.is_empty()
 }
 
 /// Looks at the search index; with `repair` it is made anew if its files are damaged, and brought in line with the

@@ -14,13 +14,10 @@ use crate::app::gap_rows;
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 use crate::app::subscription::Subscription;
-use crate::app::tag_tree;
+use crate::app::tag_tree::{self, INDENT_CELLS};
 
 /// Cells of the time to the next poll, with the mark of the reader's pace.
 const WHEN_CELLS: usize = 4;
-
-/// Cells that each step down the tree of tags is moved to the right.
-const INDENT_CELLS: usize = 2;
 
 /// Draws the pane; answers with the place of its rows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {

@@ -8,6 +8,7 @@ use crate::app::feeds_pane::{self, FeedsRow};
 use crate::app::gap_rows;
 use crate::app::model::Model;
 use crate::app::subscription::Subscription;
+use crate::app::tag_tree;
 use crate::schedule::Pace;
 
 /// A row: what it is, what is in it, what is the matter with it.
@@ -30,7 +31,10 @@ pub(super) fn row_words(model: &Model, row: &FeedsRow, now: DateTime<Utc>) -> St
             let name = model.searches.get(*id).map_or("", |search| search.name.as_str());
             vec![Some(format!("Search {name}")), unread]
         }
-        FeedsRow::Tag(tag, _) => vec![Some(format!("Tag {tag}")), unread],
+        FeedsRow::Tag(tag, _) => {
+            let folded = tag_tree::is_folded(model, row).then(|| "folded".to_owned());
+            vec![Some(format!("Tag {tag}")), folded, unread]
+        }
         FeedsRow::Feed(key, _) => {
             let Some(feed) = model.feeds.get(key) else { return String::new() };
             vec![

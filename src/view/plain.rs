@@ -9,6 +9,7 @@ use ratatui::layout::Position;
 use ratatui::style::Color;
 
 use super::theme;
+use crate::app::editing::EditValue;
 use crate::app::lines::{Role, StyledSpan};
 use crate::app::model::Model;
 use crate::app::screen::{Area, Overlay, Pane, Viewport};
@@ -108,8 +109,20 @@ pub(super) fn told(span: &StyledSpan) -> String {
 /// has put it there itself.
 pub(super) fn point(frame: &mut Frame<'_>, model: &Model, viewport: &Viewport) {
     let place = match &model.screen.overlay {
-        Some(Overlay::Prompt(_) | Overlay::Palette(_) | Overlay::Edit(_) | Overlay::Mute(_)) => {
-            return;
+        Some(Overlay::Prompt(_) | Overlay::Palette(_)) => return,
+        Some(Overlay::Edit(form)) => {
+            let row = form.rows.get(form.selected);
+            if row.is_some_and(|row| matches!(row.value, EditValue::Line(_))) {
+                return;
+            }
+            Some(line_of(viewport, form.selected.saturating_add(1)))
+        }
+        Some(Overlay::Mute(form)) => {
+            let row = form.rows.get(form.selected);
+            if row.is_some_and(|row| matches!(row.value, EditValue::Line(_))) {
+                return;
+            }
+            Some(line_of(viewport, form.selected))
         }
         Some(Overlay::Help(help)) if help.typing => return,
         Some(Overlay::Plan(_)) => Some(first_cell(viewport.overlay)),
@@ -120,6 +133,13 @@ pub(super) fn point(frame: &mut Frame<'_>, model: &Model, viewport: &Viewport) {
         }
     };
     frame.set_cursor_position(place.unwrap_or(Position::new(0, 0)));
+}
+
+/// The beginning of a line of a form that lies over the panes.
+fn line_of(viewport: &Viewport, line: usize) -> Position {
+    let below = line.saturating_sub(usize::from(viewport.overlay_top));
+    let row = viewport.overlay.row.saturating_add(u16::try_from(below).unwrap_or(u16::MAX));
+    Position::new(viewport.overlay.column, row)
 }
 
 const fn first_cell(area: Area) -> Position {

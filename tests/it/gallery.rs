@@ -16,7 +16,7 @@ use crate::world::{World, rss};
 const SIZES: [(u16, u16); 4] = [(160, 50), (100, 30), (60, 20), (40, 12)];
 
 /// A view, and the keys that lead to it from the first row of the subscriptions.
-const VIEWS: [(&str, &str); 12] = [
+const VIEWS: [(&str, &str); 15] = [
     ("panes", "l"),
     ("plan", "<end>i"),
     ("attention", "gjjjjl"),
@@ -26,7 +26,10 @@ const VIEWS: [(&str, &str); 12] = [
     ("palette", ":"),
     ("search", "/the"),
     ("add", "ahttps://orchard.example/"),
+    ("choice", "ahttps://choose.example/<enter>"),
     ("edit", "<end>e"),
+    ("mute", "ljm"),
+    ("rules", ":rules<enter>"),
     ("subscriptions", "<end>"),
     // The last one: an entry that was read stays read.
     ("reader", "l<enter>"),
@@ -67,6 +70,29 @@ fn broken() -> World {
     world
 }
 
+/// Presses keys; what is asked of the network then is answered. One site names three feeds.
+fn lead_to(world: &mut World, keys: &str) {
+    let link = |name: &str, title: &str| {
+        format!(
+            "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/{name}\" title=\"{title}\">"
+        )
+    };
+    let links = [link("all", "All of it"), link("news", "News alone"), link("talk", "Comments")];
+    world
+        .serve("https://choose.example/", &format!("<html><head>{}</head></html>", links.concat()));
+    for (name, title) in [("all", "All of it"), ("news", "News alone"), ("talk", "Comments")] {
+        let entries =
+            [("1", "The first", 3, "<p>One.</p>"), ("2", "The second", 30, "<p>Two.</p>")];
+        world.serve(&format!("https://choose.example/{name}"), &rss(title, &entries));
+    }
+    world.press(keys);
+    if keys.contains("choose") {
+        for _ in 0..6 {
+            world.pass(TimeDelta::seconds(2));
+        }
+    }
+}
+
 /// The screens of a view in a state, one below the other.
 fn screens(world: &mut World, state: &str, text: &mut String) {
     for (columns, rows) in SIZES {
@@ -94,17 +120,17 @@ fn every_view_at_every_size_empty_full_and_broken() {
     for (view, keys) in VIEWS {
         let mut text = String::new();
         let mut world = empty();
-        world.press(keys);
+        lead_to(&mut world, keys);
         screens(&mut world, "empty", &mut text);
         for (state, world) in &mut full_and_broken {
-            let before = world.model.clone();
-            world.press(keys);
+            let (before, now) = (world.model.clone(), world.now);
+            lead_to(world, keys);
             if *state == "broken" {
                 let why = "the store cannot be written: no space left on device; nothing new is kept until there is room";
                 world.tell(Msg::StoreFailed(why.to_owned()));
             }
             screens(world, state, &mut text);
-            world.model = before;
+            (world.model, world.now) = (before, now);
         }
         compare(view, &text);
     }

@@ -81,6 +81,19 @@ fn a_click_selects_and_a_second_one_opens() {
 }
 
 #[test]
+fn a_click_on_the_sign_of_a_tag_folds_it() {
+    let mut world = world(140, 30);
+    click_feed(&mut world, "▾");
+    let folded = world.draw();
+    assert!(folded.contains("▸ garden") && !folded.contains(" Orchard Notes  "), "{folded}");
+    assert_eq!(world.model.screen.feeds.selected, 0, "nothing else was selected");
+    click_feed(&mut world, "▸");
+    assert!(world.draw().contains("▾ garden"));
+    click_feed(&mut world, "garden");
+    assert_eq!(world.titles().len(), 61, "beside the sign it is selected");
+}
+
+#[test]
 fn a_click_on_a_day_heading_selects_nothing() {
     let mut world = world(140, 30);
     world.press("ljj");

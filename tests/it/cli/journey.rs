@@ -161,6 +161,16 @@ fn one_entry_is_shown_as_text_and_as_markup() {
 }
 
 #[test]
+fn doctor_names_a_theme_that_cannot_be_used() {
+    let program = Program::new();
+    std::fs::create_dir(program.path("themes")).unwrap();
+    program.write("themes/night.toml", "star = \"red\"\nstarr = \"red\"\n");
+    let told = program.run(&["doctor"]).with(1).out;
+    assert!(told.contains("theme: ansi16, of ansi16, dark, light, high-contrast"), "{told}");
+    assert!(told.contains("line 2: there is no role 'starr'; is 'star' meant?"), "{told}");
+}
+
+#[test]
 fn doctor_finds_nothing_wrong_with_what_was_read() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
