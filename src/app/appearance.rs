@@ -17,11 +17,16 @@ pub struct Appearance {
     pub chosen: usize,
     /// What the terminal can show.
     pub colours: Colours,
+    /// Links are written as hyperlinks of the terminal.
+    pub hyperlinks: bool,
+    /// Words in the place of lines and signs, one pane at a time.
+    pub plain: bool,
 }
 
 impl Default for Appearance {
     fn default() -> Self {
-        Self { themes: built_in(), chosen: 0, colours: Colours::default() }
+        let colours = Colours::default();
+        Self { themes: built_in(), chosen: 0, colours, hyperlinks: false, plain: false }
     }
 }
 
@@ -29,6 +34,14 @@ impl Appearance {
     /// The theme that is shown.
     pub fn theme(&self) -> Option<&Theme> {
         self.themes.get(self.chosen)
+    }
+
+    /// Takes another look over; a theme that was chosen by a key stays, unless another one is configured (`themed`).
+    pub fn take(&mut self, next: Self, themed: bool) {
+        let before = std::mem::replace(self, next);
+        if let Some(theme) = before.theme().filter(|_| !themed) {
+            self.choose(&theme.name).ok();
+        }
     }
 
     /// Shows a theme by its name; an error is a sentence.

@@ -10,8 +10,9 @@ use super::listing::{Row, RowOrder};
 use super::model::Model;
 use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose};
+use super::rule_list::RULE_LINES;
 use super::screen::{Area, Overlay, Pane};
-use super::{attention, foreseeing, listing, pressing, previewing, reading, rule_list, walking};
+use super::{attention, foreseeing, listing, pressing, previewing, reading, walking};
 
 /// Rows or lines that one step of the wheel scrolls.
 const WHEEL_ROWS: usize = 3;
@@ -75,8 +76,14 @@ fn rolled_over_panes(
         Some(Overlay::Prompt(_)) => return rolled(model, mouse, down),
         None => 0,
     };
-    let key = Key::code(if down { Code::Down } else { Code::Up });
-    (0..steps).flat_map(|_| pressing::pressed(model, now, key)).collect()
+    if matches!(
+        model.screen.overlay,
+        Some(Overlay::Choice(_) | Overlay::Palette(_) | Overlay::Edit(_))
+    ) {
+        let key = Key::code(if down { Code::Down } else { Code::Up });
+        return pressing::pressed(model, now, key);
+    }
+    (0..steps).flat_map(|_| walking::go(model, now, down, walking::Distance::One)).collect()
 }
 
 /// The wheel scrolls the pane under it.
@@ -240,10 +247,6 @@ fn clicked_reader(
 }
 
 /// A click over what lies over the panes: it chooses there; beside it, it closes what only shows something.
-#[expect(
-    clippy::too_many_lines,
-    reason = "a table: an arm for each thing that lies over the panes"
-)]
 fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effect> {
     let line = model.screen.viewport.overlay.line_at(mouse.column, mouse.row);
     match (&mut model.screen.overlay, line) {
@@ -293,24 +296,7 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
             }
             Vec::new()
         }
-        (Some(Overlay::Mute(form)), Some(line)) => {
-            let place = usize::from(model.screen.viewport.overlay_top).saturating_add(line);
-            if place < form.rows.len() {
-                form.selected = place;
-            }
-            Vec::new()
-        }
-        (Some(Overlay::Rules(list)), Some(line)) => {
-            let above = usize::from(model.screen.viewport.overlay_top);
-            let place = above.saturating_add(line / rule_list::ROW_LINES);
-            if place == list.selected {
-                return pressing::pressed(model, now, Key::code(Code::Enter));
-            }
-            if place < model.rules.list.len() {
-                list.selected = place;
-            }
-            Vec::new()
-        }
+        (Some(Overlay::Mute(_) | Overlay::Rules(_)), Some(line)) => clicked_rules(model, now, line),
         (Some(Overlay::Prompt(Prompt { purpose: PromptPurpose::Search, .. })), _) => {
             let mut effects = pressing::pressed(model, now, Key::code(Code::Enter));
             effects.extend(clicked(model, now, mouse));
@@ -320,4 +306,24 @@ fn clicked_over_panes(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Ve
         | (Some(Overlay::Choice(_) | Overlay::Edit(_) | Overlay::Mute(_)), None)
         | (Some(Overlay::Prompt(_)) | None, _) => Vec::new(),
     }
+}
+
+/// A click on a line of a rule's dialog, or on one of the rules.
+fn clicked_rules(model: &mut Model, now: DateTime<Utc>, line: usize) -> Vec<Effect> {
+    let top = usize::from(model.screen.viewport.overlay_top);
+    if let Some(Overlay::Mute(form)) = &mut model.screen.overlay {
+        let place = top.saturating_add(line);
+        if place < form.rows.len() {
+            form.selected = place;
+        }
+    }
+    let Some(Overlay::Rules(list)) = &mut model.screen.overlay else { return Vec::new() };
+    let place = top.saturating_add(line.checked_div(RULE_LINES).unwrap_or(0));
+    if place == list.selected {
+        return pressing::pressed(model, now, Key::code(Code::Enter));
+    }
+    if place < model.rules.list.len() {
+        list.selected = place;
+    }
+    Vec::new()
 }

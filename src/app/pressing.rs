@@ -58,7 +58,8 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     model.screen.notice =
         model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
     // Whoever wants back to the shell is in the midst of something.
-    if key.ctrl && model.settings.keys.command(key, model.screen.focus) == Some(Command::Suspend) {
+    let meaning = model.settings.keys.meaning(&[key], model.screen.focus);
+    if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
         return obey(model, now, Command::Suspend);
     }
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {

@@ -16,8 +16,8 @@ pub enum Reconfigured {
     Read {
         /// The settings.
         settings: Box<Settings>,
-        /// The themes there are now, and the one that is configured.
-        appearance: Appearance,
+        /// How the screen looks then.
+        appearance: Box<Appearance>,
         /// What is wrong with it and does no harm; each a sentence.
         notes: Vec<String>,
     },
@@ -32,9 +32,11 @@ pub fn reconfigured(model: &mut Model, now: DateTime<Utc>, read: Reconfigured) -
             model.screen.complain(now, format!("{why}; what was in force before stays"));
             return Vec::new();
         }
-        Reconfigured::Read { settings, appearance, notes } => (*settings, appearance, notes),
+        Reconfigured::Read { settings, appearance, notes } => (*settings, *appearance, notes),
     };
     let before = std::mem::replace(&mut model.settings, settings);
+    let themed = before.ui.theme != model.settings.ui.theme;
+    model.screen.appearance.take(appearance, themed);
     let mut effects = Vec::new();
     if before.network != model.settings.network {
         effects.push(Effect::Reconnect(Box::new(model.settings.network.clone())));
@@ -45,22 +47,11 @@ pub fn reconfigured(model: &mut Model, now: DateTime<Utc>, read: Reconfigured) -
             planning::replan(model, key, now);
         }
     }
-    dress(model, appearance, before.ui.theme != model.settings.ui.theme);
     if before.keys != model.settings.keys {
         model.screen.begun.clear();
     }
     tell(model, now, "the configuration was read again", &notes);
     effects
-}
-
-/// Takes the themes over. The one that is shown stays, unless another one was configured.
-fn dress(model: &mut Model, appearance: Appearance, configured: bool) {
-    let shown = model.screen.appearance.theme().map(|theme| theme.name.clone());
-    model.screen.appearance = appearance;
-    if let Some(shown) = shown.filter(|_| !configured) {
-        // A theme whose file is gone gives way to the configured one.
-        model.screen.appearance.choose(&shown).ok();
-    }
 }
 
 /// Tells what is wrong with the configuration, if something is; else that it was read.

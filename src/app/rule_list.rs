@@ -10,8 +10,8 @@ use super::obeying;
 use super::screen::{Overlay, Pane};
 use super::{muting, ruling};
 
-/// Lines of a rule.
-pub const ROW_LINES: usize = 2;
+/// Lines of a rule on the screen.
+pub const RULE_LINES: usize = 2;
 
 /// The open list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -225,11 +225,14 @@ impl Screen {
         if self.zoomed && self.focus == Pane::Reader {
             return Arrangement::Narrow;
         }
-        self.arrangement_by_size()
+        self.usual_arrangement()
     }
 
     /// How the panes are arranged when the reader does not have the screen alone.
-    pub const fn arrangement_by_size(&self) -> Arrangement {
+    pub const fn usual_arrangement(&self) -> Arrangement {
+        if self.appearance.plain {
+            return Arrangement::Narrow;
+        }
         match self.size.0 {
             0..80 => Arrangement::Narrow,
             80..120 => Arrangement::Medium,

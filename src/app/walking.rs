@@ -221,7 +221,7 @@ pub fn back(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         }
         Pane::Reader => {
             model.screen.focus = Pane::Entries;
-            if model.screen.arrangement_by_size() != Arrangement::Wide {
+            if model.screen.usual_arrangement() != Arrangement::Wide {
                 model.screen.reader = None;
             }
             Vec::new()

@@ -35,6 +35,9 @@ pub(super) struct Options {
     /// Ask nothing of the network
     #[arg(long, global = true)]
     pub(super) offline: bool,
+    /// Show words in the place of lines and signs, one pane at a time, for screen readers
+    #[arg(long, global = true)]
+    pub(super) plain: bool,
     /// Say more about what is done
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,

@@ -46,9 +46,9 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
 
 /// The publisher is this process: there is nobody to spare, and news may come every minute.
 fn settings(options: &Options) -> Settings {
-    // The screen looks as the reader is used to; what is wrong with a configuration is told elsewhere.
-    let ui = session::settings(options).unwrap_or_default().ui;
-    let mut settings = Settings { ui, ..Settings::default() };
+    // The screen looks and works as the reader is used to; what is wrong with a configuration is told elsewhere.
+    let Settings { ui, keys, .. } = session::settings(options).unwrap_or_default();
+    let mut settings = Settings { ui, keys, ..Settings::default() };
     settings.network.space_loopback = false;
     settings.poll.min_minutes = 1;
     settings.poll.start_spread_seconds = 0;

@@ -82,9 +82,9 @@ pub(super) fn follow_configuration(runtime: &Runtime, options: &Options) {
 
 /// Gives the screen the look that is configured; what cannot be used is told in the status line.
 pub(super) fn dress(options: &Options, runtime: &mut Runtime) {
-    let configuration = config_file(options);
-    let wanted = runtime.model.settings.ui.theme.as_deref();
-    let (appearance, troubles) = themes::appearance(wanted, configuration.as_deref());
+    let ui = &mut runtime.model.settings.ui;
+    ui.plain |= options.plain;
+    let (appearance, troubles) = themes::appearance(ui, config_file(options).as_deref());
     runtime.model.screen.appearance = appearance;
     if let Some(first) = troubles.first() {
         runtime.model.screen.complain(clock::precise_now(), first);

@@ -40,11 +40,13 @@ fn state_of(path: &Path) -> Option<(SystemTime, u64)> {
 /// Reads the file; one that was taken away means the defaults.
 fn read(path: &Path) -> Reconfigured {
     match config::read(path, false) {
-        Ok(mut read) => {
-            let wanted = read.settings.ui.theme.as_deref();
-            let (appearance, troubles) = themes::appearance(wanted, Some(path));
-            read.notes.extend(troubles);
-            Reconfigured::Read { settings: Box::new(read.settings), appearance, notes: read.notes }
+        Ok(read) => {
+            let (appearance, troubles) = themes::appearance(&read.settings.ui, Some(path));
+            Reconfigured::Read {
+                settings: Box::new(read.settings),
+                appearance: Box::new(appearance),
+                notes: read.notes.into_iter().chain(troubles).collect(),
+            }
         }
         Err(why) => Reconfigured::Wrong(why),
     }

@@ -16,6 +16,7 @@ use super::store::{Store, StoreError};
 use super::terminal::{Frames, Terminal};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
+use crate::app::screen::Viewport;
 use crate::app::settings::Settings;
 use crate::app::update::{begin, measured, update};
 use crate::app::{ruling, saving};
@@ -35,6 +36,12 @@ pub struct Runtime {
     sender: UnboundedSender<Msg>,
     messages: UnboundedReceiver<Msg>,
     watch: SleepWatch,
+}
+
+/// What the screen is drawn on.
+pub trait Canvas {
+    /// Draws the whole screen and says what was measured on the way.
+    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> std::io::Result<Viewport>;
 }
 
 /// Why the program cannot work.
@@ -155,10 +162,11 @@ impl Runtime {
         }
     }
 
-    fn draw(&mut self, terminal: &mut Terminal) -> std::io::Result<()> {
+    /// Draws the screen, again if what was measured moved something.
+    pub fn draw(&mut self, canvas: &mut impl Canvas) -> std::io::Result<()> {
         // What was measured may move what is shown; the second drawing then measures the same.
         for _ in 0..2 {
-            let viewport = terminal.draw(&self.model, clock::precise_now())?;
+            let viewport = canvas.draw(&self.model, clock::precise_now())?;
             let before = self.model.screen.viewport;
             for effect in measured(&mut self.model, viewport) {
                 self.performer.perform(effect);

@@ -17,6 +17,7 @@ use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::runtime::Canvas;
 use crate::app::key::{Code, Key};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
@@ -42,6 +43,7 @@ const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
 const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
 /// Clicks and the wheel, in a form that knows wide screens. Movements are not asked for.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
+const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
 /// The terminal remembers its title, or takes back what it remembered (xterm's window operations).
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
@@ -115,12 +117,18 @@ impl Terminal {
         Ok((size.width, size.height))
     }
 
-    /// Draws the whole screen and says what was measured on the way.
-    pub fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
-        let mut viewport = Viewport::default();
-        self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
-        self.entitle(model)?;
-        Ok(viewport)
+    /// Switches on and off what the reader configured anew.
+    fn follow(&mut self, ui: &UiSettings) -> io::Result<()> {
+        if self.mouse != ui.mouse {
+            self.mouse = ui.mouse;
+            execute!(stdout(), Print(if ui.mouse { MOUSE } else { NO_MOUSE }))?;
+        }
+        if self.title.is_some() != ui.title {
+            self.title = ui.title.then(String::new);
+            TITLED.store(ui.title, Ordering::Relaxed);
+            execute!(stdout(), Print(if ui.title { KEEP_TITLE } else { TITLE_BACK }))?;
+        }
+        Ok(())
     }
 
     /// Sets the title, if it is another one.
@@ -156,6 +164,16 @@ impl Terminal {
             give_back();
             super::console::tell(&frames.summary());
         }
+    }
+}
+
+impl Canvas for Terminal {
+    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
+        let mut viewport = Viewport::default();
+        self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
+        self.follow(&model.settings.ui)?;
+        self.entitle(model)?;
+        Ok(viewport)
     }
 }
 

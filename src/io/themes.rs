@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::appearance::Appearance;
-use crate::app::colours::Colours;
+use crate::app::colours::{Colours, knows_hyperlinks};
+use crate::app::settings::UiSettings;
 use crate::app::theme::Theme;
 use crate::app::theme_files;
 
@@ -14,11 +15,15 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// All themes with the wanted one chosen: by its name, or by the path of a file. What cannot be read is told in a
 /// sentence for each; the first theme is shown then.
-pub fn appearance(wanted: Option<&str>, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
+pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
+    let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
-        colours: Colours::of(|name| std::env::var(name).ok()),
+        colours: Colours::of(variable),
+        hyperlinks: ui.hyperlinks.unwrap_or_else(|| knows_hyperlinks(variable)),
+        plain: ui.plain,
         ..Appearance::default()
     };
+    let wanted = ui.theme.as_deref();
     let mut troubles = Vec::new();
     let folder = configuration.and_then(Path::parent);
     let mut files = folder.map(|folder| files(&folder.join("themes"))).unwrap_or_default();
@@ -87,6 +92,7 @@ fn read(path: &Path, known: &[Theme]) -> Result<Theme, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::settings::Settings;
     use crate::app::theme::{Ink, ThemeRole};
 
     /// A folder with a configuration and theme files.
@@ -99,9 +105,14 @@ mod tests {
         folder
     }
 
+    fn with_theme(wanted: Option<&str>) -> UiSettings {
+        UiSettings { theme: wanted.map(str::to_owned), ..Settings::default().ui }
+    }
+
     fn chosen(wanted: Option<&str>, files: &[(&str, &str)]) -> (String, Vec<String>) {
         let folder = folder(files);
-        let (appearance, troubles) = appearance(wanted, Some(&folder.path().join("config.toml")));
+        let configuration = folder.path().join("config.toml");
+        let (appearance, troubles) = appearance(&with_theme(wanted), Some(&configuration));
         (appearance.theme().unwrap().name.clone(), troubles)
     }
 
@@ -122,8 +133,8 @@ mod tests {
     #[test]
     fn a_file_of_a_known_name_takes_its_place() {
         let folder = folder(&[("themes/dark.toml", "base = \"dark\"\nstar = \"red\"")]);
-        let (appearance, troubles) =
-            appearance(Some("dark"), Some(&folder.path().join("config.toml")));
+        let configuration = folder.path().join("config.toml");
+        let (appearance, troubles) = appearance(&with_theme(Some("dark")), Some(&configuration));
         assert_eq!(troubles, [""; 0]);
         assert_eq!(appearance.themes.len(), 4);
         let theme = appearance.theme().unwrap();

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
+use super::entries::enter_sign;
 use super::{cells, pane, theme};
 use crate::app::attention::{self, Concern, ROW_LINES};
 use crate::app::model::Model;
@@ -58,7 +59,8 @@ fn row(
         || Line::styled(format!("   {}", reason.next().unwrap_or_default()), theme::TEXT);
     let remedy = if selected.is_some() {
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
-        format!("   ⏎ {does} · N {notes} · D unsubscribe")
+        let enter = enter_sign(model);
+        format!("   {enter} {does} · N {notes} · D unsubscribe")
     } else {
         format!("   {}", concern.remedy.words())
     };

@@ -17,8 +17,8 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, dressing, edit, entries, feeds, help, mute, palette, pane, plan, reader, status,
-    timetable, welcome,
+    choice, dressing, edit, entries, feeds, help, hyperlinks, mute, palette, pane, plain, plan,
+    reader, status, timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
@@ -34,7 +34,15 @@ const FEEDS_COLUMNS: u16 = 30;
 /// Draws the model and says what was measured.
 pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
     let viewport = draw_roles(frame, model, now);
-    dressing::dress(frame.buffer_mut(), &model.screen.appearance);
+    let appearance = &model.screen.appearance;
+    if appearance.plain {
+        plain::point(frame, model, &viewport);
+        plain::write_out(frame.buffer_mut());
+    }
+    dressing::dress(frame.buffer_mut(), appearance);
+    if appearance.hyperlinks {
+        hyperlinks::link(frame.buffer_mut(), model, &viewport);
+    }
     viewport
 }
 

@@ -221,8 +221,11 @@ fn gap_lines(
     let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();
     let head = cells::cut(&format!("┄┄ {}{of} ", said.what), width);
     let rule = "┄".repeat(width.saturating_sub(cells::width(&head)));
-    let enter =
-        if said.enter.is_empty() { String::new() } else { format!(" · ⏎ {}", said.enter) };
+    let enter = if said.enter.is_empty() {
+        String::new()
+    } else {
+        format!(" · {} {}", enter_sign(model), said.enter)
+    };
     vec![
         Line::styled(format!("{head}{rule}"), theme::GAP),
         Line::styled(cells::fit(&format!("   {}", said.why), width), theme::TEXT),
@@ -230,7 +233,29 @@ fn gap_lines(
     ]
 }
 
+/// The key that acts, as a sign or in words.
+pub(super) const fn enter_sign(model: &Model) -> &'static str {
+    if model.screen.appearance.plain { "Enter:" } else { "⏎" }
+}
+
+/// An entry in words: its marks, its title, its feed where others stand beside it.
+fn row_words(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+    let title = if row.title.is_empty() { "no title" } else { &row.title };
+    let feed = model.feeds.get(&feed).filter(|_| !is_of_one_feed(model));
+    let parts = [
+        row.flags.is_unread().then_some("unread"),
+        row.flags.is_starred().then_some("starred"),
+        Some(title),
+        feed.map(|feed| feed.record.shown_title()),
+    ];
+    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &model.screen.marks))
+}
+
 fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+    if model.screen.appearance.plain {
+        return row_words(model, row, feed, width);
+    }
     let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
     let mark = if row.flags.is_unread() { "●" } else { " " };
     let star = if row.flags.is_starred() { "★" } else { " " };

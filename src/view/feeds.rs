@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::{cells, pane, plan, theme, when};
+use super::{cells, feeds_in_words, pane, plan, theme, when};
 use crate::app::attention;
 use crate::app::feeds_pane::{self, FeedsRow, SortOrder};
 use crate::app::gap_rows;
@@ -35,7 +35,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
-            let (text, style) = row_text(model, row, usize::from(inside.width), now);
+            let (text, style) = if model.screen.appearance.plain {
+                let words = feeds_in_words::row_words(model, row, now);
+                (cells::fit(&words, usize::from(inside.width)), theme::TEXT)
+            } else {
+                row_text(model, row, usize::from(inside.width), now)
+            };
             let marked = match (place == list.selected, focused) {
                 (true, true) => style.patch(theme::SELECTED),
                 (true, false) => style.patch(theme::SELECTED_ELSEWHERE),

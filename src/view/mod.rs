@@ -4,6 +4,7 @@
 //! measured ([`crate::app::screen::Viewport`]), which the loop puts back into the model.
 
 pub mod html;
+mod hyperlinks;
 pub mod link_list;
 
 mod attention;
@@ -14,20 +15,24 @@ mod dressing;
 mod edit;
 mod entries;
 mod feeds;
+mod feeds_in_words;
 mod help;
 mod mute;
 mod palette;
 mod pane;
+mod plain;
 mod plan;
 mod plan_polls;
 mod plan_rhythm;
 mod plan_week;
 mod reader;
 mod status;
+mod svg;
 mod theme;
 mod timetable;
 mod welcome;
 mod when;
 
 pub use draw::draw;
+pub use svg::{Paper, svg};
 pub use when::{minute, relative, span_words};

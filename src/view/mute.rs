@@ -10,7 +10,7 @@ use super::{cells, pane, theme};
 use crate::app::editing::EditValue;
 use crate::app::model::Model;
 use crate::app::muting::RuleForm;
-use crate::app::rule_list::{ROW_LINES, RuleList};
+use crate::app::rule_list::{RULE_LINES, RuleList};
 use crate::app::ruling::{self, PREVIEW_TITLES, RulePreview};
 use crate::filters::{EntryRule, until_text};
 
@@ -21,7 +21,7 @@ const COLUMNS_MAX: u16 = 84;
 /// Cells of a line's name.
 const LABEL_CELLS: usize = 11;
 
-/// Draws the dialog over the panes; answers with the place of its lines and the first one shown.
+/// Draws the dialog over the panes; answers with the place of its fields and the first one shown.
 pub(super) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -108,7 +108,7 @@ fn preview_lines(model: &Model, preview: &RulePreview, width: usize) -> Vec<Line
     lines
 }
 
-/// Draws the list over the panes; answers with the place of its rows and the first one shown.
+/// Draws the list over the panes; answers with the place of its lines and the first rule shown.
 pub(super) fn draw_list(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -117,7 +117,7 @@ pub(super) fn draw_list(
     now: DateTime<Utc>,
 ) -> (Rect, u16) {
     let count = model.rules.list.len();
-    let lines = count.saturating_mul(ROW_LINES).max(1).saturating_add(2);
+    let lines = count.saturating_mul(RULE_LINES).max(1).saturating_add(2);
     let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
     let selected = list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
@@ -129,7 +129,7 @@ pub(super) fn draw_list(
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
         return (inside, 0);
     }
-    let shown = usize::from(inside.height).checked_div(ROW_LINES).unwrap_or(1).max(1);
+    let shown = usize::from(inside.height).checked_div(RULE_LINES).unwrap_or(1).max(1);
     let top = selected.saturating_sub(shown.saturating_sub(1));
     let rows = model.rules.list.iter().enumerate().skip(top).take(shown);
     let lines = rows.flat_map(|(place, rule)| {

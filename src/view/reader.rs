@@ -6,7 +6,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use super::{cells, pane, theme, when};
+use super::{cells, pane, plain, theme, when};
 use crate::app::gap_rows;
 use crate::app::listing::RowKey;
 use crate::app::model::Model;
@@ -15,7 +15,6 @@ use crate::app::screen::{Pane, Reader};
 use crate::app::wishing;
 use crate::feed::text::one_line;
 use crate::history::Gap;
-use crate::search::Marks;
 
 /// Lines of the title at most; a longer one is cut.
 const TITLE_LINES: usize = 4;
@@ -43,7 +42,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let [head, text] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     frame.render_widget(Paragraph::new(lines), head);
-    draw_text(frame, text, reader, &model.screen.marks);
+    draw_text(frame, text, model, reader);
     text
 }
 
@@ -92,7 +91,7 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     lines
 }
 
-fn draw_text(frame: &mut Frame<'_>, area: Rect, reader: &Reader, marks: &Marks) {
+fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
         frame.render_widget(
@@ -101,11 +100,15 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, reader: &Reader, marks: &Marks) 
         );
         return;
     }
+    let in_words = model.screen.appearance.plain;
     let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
     let spans = |line: &crate::app::lines::StyledLine| {
         line.spans
             .iter()
-            .flat_map(|span| theme::with_hits(&span.text, theme::of_span(span), marks))
+            .flat_map(|span| {
+                let text = if in_words { plain::told(span) } else { span.text.clone() };
+                theme::with_hits(&text, theme::of_span(span), &model.screen.marks)
+            })
             .collect::<Vec<_>>()
     };
     frame.render_widget(

@@ -140,6 +140,39 @@ fn title_mouse_and_clipboard_are_the_terminals() {
 }
 
 #[test]
+fn links_and_plain_words_are_written_as_configured() {
+    let home = tempfile::tempdir().unwrap();
+    let configuration = home.path().join("config.toml");
+    std::fs::write(&configuration, "[ui]\nhyperlinks = true\nmouse = false\ntitle = false\n")
+        .unwrap();
+    let configuration = configuration.to_str().unwrap();
+    let mut session = Session::start(&["--config", configuration, "demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until_quiet();
+    // The feed that shows everything is the last one, and its first entry is full of links.
+    session.press("Gl");
+    session.until_it_says("history not offered");
+    session.until_quiet();
+    session.press("\r");
+    session.until_it_says("this publisher[1]");
+    session.until_quiet();
+    assert!(session.has_written("\x1b]8;id=1;http://127.0.0.1:"));
+    assert!(session.has_written("\x1b]8;;\x1b\\"));
+    assert!(!session.has_written("\x1b]0;") && !session.has_written("\x1b[22;2t"));
+    assert_eq!(session.screen.screen().mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+    session.press("\x03");
+    assert!(session.ended().success());
+    session.given_back();
+    let mut session = Session::start(&["--plain", "demo"], 120, 36);
+    session.until_it_says("Tag coast, ");
+    session.press("j");
+    session.until("the cursor on the second row", |screen| screen.cursor_position().0 == 2);
+    assert!(!session.text().contains('│'), "{}", session.text());
+    session.press("\x03");
+    assert!(session.ended().success());
+}
+
+#[test]
 fn a_signal_to_end_loses_nothing_that_was_done() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");

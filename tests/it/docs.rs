@@ -5,7 +5,7 @@ use backissue::app::keymap::BINDINGS;
 use crate::binary::Program;
 
 /// Flags every command takes.
-const GLOBAL: [&str; 5] = ["--data-dir", "--config", "--offline", "-v", "--help"];
+const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are or will be, with their arguments and flags. One that is not built yet is passed over.
 const COMMANDS: [(&str, &[&str]); 24] = [

@@ -14,14 +14,15 @@
     reason = "a test may panic, know how late it is, and be short; this binary exports nothing"
 )]
 
-mod answers;
 mod binary;
 mod broken_server;
 mod cli;
 mod corpus;
+mod demo_world;
 mod docs;
 mod documents;
 mod elsewhere_program;
+mod gallery;
 mod history;
 mod history_journeys;
 mod history_program;
@@ -33,6 +34,7 @@ mod mutations;
 mod named_keys;
 mod opml;
 mod palette;
+mod pictures;
 mod plans;
 mod pointing;
 mod polite;
@@ -40,9 +42,9 @@ mod previews;
 mod random_keys;
 mod rebinding;
 mod rhythms;
-mod rss;
 mod rules;
 mod screens;
+mod scripted;
 mod searching;
 mod simulation;
 mod site;

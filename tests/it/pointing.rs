@@ -127,9 +127,9 @@ fn the_wheel_scrolls_the_pane_under_it() {
 fn what_lies_over_the_panes_is_chosen_scrolled_and_closed() {
     let mut world = world(140, 30);
     click(&mut world, "? help");
-    assert!(matches!(world.model.screen.overlay, Some(Overlay::Help(ref help)) if help.top == 0));
+    assert!(matches!(&world.model.screen.overlay, Some(Overlay::Help(help)) if help.top == 0));
     act(&mut world, Gesture::WheelDown, "page down");
-    assert!(matches!(world.model.screen.overlay, Some(Overlay::Help(ref help)) if help.top == 3));
+    assert!(matches!(&world.model.screen.overlay, Some(Overlay::Help(help)) if help.top == 3));
     click(&mut world, "half a page");
     assert_eq!(world.model.screen.overlay, None);
     world.press(":timetable");

@@ -29,7 +29,7 @@ fn bound(keys: &[(&str, &str)]) -> Settings {
 }
 
 fn configured(world: &mut World, settings: Settings) {
-    let appearance = world.model.screen.appearance.clone();
+    let appearance = Box::default();
     let read = Reconfigured::Read { settings: Box::new(settings), appearance, notes: Vec::new() };
     world.tell(Msg::Configured(Box::new(read)));
 }

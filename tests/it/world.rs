@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use backissue::app::effect::Effect;
-use backissue::app::fetching::{
-    Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
-};
+use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
+use backissue::app::fetching::{AnswerHeaders, Request};
 use backissue::app::key::Key;
+use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
@@ -16,35 +15,19 @@ use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
-use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
-use backissue::io::http::read_body;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
+use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use crate::answers::{learned, line_of, rendered};
-pub use crate::rss::rss;
+pub use crate::documents::dated_rss as rss;
 
-/// One answer of the table.
-#[derive(Debug, Clone, Default)]
-pub struct Scripted {
-    pub status: u16,
-    pub etag: Option<&'static str>,
-    /// Its other headers.
-    pub headers: AnswerHeaders,
-    pub body: String,
-    /// It answers with the whole document even to its own tag.
-    pub deaf: bool,
-    /// It redirects: by which status, and where to.
-    pub leads: Option<(u16, String)>,
-    /// There is no answer.
-    pub fails: Option<Failure>,
-}
+pub use crate::scripted::Scripted;
 
 /// The world.
 pub struct World {
@@ -321,44 +304,6 @@ impl World {
         self.store.use_index(index);
     }
 
-    fn fetch(&self, request: &Request) -> Fetched {
-        let mut url = request.url.clone();
-        let mut hops = Vec::new();
-        while let Some((status, to)) = self.network.get(&url).and_then(|found| found.leads.clone())
-        {
-            hops.push(Hop { status, to: to.clone(), by_document: false });
-            url = to;
-        }
-        let known = request.validators.as_ref().filter(|known| known.speak_for(&url));
-        let sent = known.and_then(|validators| validators.etag.clone());
-        let result = match self.network.get(&url) {
-            None => Err(Failure::Connect("the host (connection refused)".into())),
-            Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
-            Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
-        };
-        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
-        let result = result.map(|answer| {
-            let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
-            let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
-            Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
-        });
-        let conditional = known.is_some();
-        Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
-    }
-
-    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> Answer {
-        let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
-        let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
-        let status = if same { 304 } else { scripted.status };
-        let body = if matches!(status, 200 | 226) {
-            read_body(scripted.body.as_bytes(), url, None)
-        } else {
-            AnswerBody::Unread
-        };
-        let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
-        Answer { status, url: url.into(), public: true, received: self.now, headers, body }
-    }
-
     /// Draws the screen as the loop does: again if what was measured moved something.
     pub fn draw(&mut self) -> String {
         let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
@@ -430,4 +375,30 @@ impl World {
     pub fn notice(&self) -> &str {
         self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
+}
+
+/// The text of a row of cells; the cell behind a wide character is a part of it.
+fn line_of(row: &[ratatui::buffer::Cell]) -> String {
+    let mut line = String::new();
+    let mut hidden = 0_usize;
+    for cell in row {
+        if hidden > 0 {
+            hidden -= 1;
+            continue;
+        }
+        line.push_str(cell.symbol());
+        hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+    }
+    line
+}
+
+fn rendered(wanted: &RenderWanted) -> Msg {
+    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    view::link_list::append(&mut rendered, wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+}
+
+fn learned(wanted: &LearnWanted) -> Msg {
+    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
+    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }

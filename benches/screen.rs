@@ -1,0 +1,174 @@
+//! From a key to the complete frame, in a store of 300,000 entries: the entry list, the reader, and search as it is
+//! typed. `cargo bench --bench screen`; `BACKISSUE_BENCH_ENTRIES` sets another number.
+//!
+//! The whole loop runs as in the program: the model, the thread of the store, the search index, texts laid out on the
+//! blocking pool. Only the terminal is a buffer in memory, and nothing is polled. A frame is complete when nothing that
+//! it shows is still to come: rows, the text of the entry, the answer of a search. The time goes from the key until that
+//! frame is drawn, frames in between included.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::default_trait_access,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    dead_code,
+    reason = "a measurement may panic, print and read the clock"
+)]
+
+use std::time::{Duration, Instant};
+
+use backissue::app::key::{Code, Key};
+use backissue::app::model::Model;
+use backissue::app::msg::Msg;
+use backissue::app::screen::Viewport;
+use backissue::app::settings::Settings;
+use backissue::io::runtime::{Canvas, Runtime};
+use backissue::io::search::{CatchUp, SearchIndex};
+use backissue::io::store::Store;
+use backissue::view;
+use chrono::{DateTime, Utc};
+use filled::{entries_wanted, fill, resident_mb, word};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+mod filled;
+
+const COLUMNS: u16 = 160;
+const ROWS: u16 = 50;
+
+struct Buffer(Terminal<TestBackend>);
+
+impl Canvas for Buffer {
+    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> std::io::Result<Viewport> {
+        let mut viewport = Viewport::default();
+        self.0.draw(|frame| viewport = view::draw(frame, model, now)).unwrap();
+        Ok(viewport)
+    }
+}
+
+struct Bench {
+    runtime: Runtime,
+    canvas: Buffer,
+    tokio: tokio::runtime::Runtime,
+}
+
+fn main() {
+    let entries = entries_wanted();
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    fill(&mut store, entries);
+    let index = SearchIndex::open(folder.path()).unwrap();
+    let mut behind = CatchUp::new(index, store.texts()).unwrap();
+    behind.everything(&mut |_| true).unwrap();
+    behind.commit().unwrap();
+    behind.finish().unwrap();
+    drop(behind);
+    println!("{entries} entries, {COLUMNS} x {ROWS} cells");
+    let mut bench = Bench::new(store);
+    bench.press("<enter>");
+    bench.report("entry list: j and k", "jjjjjjjjjjjjjjjjjjjjkkkkkkkkkk", 20);
+    bench.report("entry list: pages", "<pgdn><pgdn><pgdn><pgdn><pgdn><pgdn><pgdn><pgup>", 40);
+    bench.report("entry list: ends", "Gg", 60);
+    bench.report("entry list: star, read, undo", "sNuuj", 40);
+    bench.press("g<enter>");
+    bench.report("reader: next entry", "J", 200);
+    bench.report("reader: lines and pages", "jjj  k", 40);
+    bench.report("reader: next unread", "n", 100);
+    bench.press("qq");
+    bench.report("feeds: every list", "j", 200);
+    for rank in [1, 40, 2_000, 150_000] {
+        let keys = format!("/{}<esc>", word(rank));
+        bench.report(&format!("search: '{}' as it is typed", word(rank)), &keys, 10);
+    }
+    bench.press(&format!("/{}<enter>", word(1)));
+    bench.report("search: through what was found", "jjjj<pgdn>", 40);
+    println!("{} MB resident", resident_mb());
+}
+
+impl Bench {
+    fn new(store: Store) -> Self {
+        let tokio =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let tokio = tokio.unwrap();
+        let entered = tokio.enter();
+        let mut runtime = Runtime::start(store, Settings::default()).unwrap();
+        drop(entered);
+        runtime.model.offline = true;
+        runtime.model.polls_by_itself = false;
+        let canvas = Buffer(Terminal::new(TestBackend::new(COLUMNS, ROWS)).unwrap());
+        let mut bench = Self { runtime, canvas, tokio };
+        bench.does(Msg::Resized(COLUMNS, ROWS));
+        // The first list is opened by moving to it.
+        bench.press("jk");
+        bench
+    }
+
+    /// Presses keys and waits for each frame to be complete.
+    fn press(&mut self, keys: &str) -> Vec<Duration> {
+        keys_of(keys).into_iter().map(|key| self.does(Msg::Key(key))).collect()
+    }
+
+    fn does(&mut self, msg: Msg) -> Duration {
+        let began = Instant::now();
+        let entered = self.tokio.enter();
+        self.runtime.tell(msg);
+        self.runtime.draw(&mut self.canvas).unwrap();
+        drop(entered);
+        while !is_complete(&self.runtime.model) {
+            let mut messages = 0;
+            let one = self.runtime.until(|_| {
+                messages += 1;
+                messages > 1
+            });
+            self.tokio.block_on(one);
+            let entered = self.tokio.enter();
+            self.runtime.draw(&mut self.canvas).unwrap();
+            drop(entered);
+        }
+        began.elapsed()
+    }
+
+    fn report(&mut self, what: &str, keys: &str, times: usize) {
+        let mut taken: Vec<Duration> = (0..times).flat_map(|_| self.press(keys)).collect();
+        taken.sort_unstable();
+        let at =
+            |permille: usize| taken[(taken.len() - 1) * permille / 1000].as_secs_f64() * 1000.0;
+        println!(
+            "{what:<38} {:>5} keys   median {:>6.2} ms   99 % {:>6.2} ms   worst {:>6.2} ms",
+            taken.len(),
+            at(500),
+            at(990),
+            at(1000)
+        );
+    }
+}
+
+/// Whether nothing that is on the screen is still to come.
+fn is_complete(model: &Model) -> bool {
+    let screen = &model.screen;
+    let text = screen.reader.as_ref().is_none_or(|reader| reader.rendered.is_some());
+    !screen.list.waiting && screen.opening.is_none() && screen.then.is_none() && text
+}
+
+fn keys_of(keys: &str) -> Vec<Key> {
+    let mut pressed = Vec::new();
+    let mut rest = keys;
+    while let Some(char) = rest.chars().next() {
+        let named = [
+            ("<enter>", Code::Enter),
+            ("<esc>", Code::Esc),
+            ("<pgdn>", Code::PageDown),
+            ("<pgup>", Code::PageUp),
+        ];
+        if let Some((name, code)) = named.iter().find(|(name, _)| rest.starts_with(name)) {
+            pressed.push(Key::code(*code));
+            rest = &rest[name.len()..];
+        } else {
+            pressed.push(Key::char(char));
+            rest = &rest[char.len_utf8()..];
+        }
+    }
+    pressed
+}

@@ -1,0 +1,184 @@
+//! The plain screen, for screen readers: no lines, no signs, the cursor where the reader is.
+//!
+//! Rows say in words what signs say elsewhere; whatever sign is left is written in ASCII by one pass over the finished
+//! screen, a cell for a cell, so that no view can forget to.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
+use ratatui::style::Color;
+
+use super::theme;
+use crate::app::lines::{Role, StyledSpan};
+use crate::app::model::Model;
+use crate::app::screen::{Area, Overlay, Pane, Viewport};
+
+/// Signs of ours and what stands for each.
+const SIGNS: [(&str, &str); 22] = [
+    ("·", "-"),
+    ("–", "-"),
+    ("—", "-"),
+    ("…", "."),
+    ("→", ">"),
+    ("←", "<"),
+    ("↑", "^"),
+    ("↓", "v"),
+    ("●", "*"),
+    ("★", "*"),
+    ("▲", "+"),
+    ("▼", "-"),
+    ("▶", ">"),
+    ("⏎", ">"),
+    ("×", "x"),
+    ("•", "o"),
+    ("○", "O"),
+    ("◉", "@"),
+    ("█", "#"),
+    ("▓", "%"),
+    ("▒", "="),
+    ("░", ":"),
+];
+
+/// Writes signs in ASCII; lines and any other sign of ours are blanks.
+pub(super) fn write_out(buffer: &mut Buffer) {
+    let (mut before, mut behind) = (" ".to_owned(), buffer.content.iter().skip(1));
+    let followed: Vec<bool> = buffer
+        .content
+        .iter()
+        .map(|_| behind.next().is_none_or(|cell| cell.symbol() == " "))
+        .collect();
+    for (cell, blank_behind) in buffer.content.iter_mut().zip(followed) {
+        let symbol = cell.symbol().to_owned();
+        // A dash between words, not a piece of a line.
+        if symbol == "─" && before == " " && blank_behind {
+            cell.set_symbol("-");
+        } else if let Some(sign) = in_ascii(&symbol) {
+            cell.set_symbol(sign);
+        }
+        before = symbol;
+    }
+}
+
+/// What stands for a sign; `None`: it is no sign.
+fn in_ascii(symbol: &str) -> Option<&'static str> {
+    if symbol.is_ascii() {
+        return None;
+    }
+    if let Some((_, sign)) = SIGNS.iter().find(|(other, _)| *other == symbol) {
+        return Some(sign);
+    }
+    let mut chars = symbol.chars();
+    match (chars.next(), chars.next()) {
+        // Lines, blocks, shapes, arrows and technical signs; not letters, which other scripts have.
+        (
+            Some(
+                '\u{2190}'..='\u{21ff}'
+                | '\u{2300}'..='\u{23ff}'
+                | '\u{2500}'..='\u{25ff}'
+                | '\u{27f0}'..='\u{27ff}',
+            ),
+            None,
+        ) => Some(" "),
+        _ => None,
+    }
+}
+
+/// A text of the reader in which a quotation and a rule can be told though their lines are not drawn.
+pub(super) fn told(span: &StyledSpan) -> String {
+    match span.role {
+        Role::QuoteBar => span.text.replace('│', ">"),
+        Role::Rule => span.text.replace('─', "-"),
+        Role::Text
+        | Role::Caption
+        | Role::Heading(_)
+        | Role::Link
+        | Role::Code
+        | Role::Preformatted
+        | Role::Image
+        | Role::Embed
+        | Role::LinkNumber
+        | Role::ListMarker
+        | Role::TableBorder
+        | Role::WrapMark
+        | Role::Note => span.text.clone(),
+    }
+}
+
+/// Puts the cursor where the reader is: at the selected row, or at the beginning of what is read. A line that is typed
+/// has put it there itself.
+pub(super) fn point(frame: &mut Frame<'_>, model: &Model, viewport: &Viewport) {
+    let place = match &model.screen.overlay {
+        Some(Overlay::Prompt(_) | Overlay::Palette(_) | Overlay::Edit(_) | Overlay::Mute(_)) => {
+            return;
+        }
+        Some(Overlay::Help(help)) if help.typing => return,
+        Some(Overlay::Plan(_)) => Some(first_cell(viewport.overlay)),
+        Some(Overlay::Help(_)) => Some(Position::new(1, 1)),
+        None if model.screen.focus == Pane::Reader => Some(first_cell(viewport.reader)),
+        Some(Overlay::Choice(_) | Overlay::Timetable(_) | Overlay::Rules(_)) | None => {
+            selected_cell(frame.buffer_mut())
+        }
+    };
+    frame.set_cursor_position(place.unwrap_or(Position::new(0, 0)));
+}
+
+const fn first_cell(area: Area) -> Position {
+    Position::new(area.column, area.row)
+}
+
+/// The first cell of the selected row.
+fn selected_cell(buffer: &Buffer) -> Option<Position> {
+    let selected: Option<Color> = theme::SELECTED.bg;
+    let place = buffer.content.iter().position(|cell| Some(cell.bg) == selected)?;
+    let (column, row) = buffer.pos_of(place);
+    Some(Position::new(column, row))
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::buffer::Cell;
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    #[test]
+    fn signs_are_ascii_and_letters_stay() {
+        for (symbol, expected) in [
+            ("a", None),
+            ("│", Some(" ")),
+            ("┄", Some(" ")),
+            ("●", Some("*")),
+            ("⟳", Some(" ")),
+            ("▾", Some(" ")),
+            ("⌕", Some(" ")),
+            ("é", None),
+            ("漢", None),
+            ("“", None),
+            ("🍎", None),
+        ] {
+            assert_eq!(in_ascii(symbol), expected, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn a_dash_between_words_is_kept_and_a_line_is_not() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        buffer.set_string(0, 0, "┌ A ─ b ───┐", Style::new());
+        write_out(&mut buffer);
+        let text: String = buffer.content.iter().map(Cell::symbol).collect();
+        assert_eq!(text, "  A - b     ");
+    }
+
+    #[test]
+    fn no_two_marks_of_one_picture_are_written_alike() {
+        // The week: shades, publications and polls, hours to be skipped; and the last polls.
+        for picture in [["█", "▓", "▒", "░", "·", "×", "•", "○"].as_slice(), &["●", "·"]]
+        {
+            let mut written: Vec<_> = picture.iter().map(|sign| in_ascii(sign)).collect();
+            written.sort_unstable();
+            written.dedup();
+            assert_eq!(written.len(), picture.len(), "{picture:?}");
+        }
+    }
+}

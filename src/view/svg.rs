@@ -1,0 +1,306 @@
+//! A drawn screen as a picture (SVG): for the README, made from the program itself.
+//!
+//! Text stands in cells of one size; each stretch of one style is one `text` element that is told how long it is, so
+//! that any monospaced font fits. Lines of borders are drawn as lines, so that they meet.
+
+use std::fmt::Write as _;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+use unicode_width::UnicodeWidthStr;
+
+use crate::app::colours::rgb;
+use crate::app::theme::Ink;
+
+/// Size of a cell, in units of the picture.
+const CELL: (usize, usize) = (8, 18);
+/// From the top of a cell to the line its text stands on.
+const BASE: usize = 13;
+/// Room around the screen.
+const MARGIN: usize = 8;
+
+/// What the terminal's own colours are in the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paper {
+    /// Of text.
+    pub ink: (u8, u8, u8),
+    /// Behind it.
+    pub ground: (u8, u8, u8),
+}
+
+/// Draws a screen; `title` says what it shows, to whoever cannot see it.
+pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
+    let area = buffer.area;
+    let width = usize::from(area.width).saturating_mul(CELL.0).saturating_add(2 * MARGIN);
+    let height = usize::from(area.height).saturating_mul(CELL.1).saturating_add(2 * MARGIN);
+    let (ground, ink) = (hex(paper.ground), hex(paper.ink));
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
+         <title>{}</title>\n\
+         <rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{ground}\"/>\n\
+         <g transform=\"translate({MARGIN} {MARGIN})\" fill=\"{ink}\" stroke=\"none\" \
+         font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13.3\" \
+         xml:space=\"preserve\">\n",
+        escaped(title)
+    );
+    let columns = usize::from(area.width).max(1);
+    for (row, cells) in buffer.content.chunks(columns).enumerate() {
+        for stretch in stretches(cells) {
+            draw(&mut svg, row, &stretch, paper);
+        }
+    }
+    svg.push_str("</g>\n</svg>\n");
+    svg
+}
+
+/// Neighbouring cells of one style.
+struct Stretch<'c> {
+    column: usize,
+    cells: usize,
+    text: String,
+    look: &'c Cell,
+}
+
+/// Cuts a row into stretches of one style; lines of borders stand alone.
+fn stretches(cells: &[Cell]) -> Vec<Stretch<'_>> {
+    let mut stretches: Vec<Stretch<'_>> = Vec::new();
+    let mut hidden = 0_usize;
+    for (column, cell) in cells.iter().enumerate() {
+        if hidden > 0 {
+            hidden -= 1;
+            continue;
+        }
+        let wide = cell.symbol().width().max(1);
+        hidden = wide - 1;
+        let same = stretches.last_mut().filter(|last| {
+            last.look.style() == cell.style()
+                && is_drawn(last.text.as_str()) == is_drawn(cell.symbol())
+        });
+        if let Some(last) = same {
+            last.cells += wide;
+            last.text.push_str(cell.symbol());
+        } else {
+            let text = cell.symbol().to_owned();
+            stretches.push(Stretch { column, cells: wide, text, look: cell });
+        }
+    }
+    stretches
+}
+
+/// Whether a text consists of lines that are drawn.
+fn is_drawn(text: &str) -> bool {
+    text.chars().next().is_some_and(|sign| arms(sign).is_some())
+}
+
+fn draw(svg: &mut String, row: usize, stretch: &Stretch<'_>, paper: Paper) {
+    let reversed = stretch.look.modifier.contains(Modifier::REVERSED);
+    let (ink, ground) = (seen(stretch.look.fg, paper.ink), seen(stretch.look.bg, paper.ground));
+    let (ink, ground) = if reversed { (ground, ink) } else { (ink, ground) };
+    let (x, y) = (stretch.column * CELL.0, row * CELL.1);
+    let length = stretch.cells * CELL.0;
+    if ground != paper.ground {
+        let rect = format!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{length}\" height=\"{}\" fill=\"{}\"/>\n",
+            CELL.1,
+            hex(ground)
+        );
+        svg.push_str(&rect);
+    }
+    if is_drawn(&stretch.text) {
+        draw_lines(svg, stretch, (x, y), ink);
+    } else if !stretch.text.trim().is_empty() {
+        draw_text(svg, stretch, (x, y), (ink, paper.ink));
+    }
+}
+
+fn draw_text(
+    svg: &mut String,
+    stretch: &Stretch<'_>,
+    (x, y): (usize, usize),
+    (ink, usual): (Rgb, Rgb),
+) {
+    let modifier = stretch.look.modifier;
+    let underlined = modifier.contains(Modifier::UNDERLINED);
+    let mut attributes = String::new();
+    for (set, attribute) in [
+        (modifier.contains(Modifier::BOLD), " font-weight=\"bold\""),
+        (modifier.contains(Modifier::ITALIC), " font-style=\"italic\""),
+        (underlined, " text-decoration=\"underline\""),
+        (modifier.contains(Modifier::CROSSED_OUT), " text-decoration=\"line-through\""),
+        (modifier.contains(Modifier::DIM), " opacity=\".65\""),
+    ] {
+        if set {
+            attributes.push_str(attribute);
+        }
+    }
+    if ink != usual {
+        write!(attributes, " fill=\"{}\"", hex(ink)).ok();
+    }
+    let y = y + BASE;
+    for (column, piece) in pieces(&stretch.text, !underlined) {
+        let (x, length) = (x + column * CELL.0, piece.width() * CELL.0);
+        let text = escaped(piece);
+        writeln!(
+            svg,
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"{attributes}>{text}</text>"
+        )
+        .ok();
+    }
+}
+
+/// The words of a text with their columns: blanks at the ends and, if wished, stretches of blanks are left out, so
+/// that what stands behind them keeps its place whatever the font.
+fn pieces(text: &str, apart: bool) -> Vec<(usize, &str)> {
+    let mut pieces = Vec::new();
+    let mut column = 0;
+    let mut rest = text;
+    loop {
+        let word = rest.trim_start_matches(' ');
+        column += rest.len() - word.len();
+        if word.is_empty() {
+            return pieces;
+        }
+        let whole = word.trim_end_matches(' ').len();
+        let end = if apart { word.find("  ").unwrap_or(whole) } else { whole };
+        let (piece, behind) = word.split_at_checked(end).unwrap_or((word, ""));
+        pieces.push((column, piece));
+        column += piece.width();
+        rest = behind;
+    }
+}
+
+/// A line of a border: from the middle of its cell to the edges it reaches.
+fn draw_lines(svg: &mut String, stretch: &Stretch<'_>, (x, y): (usize, usize), ink: Rgb) {
+    let mut path = String::new();
+    let (half, middle) = (CELL.0 / 2, CELL.1 / 2);
+    let mut dashed = false;
+    for (place, sign) in stretch.text.chars().enumerate() {
+        let Some((up, down, left, right)) = arms(sign) else { continue };
+        dashed |= sign == '┄';
+        let (at_x, at_y) = (x + place * CELL.0 + half, y + middle);
+        for (reaches, to_x, to_y) in [
+            (up, at_x, y),
+            (down, at_x, y + CELL.1),
+            (left, at_x - half, at_y),
+            (right, at_x + half, at_y),
+        ] {
+            if reaches {
+                write!(path, "M{at_x} {at_y}L{to_x} {to_y}").ok();
+            }
+        }
+    }
+    let heavy = if stretch.text.contains('┃') { "3" } else { "1" };
+    let stroke = if dashed { " stroke-dasharray=\"3 2\"" } else { "" };
+    writeln!(svg, "<path d=\"{path}\" stroke=\"{}\" stroke-width=\"{heavy}\"{stroke}/>", hex(ink))
+        .ok();
+}
+
+/// The edges a line of a border reaches: up, down, left, right.
+const fn arms(sign: char) -> Option<(bool, bool, bool, bool)> {
+    Some(match sign {
+        '─' | '┄' => (false, false, true, true),
+        '│' | '┃' => (true, true, false, false),
+        '┌' => (false, true, false, true),
+        '┐' => (false, true, true, false),
+        '└' => (true, false, false, true),
+        '┘' => (true, false, true, false),
+        '├' => (true, true, false, true),
+        '┤' => (true, true, true, false),
+        '┬' => (false, true, true, true),
+        '┴' => (true, false, true, true),
+        '┼' => (true, true, true, true),
+        _ => return None,
+    })
+}
+
+type Rgb = (u8, u8, u8);
+
+/// A colour as it is seen; `own`: what the terminal takes by itself.
+fn seen(colour: Color, own: Rgb) -> Rgb {
+    const NAMED: [Color; 16] = [
+        Color::Black,
+        Color::Red,
+        Color::Green,
+        Color::Yellow,
+        Color::Blue,
+        Color::Magenta,
+        Color::Cyan,
+        Color::Gray,
+        Color::DarkGray,
+        Color::LightRed,
+        Color::LightGreen,
+        Color::LightYellow,
+        Color::LightBlue,
+        Color::LightMagenta,
+        Color::LightCyan,
+        Color::White,
+    ];
+    if let Color::Rgb(red, green, blue) = colour {
+        return (red, green, blue);
+    }
+    if let Color::Indexed(number) = colour {
+        return rgb(Ink::Indexed(number));
+    }
+    let place = NAMED.iter().position(|named| *named == colour);
+    place.and_then(|place| u8::try_from(place).ok()).map_or(own, |number| rgb(Ink::Ansi(number)))
+}
+
+fn hex((red, green, blue): Rgb) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    const PAPER: Paper = Paper { ink: (1, 2, 3), ground: (255, 255, 255) };
+
+    fn picture(text: &str, style: Style) -> String {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        buffer.set_string(0, 0, text, style);
+        svg(&buffer, PAPER, "a <picture>")
+    }
+
+    #[test]
+    fn text_is_as_long_as_its_cells_and_escaped() {
+        let picture = picture(" 漢<b", Style::new().add_modifier(Modifier::BOLD));
+        assert!(picture.contains("<title>a &lt;picture&gt;</title>"));
+        let text = "<text x=\"8\" y=\"13\" textLength=\"32\" lengthAdjust=\"spacingAndGlyphs\" font-weight=\"bold\">漢&lt;b</text>";
+        assert!(picture.contains(text), "{picture}");
+    }
+
+    #[test]
+    fn words_far_apart_have_places_of_their_own() {
+        assert_eq!(pieces("  a b   漢  c ", true), [(2, "a b"), (8, "漢"), (12, "c")]);
+        assert_eq!(pieces("  a b   c ", false), [(2, "a b   c")]);
+        assert_eq!(pieces("   ", true), []);
+    }
+
+    #[test]
+    fn a_ground_is_a_rectangle_and_reversed_cells_change_places() {
+        let shown = picture("x", Style::new().bg(Color::Rgb(4, 5, 6)));
+        assert!(shown.contains("width=\"8\" height=\"18\" fill=\"#040506\""), "{shown}");
+        let shown = picture("x", Style::new().add_modifier(Modifier::REVERSED));
+        assert!(
+            shown.contains("fill=\"#010203\"/>") && shown.contains("fill=\"#ffffff\">x<"),
+            "{shown}"
+        );
+        assert!(!picture("x", Style::new()).contains("<rect x="));
+    }
+
+    #[test]
+    fn borders_are_lines_from_edge_to_edge() {
+        let shown = picture("─┘", Style::new().fg(Color::Red));
+        assert!(
+            shown.contains("<path d=\"M4 9L0 9M4 9L8 9M12 9L12 0M12 9L8 9\" stroke=\"#cd0000\""),
+            "{shown}"
+        );
+    }
+}
