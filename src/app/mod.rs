@@ -72,6 +72,7 @@ pub mod subscribing;
 pub mod subscription;
 pub mod tag_tree;
 pub mod tagging;
+pub mod telling;
 pub mod theme;
 pub mod theme_files;
 pub mod touring;

@@ -10,6 +10,7 @@ use super::prompting::{Prompt, PromptPurpose};
 use super::rule_list;
 use super::ruling::{self, RulePreview};
 use super::screen::{Overlay, Pane};
+use super::telling::telling;
 use crate::filters::{Action, EntryRule, Reach, read_until, until_text};
 use crate::history::{EntryKey, FeedKey};
 
@@ -268,19 +269,6 @@ fn reach_words(model: &Model, reach: &Reach) -> String {
     }
 }
 
-/// The words of a title that tell its kind: what stands before a colon or in brackets, else its first
-/// words.
-fn telling(title: &str) -> String {
-    let bracketed = title.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let headed = title.split_once(": ").map(|(head, _)| head);
-    let head = bracketed.map(|(inside, _)| inside).or(headed).filter(|head| {
-        let words = head.split_whitespace().count();
-        (1..=4).contains(&words)
-    });
-    let first = || title.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
-    head.map_or_else(first, |head| head.trim().to_owned())
-}
-
 /// What `m` does: the dialog of a rule made from the selected entry, or in the subscriptions pane the list of rules.
 pub fn mute(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if model.screen.focus == Pane::Feeds {
@@ -412,25 +400,6 @@ pub fn previewed(model: &mut Model, number: u64, preview: &RulePreview) {
             && form.asked == number
         {
             form.preview = Some(preview.clone());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_offers_the_words_that_tell_its_kind() {
-        for (title, expected) in [
-            ("Sponsored: a new ladder", "Sponsored"),
-            ("[Video] How to prune", "Video"),
-            ("Nine candidates for harbour master", "Nine candidates for"),
-            ("It was, as they say in the town, odd: so", "It was, as"),
-            ("One", "One"),
-            ("", ""),
-        ] {
-            assert_eq!(telling(title), expected, "{title}");
         }
     }
 }

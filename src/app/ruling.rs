@@ -127,6 +127,16 @@ pub struct RuleChanges {
     pub flags: Vec<(EntryKey, Flag, bool)>,
 }
 
+impl RuleChanges {
+    /// How many entries changed, or were hit or left.
+    pub fn entries(&self) -> usize {
+        let marked = self.flags.iter().map(|(key, _, _)| *key);
+        let left = self.before.iter().filter(|key| self.after.binary_search(key).is_err());
+        let hit = self.after.iter().filter(|key| self.before.binary_search(key).is_err());
+        marked.chain(left.chain(hit).copied()).collect::<std::collections::BTreeSet<_>>().len()
+    }
+}
+
 /// The answer of the store to a [`RuleWish`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruled {

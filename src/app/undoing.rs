@@ -233,7 +233,9 @@ fn take_back(
             (effects, Some(inverse))
         }
         Step::Rules { before, changes, forward } => {
-            model.screen.say(now, format!("{done}: the rules"));
+            let count = changes.entries();
+            let entries = if count == 1 { "entry" } else { "entries" };
+            model.screen.say(now, format!("{done}: the rules · {count} {entries}"));
             let (effects, inverse) = ruling::take_back(model, before, changes, forward);
             (effects, Some(inverse))
         }

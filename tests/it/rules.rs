@@ -62,7 +62,7 @@ fn a_rule_made_from_an_entry_shows_what_it_hits_and_hides_it() {
     assert_eq!(world.model.unread(), 4);
     world.press("u");
     assert_eq!((world.model.unread(), world.titles().len()), (6, 6));
-    assert_eq!(world.notice(), "undone: the rules");
+    assert_eq!(world.notice(), "undone: the rules · 2 entries");
     world.press("<c-y>");
     assert_eq!((world.model.unread(), world.titles().len()), (4, 4));
 }

@@ -5,6 +5,7 @@ mod keeping;
 mod owner;
 mod plan;
 mod refusals;
+mod rules;
 mod search;
 mod simulate;
 mod statuses;

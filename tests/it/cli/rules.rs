@@ -1,0 +1,41 @@
+//! Rules about entries, through the real binary.
+
+use backissue::filters::{EntryRule, Reach};
+use backissue::io::store::Store;
+
+use super::{each, entries};
+use crate::binary::Program;
+use crate::site::{Site, answer};
+
+const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
+    <link>https://site.example/</link><description/>\
+    <item><guid isPermaLink=\"false\">a</guid><title>Sponsored: ladders</title></item>\
+    <item><guid isPermaLink=\"false\">b</guid><title>Grafting wax</title></item></channel></rss>";
+
+#[test]
+fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
+    let site = Site::start(|_| answer(200, &[], NOTES));
+    let program = Program::new();
+    assert_eq!(program.run(&["rules", "--json"]).with(0).json(), serde_json::json!([]));
+    let rule = EntryRule {
+        id: 7,
+        title: "sponsored".into(),
+        reach: Reach::Tag("garden".into()),
+        ..EntryRule::default()
+    };
+    Store::open(&program.data()).unwrap().save_rules(&[rule]).unwrap();
+    program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);
+    let shown = entries(&program, &[]);
+    assert_eq!(each(&shown, "title"), ["Grafting wax"]);
+    assert!(shown[0].get("hidden").is_none());
+    let hidden = entries(&program, &["--hidden"]);
+    assert_eq!(each(&hidden, "title"), ["Sponsored: ladders"]);
+    assert_eq!(hidden[0]["hidden"], true);
+    let found = program.run(&["search", "is:hidden", "--json"]).with(0).json();
+    assert_eq!(each(found.as_array().unwrap(), "title"), ["Sponsored: ladders"]);
+    let rules = program.run(&["rules", "--json"]).with(0).json();
+    assert_eq!(rules[0]["about"], "title ~ sponsored, tag garden");
+    assert_eq!((&rules[0]["hits"], &rules[0]["hidden"]), (&1.into(), &1.into()));
+    let text = program.run(&["rules"]).with(0).out;
+    assert!(text.contains("hide: title ~ sponsored, tag garden"), "{text}");
+}
