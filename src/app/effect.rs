@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::fetching::Request;
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
+use super::placing::TextPlace;
 use super::saving::SavedSearch;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
@@ -60,6 +61,8 @@ pub enum Effect {
     LoadEntry(EntryKey),
     /// Turn an entry's text into lines.
     Render(RenderWanted),
+    /// Keep where the reader left an entry; `None`: at its beginning or its end.
+    SavePlace(EntryKey, Option<TextPlace>),
     /// Read the last polls of a feed.
     LoadPolls(FeedKey),
     /// Read when a feed published.

@@ -35,6 +35,7 @@ pub mod outlining;
 pub mod own_rules;
 pub mod palette;
 pub mod picturing;
+pub mod placing;
 pub mod planning;
 pub mod poll_log;
 pub mod poll_times;

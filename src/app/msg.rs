@@ -6,6 +6,7 @@ use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::key::Key;
 use super::listing::RowsLoaded;
+use super::placing::TextPlace;
 use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;
 use super::subscribing::Wanted;
@@ -155,4 +156,6 @@ pub struct LoadedEntry {
     pub flags: Flags,
     /// Its text.
     pub body: Option<Body>,
+    /// Where the reader left it.
+    pub place: Option<TextPlace>,
 }

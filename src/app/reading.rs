@@ -10,7 +10,7 @@ use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, marking};
+use super::{browsing, marking, placing};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -48,8 +48,14 @@ pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
     let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(entry.key));
     let flags = row.map_or(entry.flags, |row| row.flags);
     let entry = LoadedEntry { flags, ..entry };
-    model.screen.reader =
-        Some(Reader { entry, rendered: None, width: 0, scroll: 0, digits: String::new() });
+    model.screen.reader = Some(Reader {
+        entry,
+        rendered: None,
+        width: 0,
+        scroll: 0,
+        starts: Vec::new(),
+        digits: String::new(),
+    });
     render(model)
 }
 
@@ -87,17 +93,17 @@ pub fn render(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Render(RenderWanted { key: reader.entry.key, html, base, width })]
 }
 
-/// Lines have been made. The place in the text is kept as well as another width allows.
+/// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
 pub fn rendered(model: &mut Model, made: RenderedEntry) {
     let rows = usize::from(model.screen.viewport.reader_rows);
     let Some(reader) = &mut model.screen.reader else { return };
     if reader.entry.key != made.key || reader.width != made.width {
         return;
     }
-    let before = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
-    let lines = made.rendered.lines.len();
-    let place = reader.scroll.saturating_mul(lines).checked_div(before).unwrap_or(0);
-    reader.scroll = place.min(lines.saturating_sub(rows));
+    let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
+    reader.starts = placing::starts(&made.rendered);
+    let line = place.map_or(0, |place| placing::line_at(&reader.starts, place));
+    reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
     reader.rendered = Some(made.rendered);
 }
 

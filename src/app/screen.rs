@@ -86,6 +86,8 @@ pub struct Reader {
     pub width: u16,
     /// First line shown.
     pub scroll: usize,
+    /// Characters of the text before each line (see [`super::placing`]).
+    pub starts: Vec<u32>,
     /// Digits typed of a link's number.
     pub digits: String,
 }

@@ -7,6 +7,7 @@ use super::feeds_pane;
 use super::fetching::{FetchId, Fetched, Purpose};
 use super::model::Model;
 use super::msg::{HistoryNews, Msg};
+use super::placing;
 use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
@@ -18,7 +19,11 @@ use crate::history::{Counters, FeedKey};
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
+    let open = placing::open(model);
     let mut effects = happened(model, now, msg);
+    let left = placing::left(model, open, &effects);
+    // What ends the program comes last.
+    effects.splice(0..0, left);
     effects.extend(gap_rows::follow(model, now));
     gap_rows::hint(model, now);
     explaining::refresh(model, now);

@@ -68,6 +68,7 @@ impl Performer {
             }
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
+            Effect::SavePlace(key, place) => self.keeper.hand(Job::SavePlace(key, place)),
             Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
             Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
             Effect::Learn(wanted) => self.off_the_loop(move || Some(learn(&wanted))),

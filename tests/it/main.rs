@@ -32,6 +32,7 @@ mod mutations;
 mod named_keys;
 mod opml;
 mod palette;
+mod placing;
 mod plans;
 mod polite;
 mod random_keys;

@@ -237,9 +237,14 @@ impl World {
             Effect::LoadEntry(key) => {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
-                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
+                let place = self.store.place(key).unwrap();
+                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, place })))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
+            Effect::SavePlace(key, place) => {
+                self.store.save_place(key, place).unwrap();
+                None
+            }
             Effect::LoadPolls(feed) => {
                 Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
             }

@@ -268,6 +268,7 @@ impl Store {
             &self.history,
             &self.nodes,
             &self.rhythms,
+            &self.places,
             &self.feeds,
         ] {
             let mut batch = Batch::default();

@@ -13,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::open::{Store, StoreError};
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::placing::TextPlace;
 use crate::app::saving::SavedSearch;
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
@@ -52,6 +53,8 @@ pub enum Job {
     Rows(RowsWanted),
     /// One entry with its text; answered by [`Msg::EntryLoaded`].
     Entry(EntryKey),
+    /// Where the reader left an entry.
+    SavePlace(EntryKey, Option<TextPlace>),
     /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
     Polls(FeedKey),
     /// When a feed published; answered by [`Msg::PublicationsLoaded`].
@@ -67,6 +70,7 @@ pub enum Job {
 }
 
 impl Job {
+    /// Whether it is done at once: what reads, and what is too small a thing to sync the disk for.
     const fn is_read(&self) -> bool {
         matches!(
             self,
@@ -74,6 +78,7 @@ impl Job {
                 | Self::Entry(_)
                 | Self::Polls(_)
                 | Self::Publications(_)
+                | Self::SavePlace(..)
                 | Self::CountToday(_)
                 | Self::CountFound(_)
         )
@@ -241,6 +246,7 @@ impl Concerns {
             | Job::MarkList { .. }
             | Job::Polls(_)
             | Job::CountToday(_)
+            | Job::SavePlace(..)
             | Job::SaveSearches(_)
             | Job::CountFound(_)
             | Job::Stop => Self::Nobody,
@@ -346,6 +352,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             store.save_searches(&searches)?;
             None
         }
+        Job::SavePlace(key, place) => {
+            store.save_place(key, place)?;
+            None
+        }
         Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
         Job::Stop => None,
     })
@@ -358,5 +368,6 @@ fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
         let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
         return Ok(Msg::EntryFailed(key, why));
     };
-    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body })))
+    let place = store.place(key)?;
+    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, place })))
 }

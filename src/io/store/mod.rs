@@ -14,6 +14,7 @@ mod history;
 mod keeper;
 mod lists;
 mod open;
+mod places;
 mod rhythms;
 mod schema;
 mod searching;

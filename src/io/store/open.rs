@@ -119,6 +119,8 @@ pub struct Store {
     pub(super) rhythms: Tree,
     /// The times of each feed's last polls, where they are later than its state says.
     pub(super) times: Tree,
+    /// Where the reader was in texts.
+    pub(super) places: Tree,
     pub(super) history: Tree,
     pub(super) nodes: Tree,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
@@ -198,6 +200,7 @@ impl Store {
             polls: db.open_tree("polls")?,
             rhythms: db.open_tree("rhythms")?,
             times: db.open_tree("times")?,
+            places: db.open_tree("places")?,
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,
             rows: BTreeMap::new(),
