@@ -53,6 +53,8 @@ pub enum Command {
     Redo,
     /// Open in the browser.
     Open,
+    /// Hand the entry to a command.
+    Pipe,
     /// Subscribe.
     Add,
     /// Poll the selected feed.

@@ -28,6 +28,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::Undo => "undo",
         Command::Redo => "redo",
         Command::Open => "open-in-browser",
+        Command::Pipe => "pipe",
         Command::Add => "add",
         Command::Poll => "poll",
         Command::PollAll => "poll-all",

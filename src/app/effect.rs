@@ -1,12 +1,17 @@
 //! Everything the program may ask of the world, as one closed enum.
 
+use std::ops::Range;
+
 use chrono::{DateTime, Utc};
 
+use super::command_line::CommandLine;
 use super::fetching::Request;
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
 use super::placing::TextPlace;
+use super::running::Errand;
 use super::saving::SavedSearch;
+use super::settings::NotifySettings;
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
@@ -77,6 +82,14 @@ pub enum Effect {
     CountFound(Vec<(u32, Matching)>),
     /// Open an address in the reader's browser.
     Open(String),
+    /// Start a command of the reader's own.
+    Run(Box<Errand>),
+    /// Read an entry for a command.
+    ReadForPipe(EntryKey, CommandLine),
+    /// Read new entries, by feed and numbers, behind everything that waits to be written.
+    ReadNews(Vec<(FeedKey, Range<u32>)>),
+    /// Tell the desktop something, by the way that is configured.
+    Notify(String, NotifySettings),
     /// Subscribe to everything an OPML file names.
     Import(String),
     /// Leave for the demo.

@@ -151,6 +151,13 @@ pub const BINDINGS: &[Binding] = &[
     binding("Ctrl-y", &[Key::ctrl('y')], &[], Command::Redo, "do again what was undone"),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
+        "|",
+        &[Key::char('|')],
+        ENTRIES,
+        Command::Pipe,
+        "hand the entry to a command, as text or JSON; ! in front gives it the terminal",
+    ),
+    binding(
         "1-9",
         &[],
         READER,

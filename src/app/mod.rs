@@ -5,6 +5,7 @@
 //! is one file: `polling`, `subscribing`, `reading`, `marking`, `preferring`, `explaining`.
 
 pub mod advising;
+pub mod announcing;
 pub mod answers;
 pub mod archiving;
 pub mod asking;
@@ -12,10 +13,12 @@ pub mod attention;
 pub mod backfilling;
 pub mod browsing;
 pub mod command;
+pub mod command_line;
 pub mod command_names;
 pub mod correcting;
 pub mod editing;
 pub mod effect;
+pub mod entry_json;
 pub mod explaining;
 pub mod feeds_pane;
 pub mod fetching;
@@ -48,6 +51,7 @@ pub mod reading;
 pub mod recalling;
 pub mod refreshing;
 pub mod results;
+pub mod running;
 pub mod saving;
 pub mod screen;
 pub mod searching;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use super::announcing::Announcements;
 use super::backfilling::Backfill;
 use super::learning::Learning;
 use super::planning;
@@ -67,6 +68,8 @@ pub struct Model {
     pub unsaved: u32,
     /// What is being learned.
     pub learning: Learning,
+    /// New entries that somebody is to be told of.
+    pub announcements: Announcements,
     /// Searches that were saved: each is a list of its own.
     pub searches: Saved,
     /// What the reader can take back.
@@ -105,6 +108,7 @@ impl Model {
             last_feed: 0,
             unsaved: 0,
             learning: Learning::default(),
+            announcements: Announcements::default(),
             searches: Saved::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),

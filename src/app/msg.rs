@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::command_line::CommandLine;
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::key::Key;
@@ -9,6 +10,7 @@ use super::listing::RowsLoaded;
 use super::placing::TextPlace;
 use super::poll_log::PollLogEntry;
 use super::refreshing::PollWish;
+use super::running::ErrandPurpose;
 use super::subscribing::Wanted;
 use super::wishing::HistoryWish;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
@@ -83,6 +85,12 @@ pub enum Msg {
     EntryFailed(EntryKey, String),
     /// An entry with its text.
     EntryLoaded(Box<LoadedEntry>),
+    /// An entry has been read for a command.
+    PipeRead(Box<LoadedEntry>, CommandLine),
+    /// New entries have been read.
+    NewsRead(Vec<LoadedEntry>),
+    /// A command of the reader's own ended: with the first line it said, or with a sentence.
+    Ran(ErrandPurpose, Result<Option<String>, String>),
     /// An entry's text as lines.
     Rendered(Box<RenderedEntry>),
     /// The last polls of a feed, newest first.

@@ -13,7 +13,7 @@ use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
     attention, browsing, editing, explaining, foreseeing, marking, outlining, palette, preferring,
-    reading, saving, searching, undoing, unsubscribing, walking, wishing,
+    reading, running, saving, searching, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -54,6 +54,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Undo => undoing::undo(model, now),
         Command::Redo => undoing::redo(model, now),
         Command::Open => reading::open_page(model, now),
+        Command::Pipe => running::ask_pipe(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),
         Command::Poll => poll_selected(model, now),

@@ -54,6 +54,11 @@ pub struct Poll {
 }
 
 impl Poll {
+    /// Whether no document of the feed was read before.
+    pub fn is_first(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| before.0.facts.last_ok.is_none())
+    }
+
     fn at(stage: Stage) -> Self {
         Self {
             stage,

@@ -11,7 +11,9 @@ use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
-use super::{browsing, editing, explaining, outlining, palette, reading, saving, searching};
+use super::{
+    browsing, editing, explaining, outlining, palette, reading, running, saving, searching,
+};
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
@@ -166,6 +168,7 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
         PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
+        PromptPurpose::Pipe => running::pipe(model, now, &prompt.text),
         // The edit dialog, the palette and the search have the keys themselves; a rule was dealt with.
         PromptPurpose::Field(_)
         | PromptPurpose::Command

@@ -33,6 +33,8 @@ pub enum PromptPurpose {
     Command,
     /// What to look for.
     Search,
+    /// A command that takes the selected entry.
+    Pipe,
     /// Another name for a saved search, by its number.
     Rename(u32),
     /// A line of the edit dialog.
@@ -77,6 +79,7 @@ impl Prompt {
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
+            PromptPurpose::Pipe => "Pipe the entry to: ",
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Field(field) => field.label(),
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",

@@ -10,7 +10,7 @@ use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, marking, placing};
+use super::{browsing, marking, placing, running};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -281,7 +281,7 @@ pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         return Vec::new();
     };
     model.screen.say(now, format!("opening {link}"));
-    let mut effects = vec![Effect::Open(link)];
+    let mut effects = vec![running::show(model, link)];
     if unread {
         effects.extend(marking::set(model, key, Flag::Read, true));
     }
@@ -319,5 +319,5 @@ pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         return Vec::new();
     };
     model.screen.say(now, format!("opening {url}"));
-    vec![Effect::Open(url)]
+    vec![running::show(model, url)]
 }

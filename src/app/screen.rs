@@ -57,6 +57,8 @@ pub struct Screen {
     pub search: Option<Box<Search>>,
     /// The words that are marked in titles and texts.
     pub marks: Marks,
+    /// The command that an entry was handed to last.
+    pub piped: Option<String>,
     /// Entries the search index is still to take.
     pub unindexed: u32,
     /// What to do when the rows that were asked for have come.

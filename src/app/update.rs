@@ -12,8 +12,8 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing, reading, recalling,
-    refreshing, saving, searching, sparing, walking, wishing,
+    announcing, backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing,
+    reading, recalling, refreshing, running, saving, searching, sparing, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -33,6 +33,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     effects
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: a line for each message")]
 fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => pressing::pressed(model, now, key),
@@ -66,6 +67,9 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::RowsLoaded(loaded) => reading::rows_loaded(model, now, loaded),
         Msg::EntryLoaded(entry) => reading::loaded(model, *entry),
+        Msg::PipeRead(entry, command) => running::piped(model, *entry, command),
+        Msg::NewsRead(entries) => announcing::read(model, now, entries),
+        Msg::Ran(purpose, ended) => running::ran(model, now, purpose, ended),
         Msg::Rendered(made) => {
             reading::rendered(model, *made);
             Vec::new()
@@ -120,10 +124,13 @@ fn committed(
     news: News,
     withdrawn: Vec<u32>,
 ) -> Vec<Effect> {
+    let first = model.busy.get(&feed).is_some_and(polling::Poll::is_first);
+    announcing::arrived(model, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     recalling::withdrawn(model, now, feed, withdrawn);
     let mut effects = polling::committed(model, now, feed, counters, news);
     effects.extend(learning::polled(model, now, feed, news));
+    effects.extend(announcing::tell(model, now));
     effects.extend(followed(model, now, feed, changed));
     effects
 }
@@ -178,6 +185,7 @@ pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Time passed: polls fall due, and a new day begins at midnight.
 fn ticked(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(model, now);
+    effects.extend(announcing::tell(model, now));
     let today = Some(feeds_pane::day_start(now, model.zone));
     if model.screen.is_on() && model.screen.today_since != today {
         model.screen.today_since = today;

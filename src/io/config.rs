@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
+use super::config_commands::{Commands, Notify};
 use super::credentials::CredentialsTable;
 use crate::app::settings::{Credentials, HistoryMode, Settings};
 use crate::app::span::Span;
@@ -76,6 +77,8 @@ struct File {
     poll: Poll,
     history: History,
     ui: Ui,
+    commands: Commands,
+    notify: Notify,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -165,6 +168,8 @@ impl File {
         set(&mut settings.ui.mouse, self.ui.mouse);
         set(&mut settings.ui.images, self.ui.images);
         set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        settings.commands = self.commands.into_settings()?;
+        settings.notify = self.notify.into_settings();
         Ok(settings)
     }
 }
@@ -195,6 +200,7 @@ fn set<T>(target: &mut T, value: Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::settings::DesktopNotes;
 
     #[test]
     fn an_empty_file_means_the_defaults() {
@@ -234,6 +240,14 @@ mod tests {
             mouse = true
             images = false
             text_width = 72
+            [commands]
+            open = ["firefox", "{link}"]
+            enclosure = "mpv --no-video"
+            pipe = "!less"
+            on_new = "sh -c 'cat >> news.json'"
+            [notify]
+            desktop = "osc777"
+            bell = true
         "#;
         let settings = parse(text).unwrap();
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
@@ -247,6 +261,9 @@ mod tests {
             (30, 2880, 120)
         );
         assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
+        let on_new = settings.commands.on_new.unwrap();
+        assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
+        assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
         assert_eq!(settings.history.internet_archive, "http://localhost:8080");
     }
 
@@ -256,6 +273,9 @@ mod tests {
             ("[poll]\nmin = 15", "line 2, column 7"),
             ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
             ("[network\n", "line 1"),
+            ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
+            ("[commands]\non_new = \"!vim\"", "would need the terminal"),
+            ("[commands]\nopen = 3", "a command is a text"),
             ("[poll]\nmni = \"1h\"", "line 2, column 1"),
             ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
             (

@@ -6,11 +6,12 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::Http;
 use super::store::{Job, Keeper, Store};
-use super::{browser, clock};
+use super::{browser, clock, notes, running};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
 use crate::app::learning::LearnWanted;
 use crate::app::msg::Msg;
+use crate::app::running::Errand;
 use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
@@ -79,6 +80,10 @@ impl Performer {
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
             }
+            Effect::Run(errand) => self.run(*errand),
+            Effect::ReadForPipe(key, command) => self.keeper.hand(Job::ForPipe(key, command)),
+            Effect::ReadNews(ranges) => self.keeper.hand(Job::News(ranges)),
+            Effect::Notify(text, settings) => notes::tell(&text, &settings),
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
             Effect::OpenDemo => return Some(Ending::Demo),
             Effect::Quit => return Some(Ending::Quit),
@@ -101,6 +106,16 @@ impl Performer {
                 result: Err(Failure::Protocol("the answer could not be read".into())),
             });
             answers.send(Msg::Fetched(id, Box::new(fetched))).ok();
+        });
+    }
+
+    /// Runs a command on a task of its own.
+    fn run(&self, errand: Errand) {
+        let answers = self.answers.clone();
+        tokio::spawn(async move {
+            let purpose = errand.purpose;
+            let ended = running::run(errand, running::TIME_MAX).await;
+            answers.send(Msg::Ran(purpose, ended)).ok();
         });
     }
 

@@ -22,6 +22,9 @@ use crate::view;
 /// The terminal is in raw mode; read by the panic hook, which knows nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// The terminal is lent to a command.
+static LENT: AtomicBool = AtomicBool::new(false);
+
 /// A panic of the owner is caught where it happens.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -32,7 +35,8 @@ const FRAMES_MAX: usize = 100_000;
 #[derive(Debug)]
 pub struct Terminal {
     inner: DefaultTerminal,
-    events: EventStream,
+    /// `None` while the terminal is lent.
+    events: Option<EventStream>,
     verbose: bool,
 }
 
@@ -45,14 +49,10 @@ pub struct Frames {
 impl Terminal {
     /// Takes the terminal.
     pub fn take(verbose: bool) -> io::Result<Self> {
-        crossterm::terminal::enable_raw_mode()?;
-        TAKEN.store(true, Ordering::Relaxed);
-        let taken =
-            execute!(stdout(), crossterm::terminal::EnterAlternateScreen, EnableBracketedPaste);
+        enter()?;
         let backend = ratatui::backend::CrosstermBackend::new(stdout());
-        let inner =
-            taken.and_then(|()| ratatui::Terminal::new(backend)).inspect_err(|_| give_back())?;
-        Ok(Self { inner, events: EventStream::new(), verbose })
+        let inner = ratatui::Terminal::new(backend).inspect_err(|_| give_back())?;
+        Ok(Self { inner, events: Some(EventStream::new()), verbose })
     }
 
     /// Columns and rows.
@@ -70,11 +70,32 @@ impl Terminal {
 
     /// The next thing the reader does; `None`: something that means nothing to us.
     pub async fn next(&mut self) -> Option<Msg> {
-        match self.events.next().await {
+        let Some(events) = &mut self.events else { return std::future::pending().await };
+        match events.next().await {
             Some(Ok(event)) => message(event),
             // The terminal is gone: end cleanly.
             Some(Err(_)) | None => Some(Msg::Stop),
         }
+    }
+
+    /// Gives the terminal to somebody else for a while; see [`is_lent`].
+    pub fn lend(&mut self) {
+        // Who reads keys in the background would take them from the other.
+        self.events = None;
+        LENT.store(true, Ordering::Relaxed);
+        give_back();
+    }
+
+    /// Takes the terminal again; answers with its size, which may be another one.
+    pub fn take_back(&mut self) -> io::Result<(u16, u16)> {
+        LENT.store(false, Ordering::Relaxed);
+        enter()?;
+        // A new one draws everything. Clearing the old one would ask the terminal for its cursor, and the answer
+        // may be read by the stream of keys.
+        execute!(stdout(), crossterm::terminal::Clear(crossterm::terminal::ClearType::All))?;
+        self.inner = ratatui::Terminal::new(ratatui::backend::CrosstermBackend::new(stdout()))?;
+        self.events = Some(EventStream::new());
+        self.size()
     }
 
     /// Tells how quick the frames were, if the reader wants to know (`-v`).
@@ -111,6 +132,19 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let done = work();
     QUIET.store(false, Ordering::Relaxed);
     done
+}
+
+/// Puts the terminal into raw mode and on its alternate screen.
+fn enter() -> io::Result<()> {
+    crossterm::terminal::enable_raw_mode()?;
+    TAKEN.store(true, Ordering::Relaxed);
+    execute!(stdout(), crossterm::terminal::EnterAlternateScreen, EnableBracketedPaste)
+        .inspect_err(|_| give_back())
+}
+
+/// Whether somebody else has the terminal: an interrupt typed there is meant for them.
+pub fn is_lent() -> bool {
+    LENT.load(Ordering::Relaxed)
 }
 
 /// Gives the terminal back if it was taken.

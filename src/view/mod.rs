@@ -3,6 +3,7 @@
 //! Nothing here changes the model or computes what it does not already say. Drawing answers with the sizes it
 //! measured ([`crate::app::screen::Viewport`]), which the loop puts back into the model.
 
+pub mod entry_text;
 pub mod html;
 pub mod link_list;
 

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
+use backissue::app::effect::Effect;
 use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
 use backissue::app::key::Key;
-use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
+use backissue::app::running::Errand;
 use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
@@ -22,12 +22,14 @@ use backissue::history::{FeedKey, Merged};
 use backissue::io::http::read_body;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
-use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+
+pub use crate::world_made::rss;
+use crate::world_made::{learned, line_of, rendered};
 
 /// One answer of the table.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +57,10 @@ pub struct World {
     pub requests: Vec<Request>,
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
+    /// Commands started.
+    pub ran: Vec<Errand>,
+    /// What the desktop was told.
+    pub notes: Vec<String>,
     pub quit: bool,
     pub store: Store,
     size: (u16, u16),
@@ -80,6 +86,8 @@ impl World {
             network: BTreeMap::new(),
             requests: Vec::new(),
             opened: Vec::new(),
+            ran: Vec::new(),
+            notes: Vec::new(),
             quit: false,
             store,
             size: (columns, rows),
@@ -268,6 +276,22 @@ impl World {
                 self.opened.push(address);
                 None
             }
+            Effect::Run(errand) => {
+                let purpose = errand.purpose;
+                self.ran.push(*errand);
+                Some(Msg::Ran(purpose, Ok(None)))
+            }
+            Effect::ReadForPipe(key, command) => {
+                let (kept, flags) = self.store.entry(key).unwrap()?;
+                let body = self.store.body(key).unwrap();
+                let entry = LoadedEntry { key, kept, flags, body, place: None };
+                Some(Msg::PipeRead(Box::new(entry), command))
+            }
+            Effect::ReadNews(ranges) => Some(Msg::NewsRead(self.store.news(&ranges).unwrap())),
+            Effect::Notify(text, _) => {
+                self.notes.push(text);
+                None
+            }
             Effect::Import(_) | Effect::OpenDemo => None,
             Effect::Quit | Effect::Stop => {
                 self.quit = true;
@@ -399,46 +423,4 @@ impl World {
     pub fn notice(&self) -> &str {
         self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
-}
-
-/// The text of a row of cells; the cell behind a wide character is a part of it.
-fn line_of(row: &[ratatui::buffer::Cell]) -> String {
-    let mut line = String::new();
-    let mut hidden = 0_usize;
-    for cell in row {
-        if hidden > 0 {
-            hidden -= 1;
-            continue;
-        }
-        line.push_str(cell.symbol());
-        hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
-    }
-    line
-}
-
-/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
-pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
-    let mut items = String::new();
-    for (guid, title, hours, markup) in entries {
-        let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
-        let item = format!(
-            "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
-             <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
-        );
-        items.push_str(&item);
-    }
-    format!(
-        "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
-    )
-}
-
-fn rendered(wanted: &RenderWanted) -> Msg {
-    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    view::link_list::append(&mut rendered, wanted.width);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
-}
-
-fn learned(wanted: &LearnWanted) -> Msg {
-    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
-    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }

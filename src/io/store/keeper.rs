@@ -4,6 +4,7 @@
 //! Reads go before writes. Writes that wait together share one flush and one sync (a group commit), and are
 //! reported only after it.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
@@ -11,6 +12,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::open::{Store, StoreError};
+use crate::app::command_line::CommandLine;
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
 use crate::app::placing::TextPlace;
@@ -55,6 +57,10 @@ pub enum Job {
     Entry(EntryKey),
     /// Where the reader left an entry.
     SavePlace(EntryKey, Option<TextPlace>),
+    /// An entry for a command; answered by [`Msg::PipeRead`].
+    ForPipe(EntryKey, CommandLine),
+    /// New entries, behind all writes; answered by [`Msg::NewsRead`].
+    News(Vec<(FeedKey, Range<u32>)>),
     /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
     Polls(FeedKey),
     /// When a feed published; answered by [`Msg::PublicationsLoaded`].
@@ -79,6 +85,7 @@ impl Job {
                 | Self::Polls(_)
                 | Self::Publications(_)
                 | Self::SavePlace(..)
+                | Self::ForPipe(..)
                 | Self::CountToday(_)
                 | Self::CountFound(_)
         )
@@ -225,6 +232,7 @@ enum Concerns {
     Rows(u64),
     Entry(EntryKey),
     Rhythm(FeedKey),
+    News,
     Nobody,
 }
 
@@ -238,6 +246,7 @@ impl Concerns {
             Job::Rows(wanted) => Self::Rows(wanted.list),
             Job::Entry(key) => Self::Entry(*key),
             Job::Publications(feed) => Self::Rhythm(*feed),
+            Job::News(_) => Self::News,
             Job::SaveState(..)
             | Job::SaveTry(..)
             | Job::Absorb { .. }
@@ -247,6 +256,7 @@ impl Concerns {
             | Job::Polls(_)
             | Job::CountToday(_)
             | Job::SavePlace(..)
+            | Job::ForPipe(..)
             | Job::SaveSearches(_)
             | Job::CountFound(_)
             | Job::Stop => Self::Nobody,
@@ -264,6 +274,7 @@ impl Concerns {
             Self::Entry(key) => Msg::EntryFailed(key, why),
             // Nothing is lost but what could be learned.
             Self::Rhythm(feed) => Msg::PublicationsLoaded(feed, None),
+            Self::News => Msg::NewsRead(Vec::new()),
             Self::Nobody => Msg::StoreFailed(why),
         }
     }
@@ -289,6 +300,7 @@ fn unpanicked<T>(
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: a line for each job")]
 fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
     Ok(match job {
         Job::Commit(commit) => {
@@ -341,7 +353,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => Some(entry(store, key)?),
+        Job::Entry(key) => Some(match entry(store, key)? {
+            Ok(entry) => Msg::EntryLoaded(Box::new(entry)),
+            Err(why) => Msg::EntryFailed(key, why),
+        }),
         Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
         Job::Publications(feed) => {
             let publications = Some(std::sync::Arc::new(store.publications(feed)?));
@@ -352,6 +367,11 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             store.save_searches(&searches)?;
             None
         }
+        Job::ForPipe(key, command) => Some(match entry(store, key)? {
+            Ok(entry) => Msg::PipeRead(Box::new(entry), command),
+            Err(why) => Msg::EntryFailed(key, why),
+        }),
+        Job::News(ranges) => Some(Msg::NewsRead(store.news(&ranges)?)),
         Job::SavePlace(key, place) => {
             store.save_place(key, place)?;
             None
@@ -362,12 +382,11 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
 }
 
 /// An entry with its text, or why there is none.
-fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
+fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
     let (found, body) = (store.entry(key)?, store.body(key)?);
     let Some((kept, flags)) = found else {
-        let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
-        return Ok(Msg::EntryFailed(key, why));
+        return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
     };
     let place = store.place(key)?;
-    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, place })))
+    Ok(Ok(LoadedEntry { key, kept, flags, body, place }))
 }

@@ -13,6 +13,7 @@ mod commit;
 mod history;
 mod keeper;
 mod lists;
+mod news;
 mod open;
 mod places;
 mod rhythms;
