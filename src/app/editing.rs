@@ -285,6 +285,9 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         Code::Enter => return save(model, now),
         Code::Char('c') if key.ctrl => model.screen.uncover(),
         Code::Char(_)
+        | Code::Alt(_)
+        | Code::Function(_)
+        | Code::Insert
         | Code::Backspace
         | Code::Delete
         | Code::Left

@@ -11,7 +11,7 @@ use super::listing::RowsWanted;
 use super::placing::TextPlace;
 use super::running::Errand;
 use super::saving::SavedSearch;
-use super::settings::NotifySettings;
+use super::settings::{NetworkSettings, NotifySettings};
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
@@ -92,6 +92,8 @@ pub enum Effect {
     Notify(String, NotifySettings),
     /// Subscribe to everything an OPML file names.
     Import(String),
+    /// Ask the network as these settings say from now on.
+    Reconnect(Box<NetworkSettings>),
     /// Leave for the demo.
     OpenDemo,
     /// End what is on the screen: from the demo back to where it was opened, else the program.

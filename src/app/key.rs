@@ -14,6 +14,12 @@ pub struct Key {
 pub enum Code {
     /// A character, shift already applied.
     Char(char),
+    /// A character with Alt.
+    Alt(char),
+    /// A function key, by its number.
+    Function(u8),
+    /// Insert.
+    Insert,
     /// Enter.
     Enter,
     /// Escape.

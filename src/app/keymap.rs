@@ -18,6 +18,11 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// Each of them.
+    pub const fn codes(&self) -> &'static [Key] {
+        self.codes
+    }
+
     /// What the keys mean.
     pub const fn command(&self) -> Command {
         self.command
@@ -234,15 +239,6 @@ pub const BINDINGS: &[Binding] = &[
     binding("Ctrl-c", &[Key::ctrl('c')], &[], Command::Quit, "end at once; everything is saved"),
 ];
 
-/// What a key means in a pane; `None`: nothing.
-pub fn command(key: Key, pane: Pane) -> Option<Command> {
-    if let Key { code: Code::Char(digit @ '0'..='9'), ctrl: false } = key {
-        return (pane == Pane::Reader).then_some(Command::Digit(digit));
-    }
-    let fits = |binding: &&Binding| works_in(binding, pane) && binding.codes.contains(&key);
-    BINDINGS.iter().find(fits).map(|binding| binding.command)
-}
-
 /// Whether a binding works in a pane.
 pub fn works_in(binding: &Binding, pane: Pane) -> bool {
     binding.panes.is_empty() || binding.panes.contains(&pane)
@@ -268,11 +264,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn digits_belong_to_the_reader() {
-        assert_eq!(command(Key::char('3'), Pane::Reader), Some(Command::Digit('3')));
-        assert_eq!(command(Key::char('3'), Pane::Entries), None);
     }
 }

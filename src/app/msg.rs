@@ -9,6 +9,7 @@ use super::key::Key;
 use super::listing::RowsLoaded;
 use super::placing::TextPlace;
 use super::poll_log::PollLogEntry;
+use super::reconfiguring::Reconfigured;
 use super::refreshing::PollWish;
 use super::running::ErrandPurpose;
 use super::subscribing::Wanted;
@@ -112,6 +113,8 @@ pub enum Msg {
     StoreFailed(String),
     /// Something that only the reader can put right; a sentence.
     Trouble(String),
+    /// The configuration file was saved and read again.
+    Configured(Box<Reconfigured>),
     /// Poll these feeds.
     Poll(PollWish),
     /// Subscribe to an address.

@@ -12,8 +12,8 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, marking, outlining, palette, preferring,
-    reading, running, saving, searching, undoing, unsubscribing, walking, wishing,
+    attention, browsing, editing, explaining, foreseeing, helping, marking, outlining, palette,
+    preferring, reading, running, saving, searching, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -37,7 +37,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         }
         Command::Back => walking::back(model, now),
         Command::Quit => vec![Effect::Stop],
-        Command::Help => help(model),
+        Command::Help => helping::toggle(model),
         Command::Palette => palette::open(model),
         Command::Enter => enter(model, now),
         Command::Space => reading::space(model, now),
@@ -95,15 +95,6 @@ fn give_up(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 fn prompt(model: &mut Model, purpose: PromptPurpose) -> Vec<Effect> {
     model.screen.lay_over(Overlay::Prompt(Prompt::new(purpose)));
-    Vec::new()
-}
-
-fn help(model: &mut Model) -> Vec<Effect> {
-    if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
-        model.screen.uncover();
-    } else {
-        model.screen.lay_over(Overlay::Help(0));
-    }
     Vec::new()
 }
 

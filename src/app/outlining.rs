@@ -91,6 +91,9 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         Code::Esc | Code::Char('q' | 'M') => pane.outline = None,
         Code::Char('c') if key.ctrl => pane.outline = None,
         Code::Char(_)
+        | Code::Alt(_)
+        | Code::Function(_)
+        | Code::Insert
         | Code::Tab
         | Code::BackTab
         | Code::Backspace

@@ -5,14 +5,15 @@ use chrono::{DateTime, Utc};
 use super::command::Command;
 use super::effect::Effect;
 use super::key::{Code, Key};
-use super::keymap;
+use super::key_names::shown;
 use super::model::Model;
 use super::obeying::obey;
 use super::prompting::{Prompt, PromptPurpose, Typed};
+use super::rebinding::Meaning;
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
 use super::{
-    browsing, editing, explaining, outlining, palette, reading, running, saving, searching,
+    browsing, editing, explaining, helping, outlining, palette, reading, running, saving, searching,
 };
 
 /// Text was pasted.
@@ -25,6 +26,12 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
         if let Some(prompt) = form.line_mut() {
             prompt.insert(text);
         }
+        return Vec::new();
+    }
+    if let Some(Overlay::Help(help)) = &mut model.screen.overlay
+        && help.typing
+    {
+        help.filter.insert(text);
         return Vec::new();
     }
     if let Some(Overlay::Palette(open)) = &mut model.screen.overlay {
@@ -66,6 +73,11 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     if let Some(Overlay::Edit(_)) = model.screen.overlay {
         return editing::pressed(model, now, key);
     }
+    if let Some(Overlay::Help(help)) = &mut model.screen.overlay
+        && helping::pressed(help, key)
+    {
+        return Vec::new();
+    }
     if let Some(Overlay::Palette(_)) = model.screen.overlay {
         return palette::pressed(model, now, key);
     }
@@ -80,15 +92,8 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     {
         return effects;
     }
-    let Some(command) = keymap::command(key, model.screen.focus) else {
-        if let Key { code: Code::Char(char), ctrl: false } = key {
-            model.screen.say(now, format!("{char} does nothing here · ? shows the keys"));
-        }
-        return Vec::new();
-    };
-    let helping = matches!(model.screen.overlay, Some(Overlay::Help(_)));
-    if helping && !command.works_in_help() {
-        model.screen.uncover();
+    let Some(command) = typed_command(model, now, key) else { return Vec::new() };
+    if helping::commanded(&mut model.screen, command) {
         return Vec::new();
     }
     let pending_link = model.screen.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
@@ -106,6 +111,24 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         (command, _) => command,
     };
     commanded(model, now, command)
+}
+
+/// The command that a key ends, if it ends one; the beginning of a sequence is kept.
+fn typed_command(model: &mut Model, now: DateTime<Utc>, key: Key) -> Option<Command> {
+    let mut typed = std::mem::take(&mut model.screen.begun);
+    if !typed.is_empty() && key == Key::code(Code::Esc) {
+        return None;
+    }
+    typed.push(key);
+    match model.settings.keys.meaning(&typed, model.screen.focus) {
+        Meaning::Command(command) => return Some(command),
+        Meaning::Begun => model.screen.begun = typed,
+        Meaning::Nothing => {
+            let text = format!("{} does nothing here · ? shows the keys", shown(&typed));
+            model.screen.say(now, text);
+        }
+    }
+    None
 }
 
 /// Does what a command says, if it works where the reader is.
@@ -133,7 +156,7 @@ fn welcomed(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
 /// A key while the feeds of a page are offered.
 fn choosing(model: &mut Model, now: DateTime<Utc>, choice: Choice, key: Key) -> Vec<Effect> {
     let count = model.additions.get(&choice.addition).map_or(0, |addition| addition.found.len());
-    let moved = match keymap::command(key, Pane::Feeds) {
+    let moved = match model.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
         Some(Command::Up) => choice.selected.saturating_sub(1),
         Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
@@ -169,10 +192,11 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
         PromptPurpose::Pipe => running::pipe(model, now, &prompt.text),
-        // The edit dialog, the palette and the search have the keys themselves; a rule was dealt with.
+        // The edit dialog, the palette, the help and the search have the keys themselves; a rule was dealt with.
         PromptPurpose::Field(_)
         | PromptPurpose::Command
         | PromptPurpose::Search
+        | PromptPurpose::Help
         | PromptPurpose::Rule { .. } => Vec::new(),
     }
 }

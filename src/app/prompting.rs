@@ -35,6 +35,8 @@ pub enum PromptPurpose {
     Search,
     /// A command that takes the selected entry.
     Pipe,
+    /// What the lines of the help must hold.
+    Help,
     /// Another name for a saved search, by its number.
     Rename(u32),
     /// A line of the edit dialog.
@@ -80,6 +82,7 @@ impl Prompt {
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Pipe => "Pipe the entry to: ",
+            PromptPurpose::Help => "Find in the keys: ",
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Field(field) => field.label(),
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
@@ -125,6 +128,9 @@ impl Prompt {
             Key {
                 code:
                     Code::Char(_)
+                    | Code::Alt(_)
+                    | Code::Function(_)
+                    | Code::Insert
                     | Code::Tab
                     | Code::BackTab
                     | Code::Up

@@ -7,6 +7,8 @@ use super::editing::EditForm;
 use super::explaining::PlanPane;
 use super::feeds_pane::FeedsPane;
 use super::foreseeing::TimetablePane;
+use super::helping::HelpPane;
+use super::key::Key;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
@@ -39,6 +41,8 @@ pub struct Screen {
     pub overlay: Option<Overlay>,
     /// What lies below that and is seen again when it is closed; the topmost last, each kind once.
     pub beneath: Vec<Overlay>,
+    /// Keys typed of a longer sequence.
+    pub begun: Vec<Key>,
     /// The last message.
     pub notice: Option<Notice>,
     /// Sizes measured when the screen was drawn last.
@@ -97,8 +101,8 @@ pub struct Reader {
 /// What lies over the panes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Overlay {
-    /// The keys that work here, from a line on.
-    Help(usize),
+    /// The keys that work here.
+    Help(HelpPane),
     /// A line being typed.
     Prompt(Prompt),
     /// A page names several feeds: which one?

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::command_line::CommandLine;
+use super::rebinding::Keymap;
 use crate::history::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
 
@@ -21,6 +22,8 @@ pub struct Settings {
     pub commands: CommandSettings,
     /// What the desktop is told.
     pub notify: NotifySettings,
+    /// The keys in force.
+    pub keys: Keymap,
 }
 
 /// `[network]`.
@@ -226,6 +229,7 @@ impl Default for Settings {
             ui: UiSettings { theme: None, mouse: true, images: false, text_width: 80 },
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
+            keys: Keymap::default(),
         }
     }
 }

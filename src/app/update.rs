@@ -13,7 +13,8 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     announcing, backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing,
-    reading, recalling, refreshing, running, saving, searching, sparing, walking, wishing,
+    reading, recalling, reconfiguring, refreshing, running, saving, searching, sparing, walking,
+    wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -102,6 +103,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             model.undo.give_up();
             complained(model, now, why)
         }
+        Msg::Configured(read) => reconfiguring::reconfigured(model, now, *read),
         Msg::Poll(wish) => refreshing::ask(model, now, &wish),
         Msg::Add(wanted) => subscribing::add(model, now, wanted),
         Msg::WantHistory(feed, wish) => wishing::want(model, now, feed, wish),

@@ -25,9 +25,9 @@ pub enum Distance {
 /// Moves down (`true`) or up in what has the keys.
 pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<Effect> {
     let viewport = model.screen.viewport;
-    if let Some(Overlay::Help(top)) = &mut model.screen.overlay {
+    if let Some(Overlay::Help(help)) = &mut model.screen.overlay {
         let last = usize::from(viewport.help_lines).saturating_sub(1);
-        *top = moved(*top, last.saturating_add(1), down, steps(distance, 10));
+        help.top = moved(help.top, last.saturating_add(1), down, steps(distance, 10));
         return Vec::new();
     }
     let rows = viewport.overlay_rows;

@@ -4,16 +4,21 @@ use std::io::IsTerminal;
 
 use super::args::{DoctorArgs, Options};
 use super::session::{self, Failure};
-use super::{Done, search};
+use super::{Done, compacting, search};
 use crate::io::console;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::Store;
 
 /// Runs the command: status 1 if something is wrong and was not put right.
 pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure> {
-    let settings = session::settings(options);
-    match &settings {
-        Ok(_) => console::put("configuration: good"),
+    let configured = session::configured(options);
+    match &configured {
+        Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
+        Ok(read) => {
+            for note in &read.notes {
+                console::put(&format!("configuration: {note}"));
+            }
+        }
         Err(failure) => console::put(&format!("configuration: {}", failure.sentence)),
     }
     let size = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal());
@@ -43,8 +48,11 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
         console::put("'backissue doctor --repair' puts right what can be put right");
     }
     let found = index_found(&store, args.repair)?;
-    let wrong =
-        settings.is_err() || found || health.findings.iter().any(|finding| !finding.repaired);
+    if args.compact {
+        compacting::compact(store)?;
+    }
+    let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
+    let wrong = misconfigured || found || health.findings.iter().any(|finding| !finding.repaired);
     Ok(if wrong { Done::WithFailures } else { Done::All })
 }
 

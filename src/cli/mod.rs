@@ -8,11 +8,16 @@ use clap::Parser;
 
 mod add;
 mod args;
+mod args_simulate;
+mod backup;
+mod compacting;
+mod config;
 mod demo;
 mod doctor;
 mod entries;
 mod export;
 mod feeds;
+mod generated;
 mod history;
 mod import;
 mod json;
@@ -87,7 +92,12 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Parse(args)) => parse::run(&args),
         Some(Command::Lint(args)) => lint::run(&options, &args),
         Some(Command::Simulate(args)) => simulate::run(&options, &args),
+        Some(Command::Config(args)) => config::run(&options, &args),
         Some(Command::Doctor(args)) => doctor::run(&options, &args),
+        Some(Command::Backup(args)) => backup::back_up(&options, &args),
+        Some(Command::Restore(args)) => backup::restore(&options, &args),
+        Some(Command::Completions(args)) => generated::completions(&args),
+        Some(Command::Man) => generated::man(),
     }
 }
 

@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 
 use super::args::Options;
 use super::session::{self, Failure, block_on};
-use super::{Done, demo};
+use super::{Done, compacting, demo};
+use crate::app::reconfiguring;
+use crate::io::clock;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::terminal::Terminal;
@@ -12,16 +14,26 @@ use crate::io::terminal::Terminal;
 /// Runs the reader.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     loop {
-        let settings = session::settings(options)?;
+        let configured = session::configured(options)?;
         let store = session::store(options)?;
         let ending = block_on(async {
-            let mut runtime = Runtime::start(store, settings)?;
+            let mut runtime = Runtime::start(store, configured.settings)?;
+            session::follow_configuration(&runtime, options);
+            if !configured.notes.is_empty() {
+                let now = clock::precise_now();
+                reconfiguring::tell(&mut runtime.model, now, "", &configured.notes);
+            }
             runtime.model.offline = options.offline;
             session::stop_on_signals(&runtime);
             show(runtime, options.verbose).await
         })?;
         match ending {
-            Ending::Quit | Ending::Stop => return Ok(Done::All),
+            Ending::Quit => {
+                compacting::at_the_end(options)?;
+                return Ok(Done::All);
+            }
+            // Who stops the program wants it to end now.
+            Ending::Stop => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
                 if demo::look_around(options)? == Ending::Stop {

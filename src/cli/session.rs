@@ -9,10 +9,11 @@ use super::args::Options;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::settings::Settings;
+use crate::io::config::Configured;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
 use crate::io::terminal::is_lent;
-use crate::io::{clock, config};
+use crate::io::{clock, config, config_watch};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -53,14 +54,30 @@ impl From<StartError> for Failure {
 
 /// The settings: the configuration file's, or the defaults.
 pub(super) fn settings(options: &Options) -> Result<Settings, Failure> {
-    match &options.config {
-        Some(path) => config::read(path, true),
-        None => config::folders().map_or_else(
-            |_| Ok(Settings::default()),
-            |folders| config::read(&folders.config, false),
-        ),
+    Ok(configured(options)?.settings)
+}
+
+/// The settings, and what the configuration file says that cannot be followed.
+pub(super) fn configured(options: &Options) -> Result<Configured, Failure> {
+    let read = match (&options.config, config_file(options)) {
+        (Some(path), _) => config::read(path, true),
+        (None, Some(path)) => config::read(&path, false),
+        (None, None) => Ok(Configured::default()),
+    };
+    read.map_err(Failure::new)
+}
+
+/// Where the configuration file is, or would be.
+pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
+    let usual = || config::folders().ok().map(|folders| folders.config);
+    options.config.clone().or_else(usual)
+}
+
+/// Takes over what the reader changes in the configuration file while the program runs.
+pub(super) fn follow_configuration(runtime: &Runtime, options: &Options) {
+    if let Some(path) = config_file(options) {
+        config_watch::follow(path, runtime.sender());
     }
-    .map_err(Failure::new)
 }
 
 /// The data folder.

@@ -9,7 +9,8 @@ use std::sync::mpsc;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Done;
-use super::args::{Options, SimulateArgs, SimulatePolicy};
+use super::args::Options;
+use super::args_simulate::{SimulateArgs, SimulatePolicy};
 use super::session::Failure;
 use super::simulate_feed;
 use crate::io::console;

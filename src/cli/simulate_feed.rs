@@ -2,7 +2,8 @@
 
 use chrono::DateTime;
 
-use super::args::{Options, SimulateArgs};
+use super::args::Options;
+use super::args_simulate::SimulateArgs;
 use super::session::{self, Failure};
 use super::{Done, lookup, plan};
 use crate::app::planning::settled_words;

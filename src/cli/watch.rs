@@ -8,12 +8,16 @@ use crate::io::runtime::Runtime;
 
 /// Runs until the system says stop; everything is saved.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
-    let settings = session::settings(options)?;
+    let configured = session::configured(options)?;
     let store = session::store(options)?;
     block_on(async {
-        let mut runtime = Runtime::start(store, settings)?;
+        let mut runtime = Runtime::start(store, configured.settings)?;
+        session::follow_configuration(&runtime, options);
         runtime.model.offline = options.offline;
         session::stop_on_signals(&runtime);
+        for note in &configured.notes {
+            console::tell(&format!("configuration: {note}"));
+        }
         console::tell(&format!(
             "watching {} subscriptions; interrupt to stop",
             runtime.model.feeds.len()

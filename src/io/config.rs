@@ -6,13 +6,24 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::config_commands::{Commands, Notify};
+use super::config_names::unknown_name;
 use super::credentials::CredentialsTable;
+use super::own_keys::{self, KeysTable};
 use crate::app::settings::{Credentials, HistoryMode, Settings};
 use crate::app::span::Span;
 use crate::schedule::Pace;
 
 /// Bytes of a configuration file at most.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What a configuration file says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Configured {
+    /// The settings.
+    pub settings: Settings,
+    /// What is wrong with it and does no harm; each a sentence.
+    pub notes: Vec<String>,
+}
 
 /// Where things are when the reader does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +47,12 @@ pub fn folders() -> Result<Folders, String> {
 
 /// Reads the configuration. A file that is not there means the defaults, unless it was asked for by name
 /// (`must_exist`). An error is a sentence with line and column.
-pub fn read(path: &Path, must_exist: bool) -> Result<Settings, String> {
+pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-            return Ok(Settings::default());
+            return Ok(Configured::default());
         }
         Err(error) => return Err(cannot(error.to_string())),
         Ok(found) if found.is_dir() => return Err(cannot("it is a folder".into())),
@@ -55,17 +66,20 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Settings, String> {
 }
 
 /// Reads the text of a configuration file.
-fn parse(text: &str) -> Result<Settings, String> {
-    let file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
-    file.into_settings()
+pub(super) fn parse(text: &str) -> Result<Configured, String> {
+    let mut file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
+    let (keys, notes) = own_keys::keymap(std::mem::take(&mut file.keys), text)?;
+    let settings = Settings { keys, ..file.into_settings()? };
+    Ok(Configured { settings, notes })
 }
 
 /// A TOML error in one line: where, and what.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = unknown_name(&message).unwrap_or(message);
     let Some(span) = error.span() else { return message };
     let before = text.get(..span.start).unwrap_or_default();
-    let line = before.matches('\n').count().saturating_add(1);
+    let line = own_keys::line_of(text, span.start);
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
     format!("line {line}, column {column}: {message}")
 }
@@ -78,6 +92,7 @@ struct File {
     history: History,
     ui: Ui,
     commands: Commands,
+    keys: KeysTable,
     notify: Notify,
 }
 
@@ -204,7 +219,7 @@ mod tests {
 
     #[test]
     fn an_empty_file_means_the_defaults() {
-        assert_eq!(parse(""), Ok(Settings::default()));
+        assert_eq!(parse(""), Ok(Configured::default()));
     }
 
     #[test]
@@ -248,8 +263,10 @@ mod tests {
             [notify]
             desktop = "osc777"
             bell = true
+            [keys]
+            star = ["x", "g s"]
         "#;
-        let settings = parse(text).unwrap();
+        let settings = parse(text).unwrap().settings;
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
         assert!(!settings.network.space_loopback);
         assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
@@ -276,6 +293,14 @@ mod tests {
             ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
             ("[commands]\non_new = \"!vim\"", "would need the terminal"),
             ("[commands]\nopen = 3", "a command is a text"),
+            ("[poll]\nmni = \"1h\"", "no key is called 'mni' here; did you mean 'min'?"),
+            ("[pol]", "line 1, column 2: no key is called 'pol' here; did you mean 'poll'?"),
+            (
+                "[keys]\n\nstra = \"x\"",
+                "line 3: [keys] names no command 'stra'; did you mean 'star'?",
+            ),
+            ("[keys]\nstar = \"hyper\"", "line 2: star: 'hyper' is no key"),
+            ("[keys]\nstar = 7", "line 2, column 8: keys must be a text"),
             ("[poll]\nmni = \"1h\"", "line 2, column 1"),
             ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
             (

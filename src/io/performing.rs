@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::http::Http;
+use super::http::{Http, Limits};
 use super::store::{Job, Keeper, Store};
 use super::{browser, clock, notes, running};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
@@ -52,7 +52,7 @@ impl Performer {
     }
 
     /// Hands an effect on. Nothing here waits.
-    pub fn perform(&self, effect: Effect) -> Option<Ending> {
+    pub fn perform(&mut self, effect: Effect) -> Option<Ending> {
         match effect {
             Effect::Fetch(request) => self.fetch(request),
             Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
@@ -85,6 +85,12 @@ impl Performer {
             Effect::ReadNews(ranges) => self.keeper.hand(Job::News(ranges)),
             Effect::Notify(text, settings) => notes::tell(&text, &settings),
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
+            Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
+                Ok(http) => self.http = Arc::new(http),
+                Err(why) => {
+                    self.answers.send(Msg::Trouble(why)).ok();
+                }
+            },
             Effect::OpenDemo => return Some(Ending::Demo),
             Effect::Quit => return Some(Ending::Quit),
             Effect::Stop => return Some(Ending::Stop),

@@ -172,7 +172,8 @@ fn message(event: Event) -> Option<Msg> {
 }
 
 fn pressed(key: KeyEvent) -> Option<Key> {
-    const CODES: [(KeyCode, Code); 14] = [
+    const CODES: [(KeyCode, Code); 15] = [
+        (KeyCode::Insert, Code::Insert),
         (KeyCode::Enter, Code::Enter),
         (KeyCode::Esc, Code::Esc),
         (KeyCode::Tab, Code::Tab),
@@ -188,8 +189,11 @@ fn pressed(key: KeyEvent) -> Option<Key> {
         (KeyCode::Home, Code::Home),
         (KeyCode::End, Code::End),
     ];
+    let alt = key.modifiers.contains(KeyModifiers::ALT);
     let code = if let KeyCode::Char(char) = key.code {
-        Code::Char(char)
+        if alt { Code::Alt(char) } else { Code::Char(char) }
+    } else if let KeyCode::F(number) = key.code {
+        Code::Function(number)
     } else {
         CODES.iter().find(|(theirs, _)| *theirs == key.code).map(|(_, ours)| *ours)?
     };

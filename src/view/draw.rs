@@ -49,11 +49,12 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewpor
     } else {
         draw_panes(frame, panes, model, now)
     };
-    status::draw(frame, bottom, model, now);
     let over = model.screen.beneath.iter().chain(&model.screen.overlay);
-    over.fold(viewport, |viewport, overlay| {
+    let viewport = over.fold(viewport, |viewport, overlay| {
         draw_overlay(frame, panes, model, overlay, viewport, now)
-    })
+    });
+    status::draw(frame, bottom, model, now);
+    viewport
 }
 
 /// Draws what lies over the panes; the plan and the timetable leave the subscriptions in sight where they can.
@@ -74,8 +75,8 @@ fn draw_overlay(
         }
     };
     match overlay {
-        Overlay::Help(top) => {
-            let help_lines = help::draw(frame, panes, model.screen.focus, *top);
+        Overlay::Help(pane) => {
+            let help_lines = help::draw(frame, panes, model, pane);
             Viewport { help_lines, ..viewport }
         }
         Overlay::Choice(choice) => {
@@ -83,7 +84,7 @@ fn draw_overlay(
             viewport
         }
         Overlay::Palette(palette) => {
-            palette::draw(frame, panes, palette);
+            palette::draw(frame, panes, palette, &model.settings.keys);
             viewport
         }
         Overlay::Plan(pane) => {

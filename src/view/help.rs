@@ -6,31 +6,41 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::{cells, pane, theme};
-use crate::app::keymap::{BINDINGS, works_in};
-use crate::app::screen::Pane;
+use crate::app::helping::{self, HelpPane};
+use crate::app::keymap::BINDINGS;
+use crate::app::model::Model;
 
 /// Cells of the keys.
 const KEY_CELLS: usize = 10;
 
-/// Draws the help over the panes from line `top` on; answers with its lines.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, focus: Pane, top: usize) -> u16 {
+/// Draws the help over the panes; answers with its lines.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, help: &HelpPane) -> u16 {
     frame.render_widget(Clear, area);
-    let inside = pane::bordered(frame, area, "Keys ─ j and k scroll, ? closes", true);
+    let found = &help.filter.text;
+    let title = if found.is_empty() {
+        "Keys ─ / finds, j and k scroll, ? closes".to_owned()
+    } else {
+        format!("Keys with '{found}' ─ Esc shows all")
+    };
+    let inside = pane::bordered(frame, area, &title, true);
     let text_cells = usize::from(inside.width).saturating_sub(KEY_CELLS + 2);
-    let lines: Vec<Line<'_>> = BINDINGS
-        .iter()
-        .filter(|binding| works_in(binding, focus))
-        .map(|binding| {
+    let mut lines: Vec<Line<'_>> = helping::rows(model, help)
+        .into_iter()
+        .filter_map(|place| Some((BINDINGS.get(place)?, model.settings.keys.keys_of(place))))
+        .map(|(binding, keys)| {
             Line::from(vec![
-                Span::styled(format!(" {} ", cells::fit(binding.keys, KEY_CELLS)), theme::KEY),
+                Span::styled(format!(" {} ", cells::fit(&keys, KEY_CELLS)), theme::KEY),
                 Span::raw(cells::cut(binding.help, text_cells)),
             ])
         })
         .collect();
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    if lines.is_empty() {
+        lines.push(Line::styled(" no key that works here is like this", theme::DIM));
+    }
     let last = lines.len().saturating_sub(usize::from(inside.height));
     frame.render_widget(
-        Paragraph::new(lines.into_iter().skip(top.min(last)).collect::<Vec<_>>()),
+        Paragraph::new(lines.into_iter().skip(help.top.min(last)).collect::<Vec<_>>()),
         inside,
     );
     count

@@ -9,6 +9,7 @@ use super::{cells, pane, theme};
 use crate::app::command_names::name;
 use crate::app::keymap::{BINDINGS, Binding};
 use crate::app::palette::Palette;
+use crate::app::rebinding::Keymap;
 
 /// Widest palette, in cells.
 const CELLS: u16 = 90;
@@ -18,7 +19,7 @@ const NAME_CELLS: usize = 17;
 const HELP_CELLS_MIN: usize = 12;
 
 /// Draws the palette at the bottom of the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, palette: &Palette) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, palette: &Palette, keys: &Keymap) {
     let rows = u16::try_from(palette.found.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
     let [place] = Layout::vertical([Constraint::Max(rows)]).flex(Flex::End).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(CELLS)]).flex(Flex::Start).areas(place);
@@ -28,7 +29,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, palette: &Palette) {
     let first = palette.selected.saturating_sub(height.saturating_sub(1));
     let shown = (0_usize..).zip(&palette.found).skip(first).take(height);
     let mut lines: Vec<Line<'_>> = shown
-        .filter_map(|(place, at)| Some(row(BINDINGS.get(*at)?, place == palette.selected, width)))
+        .filter_map(|(place, at)| {
+            Some(row(BINDINGS.get(*at)?, &keys.keys_of(*at), place == palette.selected, width))
+        })
         .collect();
     if lines.is_empty() {
         lines.push(Line::styled(" no command is like this", theme::DIM));
@@ -36,8 +39,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, palette: &Palette) {
     frame.render_widget(Paragraph::new(lines), inside);
 }
 
-fn row(binding: &Binding, selected: bool, width: usize) -> Line<'static> {
-    let keys = format!("{} ", binding.keys);
+fn row(binding: &Binding, keys: &str, selected: bool, width: usize) -> Line<'static> {
+    let keys = format!("{keys} ");
     let named = format!(" {} ", cells::fit(name(binding.command()), NAME_CELLS));
     let room = width.saturating_sub(cells::width(&named)).saturating_sub(cells::width(&keys) + 1);
     let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(binding.help, room) };

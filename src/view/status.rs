@@ -4,11 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Clear, Paragraph};
 
 use super::{cells, theme, when};
 use crate::app::backfilling;
 use crate::app::feeds_pane::FeedsRow;
+use crate::app::key_names::shown;
 use crate::app::model::Model;
 use crate::app::palette::Palette;
 use crate::app::planning::settled_words;
@@ -19,6 +20,8 @@ use crate::app::traffic::{WaitsFor, site_of};
 
 /// A message stays this long, unless a key is pressed before.
 const NOTICE_SECONDS: i64 = 12;
+/// Lines of a message at most; those beyond the bottom one lie over the panes.
+const NOTICE_LINES: usize = 3;
 
 /// Draws the line.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
@@ -29,18 +32,39 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         draw_prompt(frame, area, prompt, search.and_then(|search| search.flaw.as_deref()));
         return;
     }
-    let hint = " ? help ";
-    let room = usize::from(area.width).saturating_sub(cells::width(hint));
+    if let Some(Overlay::Help(help)) = &model.screen.overlay
+        && help.typing
+    {
+        draw_prompt(frame, area, &help.filter, None);
+        return;
+    }
+    let begun = match model.screen.begun.as_slice() {
+        [] => String::new(),
+        begun => format!(" {} …", shown(begun)),
+    };
+    let hint = format!("{begun} ? help ");
+    let room = usize::from(area.width).saturating_sub(cells::width(&hint));
     let notice = model.screen.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
     });
-    let (text, style) = match notice {
-        Some(notice) if notice.trouble => (notice.text.clone(), theme::TROUBLE),
-        Some(notice) => (notice.text.clone(), theme::TEXT),
-        None => (progress(model, now), theme::DIM),
+    let (mut lines, style) = match notice {
+        Some(notice) => {
+            let style = if notice.trouble { theme::TROUBLE } else { theme::TEXT };
+            (cells::wrap(&notice.text, room.saturating_sub(1), NOTICE_LINES), style)
+        }
+        None => (vec![progress(model, now)], theme::DIM),
     };
+    let last = lines.pop().unwrap_or_default();
+    if !lines.is_empty() {
+        let lines: Vec<Line<'_>> =
+            lines.into_iter().map(|line| Line::styled(format!(" {line}"), style)).collect();
+        let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
+        let above = Rect { y: area.y.saturating_sub(rows), height: rows, ..area };
+        frame.render_widget(Clear, above);
+        frame.render_widget(Paragraph::new(lines), above);
+    }
     let line = Line::from(vec![
-        Span::styled(cells::fit(&format!(" {text}"), room), style),
+        Span::styled(cells::fit(&format!(" {last}"), room), style),
         Span::styled(hint, theme::DIM),
     ]);
     frame.render_widget(Paragraph::new(line), area);

@@ -8,7 +8,7 @@ use crate::binary::Program;
 const GLOBAL: [&str; 5] = ["--data-dir", "--config", "--offline", "-v", "--help"];
 
 /// All commands there are or will be, with their arguments and flags. One that is not built yet is passed over.
-const COMMANDS: [(&str, &[&str]); 22] = [
+const COMMANDS: [(&str, &[&str]); 23] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
@@ -40,7 +40,8 @@ const COMMANDS: [(&str, &[&str]); 22] = [
     ("parse", &["FILE", "--url", "--content-type", "--json"]),
     ("lint", &["URL", "FILE", "--url", "--json"]),
     ("simulate", &["--feeds", "--policy", "--rules", "--budget", "--stdio", "--table"]),
-    ("doctor", &["--repair"]),
+    ("config", &["--print-default"]),
+    ("doctor", &["--repair", "--compact"]),
     ("backup", &["FILE"]),
     ("restore", &["FILE"]),
     ("completions", &["SHELL"]),
@@ -113,6 +114,15 @@ fn the_key_table_of_the_readme_is_the_table_of_the_program() {
     let expected: Vec<(String, String)> =
         BINDINGS.iter().map(|binding| (binding.keys.into(), binding.help.into())).collect();
     assert_eq!(rows(table), expected);
+}
+
+#[test]
+fn the_configuration_of_the_readme_is_the_one_the_program_prints() {
+    let readme = include_str!("../../README.md");
+    let block = readme.split("<!-- config -->\n```toml\n").nth(1).unwrap();
+    let block = block.split("```\n<!-- /config -->").next().unwrap();
+    let printed = Program::new().run_bare(&["config", "--print-default"]).with(0).out;
+    assert_eq!(block, printed);
 }
 
 /// The rows of a Markdown table of two columns below its heading, without code marks.

@@ -37,6 +37,7 @@ mod placing;
 mod plans;
 mod polite;
 mod random_keys;
+mod rebinding;
 mod rhythms;
 mod screens;
 mod searching;

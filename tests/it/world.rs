@@ -292,7 +292,7 @@ impl World {
                 self.notes.push(text);
                 None
             }
-            Effect::Import(_) | Effect::OpenDemo => None,
+            Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
             Effect::Quit | Effect::Stop => {
                 self.quit = true;
                 None

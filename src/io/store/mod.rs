@@ -7,9 +7,12 @@
 //! This folder does not decide anything: what to write is said by `history` and `app`.
 
 mod absorb;
+mod backup;
 mod check;
 mod chunks;
 mod commit;
+mod compact;
+mod fresh;
 mod history;
 mod keeper;
 mod lists;
@@ -22,7 +25,9 @@ mod searching;
 mod texts;
 mod times;
 
+pub use backup::Backup;
 pub use check::{Finding, Health};
+pub use compact::Compacted;
 pub use keeper::{Job, Keeper};
 pub use open::{Store, StoreError};
 pub use searching::Found;

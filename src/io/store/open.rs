@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +27,8 @@ const SALT_KEY: &[u8] = b"salt";
 const LAST_FEED_KEY: &[u8] = b"last_feed";
 /// sled lets go of its files a moment after it was closed: they are tried again so often.
 const TRIES: u32 = 100;
+/// So is our own lock on the folder.
+const LOCK_TRIES: u32 = 10;
 /// And so long apart.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -84,6 +86,9 @@ pub enum StoreError {
     /// The search index cannot be read; a sentence.
     #[error("{0}")]
     Search(String),
+    /// A backup cannot be written or read; the rest of a sentence.
+    #[error("the backup cannot be used: {0}")]
+    Backup(String),
     /// Reading or writing failed.
     #[error(
         "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
@@ -143,7 +148,7 @@ pub struct Store {
     blobs: PathBuf,
     blobs_synced: i64,
     /// Held as long as the store is open.
-    _lock: File,
+    lock: File,
 }
 
 impl Store {
@@ -161,6 +166,7 @@ impl Store {
         }
         fs::create_dir_all(folder).map_err(cannot)?;
         let lock = lock(folder)?;
+        super::fresh::mend_swap(folder)?;
         let files = folder.join("store");
         let unreadable =
             |why: String| StoreError::Unreadable { folder: folder.into(), why: one_line(&why) };
@@ -214,7 +220,7 @@ impl Store {
             blobs_synced: -1,
             db,
             log,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -249,6 +255,11 @@ impl Store {
             self.blobs_synced = newest;
         }
         Ok(())
+    }
+
+    /// Closes the files; the folder stays locked as long as the answer is held.
+    pub(super) fn close(self) -> File {
+        self.lock
     }
 
     /// The largest number a subscription ever had.
@@ -340,7 +351,7 @@ fn is_locked(error: &std::io::Error) -> bool {
 }
 
 /// Takes the folder for this process, or says who has it.
-fn lock(folder: &Path) -> Result<File, StoreError> {
+pub(super) fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
     let cannot = |why: std::io::Error| StoreError::Folder {
         folder: folder.into(),
@@ -353,16 +364,23 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
         .truncate(false)
         .open(&path)
         .map_err(cannot)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut text = String::new();
-            let process =
-                file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+    let mut tries = 0;
+    while let Err(error) = file.try_lock() {
+        match error {
+            TryLockError::Error(error) => return Err(cannot(error)),
+            TryLockError::WouldBlock => {}
+        }
+        let mut text = String::new();
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        let process: Option<u32> = read.ok().and_then(|_| text.trim().parse().ok());
+        // A program being started shares our locks for a moment, also one that we have just let go of.
+        if process != Some(std::process::id()) || tries >= LOCK_TRIES {
             return Err(StoreError::InUse { folder: folder.into(), process });
         }
-        Err(TryLockError::Error(error)) => return Err(cannot(error)),
+        tries += 1;
+        std::thread::sleep(TRY_PAUSE);
     }
+    file.rewind().map_err(cannot)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(cannot)?;
     Ok(file)
 }

@@ -1,6 +1,7 @@
 //! The command line, through the real binary.
 
 mod journey;
+mod keeping;
 mod owner;
 mod plan;
 mod refusals;

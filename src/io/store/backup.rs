@@ -1,0 +1,219 @@
+//! Everything in one compressed file, and back.
+//!
+//! The file is gzip. Unpacked it begins with the line `backissue backup 1`, then the schema and the configuration
+//! that was in force; then tree after tree with its records, and at the end how many there were.
+
+use std::fs;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use super::fresh::{FreshStore, mend_swap};
+use super::open::{Store, StoreError, lock};
+use super::schema::SCHEMA;
+
+/// The first line of the unpacked file; the number is the version of this form.
+const MAGIC: &[u8] = b"backissue backup 1\n";
+/// What comes next in the file.
+const TREE: u8 = b'T';
+const RECORD: u8 = b'R';
+const END: u8 = b'E';
+/// Bytes of a key, a value, a tree's name or a configuration at most: none of ours comes near.
+const PART_MAX: u32 = 256 * 1024 * 1024;
+
+/// What was written or read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Backup {
+    /// Records.
+    pub records: u64,
+    /// The configuration file, as text.
+    pub configuration: Option<String>,
+}
+
+impl Store {
+    /// Writes everything to a file, with the configuration; an error leaves no file behind that looks whole.
+    pub fn back_up(
+        &self,
+        to: impl Write,
+        configuration: Option<&str>,
+    ) -> Result<Backup, StoreError> {
+        let mut out = GzEncoder::new(BufWriter::new(to), Compression::fast());
+        let mut records = 0_u64;
+        out.write_all(MAGIC).map_err(cannot_write)?;
+        out.write_all(&[SCHEMA]).map_err(cannot_write)?;
+        part(&mut out, configuration.unwrap_or_default().as_bytes())?;
+        for name in self.tree_names() {
+            out.write_all(&[TREE]).map_err(cannot_write)?;
+            part(&mut out, &name)?;
+            for pair in &self.db.open_tree(&name)? {
+                let (key, value) = pair?;
+                out.write_all(&[RECORD]).map_err(cannot_write)?;
+                part(&mut out, &key)?;
+                part(&mut out, &value)?;
+                records = records.saturating_add(1);
+            }
+        }
+        out.write_all(&[END]).map_err(cannot_write)?;
+        out.write_all(&records.to_be_bytes()).map_err(cannot_write)?;
+        out.finish().and_then(|mut out| out.flush()).map_err(cannot_write)?;
+        Ok(Backup { records, configuration: configuration.map(str::to_owned) })
+    }
+
+    /// Makes the store of a data folder from a backup. A store that is there is kept under the name `aside`; it
+    /// is touched only when the backup was read to its end.
+    pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
+        let folder =
+            |why: io::Error| StoreError::Folder { folder: data.into(), why: why.to_string() };
+        fs::create_dir_all(data).map_err(folder)?;
+        let held = lock(data)?;
+        mend_swap(data)?;
+        let mut input = GzDecoder::new(BufReader::new(from));
+        let mut magic = [0_u8; MAGIC.len()];
+        input.read_exact(&mut magic).map_err(|_| no_backup())?;
+        if !magic.starts_with(b"backissue backup ") {
+            return Err(no_backup());
+        }
+        if magic != *MAGIC {
+            return Err(StoreError::Backup(
+                "it was written by a newer backissue; use that one".into(),
+            ));
+        }
+        if byte(&mut input)? > SCHEMA {
+            return Err(StoreError::Backup(
+                "its store is of a newer backissue; use that one".into(),
+            ));
+        }
+        let configuration =
+            String::from_utf8(take(&mut input)?).ok().filter(|text| !text.is_empty());
+        let mut fresh = FreshStore::begin(data)?;
+        let mut records = 0_u64;
+        loop {
+            match byte(&mut input)? {
+                TREE => fresh.tree(&take(&mut input)?)?,
+                RECORD => {
+                    let (key, value) = (take(&mut input)?, take(&mut input)?);
+                    fresh.put(&key, &value)?;
+                    records = records.saturating_add(1);
+                }
+                END => break,
+                _ => return Err(damaged("a part of an unknown kind")),
+            }
+        }
+        let mut counted = [0_u8; 8];
+        input.read_exact(&mut counted).map_err(cannot_read)?;
+        // Reading to the end makes the decoder compare its checksum.
+        let behind = io::copy(&mut input, &mut io::sink()).map_err(cannot_read)?;
+        if u64::from_be_bytes(counted) != records || behind > 0 {
+            return Err(damaged("its number of records is wrong"));
+        }
+        fresh.take_over(Some(aside))?;
+        drop(held);
+        Ok(Backup { records, configuration })
+    }
+}
+
+fn part(out: &mut impl Write, bytes: &[u8]) -> Result<(), StoreError> {
+    let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= PART_MAX);
+    let length = length.ok_or_else(|| StoreError::Backup("a record is too large for it".into()))?;
+    out.write_all(&length.to_be_bytes()).and_then(|()| out.write_all(bytes)).map_err(cannot_write)
+}
+
+fn byte(input: &mut impl Read) -> Result<u8, StoreError> {
+    let mut byte = [0_u8; 1];
+    input.read_exact(&mut byte).map_err(cannot_read)?;
+    let [byte] = byte;
+    Ok(byte)
+}
+
+fn take(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
+    let mut length = [0_u8; 4];
+    input.read_exact(&mut length).map_err(cannot_read)?;
+    let length = u32::from_be_bytes(length);
+    if length > PART_MAX {
+        return Err(damaged("a part that is too large"));
+    }
+    let mut bytes = Vec::new();
+    let read = input.take(u64::from(length)).read_to_end(&mut bytes).map_err(cannot_read)?;
+    if u32::try_from(read) == Ok(length) { Ok(bytes) } else { Err(damaged("it breaks off")) }
+}
+
+fn no_backup() -> StoreError {
+    StoreError::Backup("it is not one that 'backissue backup' wrote".into())
+}
+
+fn damaged(what: &str) -> StoreError {
+    StoreError::Backup(format!("it is damaged: {what}; use another one"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn cannot_read(error: io::Error) -> StoreError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return damaged("it breaks off");
+    }
+    damaged(&error.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn cannot_write(error: io::Error) -> StoreError {
+    StoreError::Backup(format!("it cannot be written: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backup() -> (Vec<u8>, u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.salt(7).unwrap(), 7);
+        // Not compressible, so that a changed byte of the file is one of the record.
+        let mut seed = 1_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            seed.to_be_bytes()[0]
+        };
+        let value: Vec<u8> = (0..300_000).map(|_| next()).collect();
+        store.bodies.insert(b"a", value).unwrap();
+        let mut file = Vec::new();
+        let written = store.back_up(&mut file, Some("[poll]\n")).unwrap();
+        (file, written.records)
+    }
+
+    #[test]
+    fn what_was_backed_up_is_restored_and_the_store_that_was_there_is_kept() {
+        let (file, records) = backup();
+        let folder = tempfile::tempdir().unwrap();
+        Store::open(folder.path()).unwrap().bodies.insert(b"old", b"x").unwrap();
+        let read = Store::restore_backup(folder.path(), file.as_slice(), "aside").unwrap();
+        assert_eq!((read.records, read.configuration.as_deref()), (records, Some("[poll]\n")));
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.salt(1).unwrap(), 7);
+        assert_eq!(store.bodies.get(b"a").unwrap().unwrap().len(), 300_000);
+        assert_eq!(store.bodies.get(b"old").unwrap(), None);
+        assert!(folder.path().join("aside").exists());
+    }
+
+    #[test]
+    fn a_backup_that_is_damaged_anywhere_changes_nothing() {
+        let (file, _) = backup();
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().salt(5).unwrap(), 5);
+        let mut broken: Vec<Vec<u8>> =
+            (1..12).map(|part| file[..file.len() * part / 12].to_vec()).collect();
+        broken.extend((file.len() / 4..file.len()).step_by(file.len() / 8).map(|at| {
+            let mut file = file.clone();
+            file[at] ^= 0x55;
+            file
+        }));
+        broken.push(b"no gzip at all".to_vec());
+        for (place, file) in broken.iter().enumerate() {
+            let read = Store::restore_backup(folder.path(), file.as_slice(), "aside");
+            assert!(matches!(read, Err(StoreError::Backup(_))), "{place}: {read:?}");
+        }
+        assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 5);
+        assert!(!folder.path().join("aside").exists());
+    }
+}

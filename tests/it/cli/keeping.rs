@@ -1,0 +1,79 @@
+//! Backup, restore and compaction; completions and the manual page.
+
+use crate::binary::Program;
+use crate::site::{Site, answer};
+use crate::world::rss;
+
+/// What a program that uses the store sees of it.
+fn seen(program: &Program) -> (String, String) {
+    let feeds = program.run(&["feeds", "--json"]).with(0).out;
+    (feeds, program.run(&["entries", "--json"]).with(0).out)
+}
+
+fn subscribed() -> (Site, Program) {
+    let document = rss("Garden", &[("a", "Frost", 1, "white"), ("b", "Wax", 2, "")]);
+    let site = Site::start(move |request| match request.path() {
+        "/feed" => answer(200, &[], document.as_str()),
+        _ => answer(404, &[], ""),
+    });
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed"), "--tag", "green"]).with(0);
+    (site, program)
+}
+
+#[test]
+fn a_backup_is_restored_elsewhere_with_its_entries_and_searches() {
+    let (_site, program) = subscribed();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("all.backup");
+    let told = program.run(&["backup", file.to_str().unwrap()]).with(0).err;
+    assert!(told.starts_with("1 subscriptions"), "{told}");
+    let other = Program::new();
+    other.run(&["feeds"]).with(0);
+    let told = other.run(&["restore", file.to_str().unwrap()]).with(0).err;
+    assert!(told.starts_with("1 subscriptions restored"), "{told}");
+    assert!(told.contains("is kept in"), "{told}");
+    assert_eq!(seen(&other), seen(&program));
+    assert!(other.run(&["search", "white"]).with(0).out.contains("Frost"));
+}
+
+#[test]
+fn a_file_that_is_no_backup_is_refused_and_changes_nothing() {
+    let (_site, program) = subscribed();
+    let before = seen(&program);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x");
+    std::fs::write(&file, "<opml/>").unwrap();
+    let told = program.run(&["restore", file.to_str().unwrap()]).with(2).err;
+    assert!(told.contains("it is not one that 'backissue backup' wrote"), "{told}");
+    program.run(&["restore", "/nowhere/at/all"]).with(2);
+    program.run(&["backup", "/nowhere/at/all"]).with(2);
+    assert_eq!(seen(&program), before);
+}
+
+#[test]
+fn a_compacted_store_shows_the_same() {
+    let (_site, program) = subscribed();
+    let before = seen(&program);
+    let told = program.run(&["doctor", "--compact"]).with(0).err;
+    assert!(told.contains("the store was compacted"), "{told}");
+    assert_eq!(seen(&program), before);
+    program.run(&["doctor"]).with(0);
+}
+
+#[test]
+fn completions_and_the_manual_page_name_every_command() {
+    let program = Program::new();
+    let man = program.run_bare(&["man"]).with(0).out;
+    for shell in ["bash", "zsh", "fish"] {
+        let completions = program.run_bare(&["completions", shell]).with(0).out;
+        for command in backissue::cli::command().get_subcommands() {
+            assert!(completions.contains(command.get_name()), "{shell}: {}", command.get_name());
+            assert!(
+                man.contains(&command.get_name().replace('-', "\\-")),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+}
