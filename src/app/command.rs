@@ -53,6 +53,8 @@ pub enum Command {
     Redo,
     /// Open in the browser.
     Open,
+    /// Open the attached file.
+    Enclosure,
     /// Hand the entry to a command.
     Pipe,
     /// Subscribe.

@@ -28,6 +28,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::Undo => "undo",
         Command::Redo => "redo",
         Command::Open => "open-in-browser",
+        Command::Enclosure => "enclosure",
         Command::Pipe => "pipe",
         Command::Add => "add",
         Command::Poll => "poll",

@@ -13,6 +13,7 @@ use super::running::Errand;
 use super::saving::SavedSearch;
 use super::settings::{NetworkSettings, NotifySettings};
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::feed::Enclosure;
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
 
@@ -111,6 +112,8 @@ pub struct RenderWanted {
     pub html: String,
     /// Addresses in it are relative to this.
     pub base: Option<String>,
+    /// Files attached to it.
+    pub enclosures: Vec<Enclosure>,
     /// Columns there are.
     pub width: u16,
 }

@@ -156,6 +156,13 @@ pub const BINDINGS: &[Binding] = &[
     binding("Ctrl-y", &[Key::ctrl('y')], &[], Command::Redo, "do again what was undone"),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
+        "E",
+        &[Key::char('E')],
+        ENTRIES,
+        Command::Enclosure,
+        "open the first file that is attached to the entry",
+    ),
+    binding(
         "|",
         &[Key::char('|')],
         ENTRIES,

@@ -54,6 +54,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Undo => undoing::undo(model, now),
         Command::Redo => undoing::redo(model, now),
         Command::Open => reading::open_page(model, now),
+        Command::Enclosure => reading::play(model, now),
         Command::Pipe => running::ask_pipe(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),

@@ -90,7 +90,8 @@ pub fn render(model: &mut Model) -> Vec<Effect> {
         reader.entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default().to_owned();
     let site = model.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
     let base = kept.link.clone().or(site);
-    vec![Effect::Render(RenderWanted { key: reader.entry.key, html, base, width })]
+    let (key, enclosures) = (reader.entry.key, kept.enclosures.clone());
+    vec![Effect::Render(RenderWanted { key, html, base, enclosures, width })]
 }
 
 /// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
@@ -314,10 +315,33 @@ pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let digits = std::mem::take(&mut reader.digits);
     let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let link = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
+    let attached = place.and_then(|place| u16::try_from(place.saturating_add(1)).ok());
+    let attached = attached.is_some_and(|number| {
+        reader.rendered.as_ref().is_some_and(|text| text.enclosures.contains(&number))
+    });
     let Some(url) = link.map(|link| link.url.clone()) else {
         model.screen.say(now, format!("this entry has no link {digits}"));
         return Vec::new();
     };
     model.screen.say(now, format!("opening {url}"));
-    vec![running::show(model, url)]
+    vec![if attached { running::play(model, url) } else { running::show(model, url) }]
+}
+
+/// Opens the first file attached to the entry being read.
+pub fn play(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(text) = model.screen.reader.as_ref().and_then(|reader| reader.rendered.as_ref())
+    else {
+        model.screen.say(now, "open the entry first: E opens a file that is attached to it");
+        return Vec::new();
+    };
+    let place = text.enclosures.first().and_then(|number| usize::from(*number).checked_sub(1));
+    let Some(link) = place.and_then(|place| text.links.get(place)).map(|link| link.url.clone())
+    else {
+        model.screen.say(now, "no file is attached to this entry");
+        return Vec::new();
+    };
+    let more = text.enclosures.len().saturating_sub(1);
+    let others = if more > 0 { format!(" · {more} more by their numbers") } else { String::new() };
+    model.screen.say(now, format!("opening {link}{others}"));
+    vec![running::play(model, link)]
 }

@@ -16,7 +16,7 @@ use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
 use crate::schedule::learning;
-use crate::view::{html, link_list};
+use crate::view::entry_lines;
 
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -142,8 +142,7 @@ impl Performer {
 }
 
 fn render(wanted: &RenderWanted) -> Msg {
-    let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    link_list::append(&mut rendered, wanted.width);
+    let rendered = entry_lines::lay_out(wanted);
     Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
 }
 

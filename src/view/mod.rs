@@ -3,15 +3,17 @@
 //! Nothing here changes the model or computes what it does not already say. Drawing answers with the sizes it
 //! measured ([`crate::app::screen::Viewport`]), which the loop puts back into the model.
 
+pub mod entry_lines;
 pub mod entry_text;
 pub mod html;
-pub mod link_list;
+mod link_list;
 
 mod attention;
 mod cells;
 mod choice;
 mod draw;
 mod edit;
+mod enclosure_list;
 mod entries;
 mod feeds;
 mod help;

@@ -67,11 +67,7 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     let dated = when::minute(kept.listed(), model.zone);
     let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin()];
     let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    let address = match kept.enclosures.first() {
-        Some(enclosure) => format!("▶ {}", enclosure.url),
-        None => kept.link.clone().unwrap_or_default(),
-    };
-    let address = one_line(&address, width.saturating_mul(4));
+    let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
     let origin = cells::wrap(&origin, width, ORIGIN_LINES);
     let mut lines: Vec<Line<'static>> = Vec::new();

@@ -53,6 +53,25 @@ fn a_configured_command_opens_the_page_and_links_as_one_argument() {
 }
 
 #[test]
+fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
+    let item = "<item><guid>1</guid><title>Ep</title><description>x</description>\
+        <enclosure url=\"https://a.example/1.mp3\" type=\"audio/mpeg\" length=\"24612345\"/></item>";
+    let document =
+        format!("<rss version=\"2.0\"><channel><title>Pod</title>{item}</channel></rss>");
+    let mut world = World::subscribed(120, 36, &[(NOTES, &document, &[])]);
+    world.model.settings.commands.open = command("firefox");
+    world.press("<enter>E");
+    assert!(world.notice().contains("open the entry first"));
+    world.press("<enter>");
+    assert!(world.draw().contains("▶ audio/mpeg · 24 MB · 1.mp3 [1]"));
+    world.press("E");
+    world.model.settings.commands.enclosure = command("mpv --no-video");
+    world.press("1");
+    let started: Vec<&str> = world.ran.iter().map(|errand| errand.command.program()).collect();
+    assert_eq!(started, ["firefox", "mpv"]);
+}
+
+#[test]
 fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
     let mut world = two_feeds();
     world.model.settings.commands.pipe = Some("wc".into());

@@ -43,8 +43,7 @@ pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
 }
 
 pub fn rendered(wanted: &RenderWanted) -> Msg {
-    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    view::link_list::append(&mut rendered, wanted.width);
+    let rendered = view::entry_lines::lay_out(wanted);
     Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
 }
 
