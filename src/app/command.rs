@@ -55,6 +55,10 @@ pub enum Command {
     Open,
     /// Open the attached file.
     Enclosure,
+    /// The full text of the page, or the feed's.
+    FullText,
+    /// Always the full text for this feed.
+    FullTextAlways,
     /// Hand the entry to a command.
     Pipe,
     /// Subscribe.

@@ -29,6 +29,8 @@ pub const fn name(command: Command) -> &'static str {
         Command::Redo => "redo",
         Command::Open => "open-in-browser",
         Command::Enclosure => "enclosure",
+        Command::FullText => "full-text",
+        Command::FullTextAlways => "full-text-always",
         Command::Pipe => "pipe",
         Command::Add => "add",
         Command::Poll => "poll",

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::command_line::CommandLine;
 use super::fetching::Request;
+use super::full_text::{FullText, Source};
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
 use super::placing::TextPlace;
@@ -69,6 +70,8 @@ pub enum Effect {
     Render(RenderWanted),
     /// Keep where the reader left an entry; `None`: at its beginning or its end.
     SavePlace(EntryKey, Option<TextPlace>),
+    /// Keep the page that an entry links to.
+    SaveFullText(EntryKey, Box<FullText>),
     /// Read the last polls of a feed.
     LoadPolls(FeedKey),
     /// Read when a feed published.
@@ -108,6 +111,8 @@ pub enum Effect {
 pub struct RenderWanted {
     /// The entry.
     pub key: EntryKey,
+    /// Which of its texts it is.
+    pub source: Source,
     /// Its text as marked up.
     pub html: String,
     /// Addresses in it are relative to this.
@@ -123,6 +128,8 @@ pub struct RenderWanted {
 pub struct RenderedEntry {
     /// The entry.
     pub key: EntryKey,
+    /// Which of its texts it is.
+    pub source: Source,
     /// Columns it was made for.
     pub width: u16,
     /// The lines.

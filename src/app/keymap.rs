@@ -156,6 +156,20 @@ pub const BINDINGS: &[Binding] = &[
     binding("Ctrl-y", &[Key::ctrl('y')], &[], Command::Redo, "do again what was undone"),
     binding("o", &[Key::char('o')], ENTRIES, Command::Open, "open the entry in the browser"),
     binding(
+        "v",
+        &[Key::char('v')],
+        ENTRIES,
+        Command::FullText,
+        "full text of the page the entry links to; again: the feed's text",
+    ),
+    binding(
+        "V",
+        &[Key::char('V')],
+        &[],
+        Command::FullTextAlways,
+        "always the full text for this feed, or no longer (u takes it back)",
+    ),
+    binding(
         "E",
         &[Key::char('E')],
         ENTRIES,

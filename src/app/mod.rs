@@ -23,6 +23,7 @@ pub mod explaining;
 pub mod feeds_pane;
 pub mod fetching;
 pub mod foreseeing;
+pub mod full_text;
 pub mod gap_rows;
 pub mod helping;
 pub mod key;

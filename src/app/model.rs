@@ -3,7 +3,7 @@
 //! The model is a window, not the store: it holds every subscription with its sums and its plan, but of
 //! entries only the rows around the selection and the one being read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -22,7 +22,7 @@ use super::subscribing::{Addition, Imported};
 use super::subscription::{SavedSubscription, Subscription};
 use super::traffic::Traffic;
 use super::undoing::UndoStack;
-use crate::history::FeedKey;
+use crate::history::{EntryKey, FeedKey};
 use crate::schedule::Timetable;
 
 /// The state of the program. Changed by [`super::update::update`] alone.
@@ -68,6 +68,8 @@ pub struct Model {
     pub unsaved: u32,
     /// What is being learned.
     pub learning: Learning,
+    /// Entries whose pages wait or are asked for.
+    pub pages: BTreeSet<EntryKey>,
     /// New entries that somebody is to be told of.
     pub announcements: Announcements,
     /// Searches that were saved: each is a list of its own.
@@ -108,6 +110,7 @@ impl Model {
             last_feed: 0,
             unsaved: 0,
             learning: Learning::default(),
+            pages: BTreeSet::new(),
             announcements: Announcements::default(),
             searches: Saved::default(),
             undo: UndoStack::default(),

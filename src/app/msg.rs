@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::command_line::CommandLine;
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
+use super::full_text::FullText;
 use super::key::Key;
 use super::listing::RowsLoaded;
 use super::placing::TextPlace;
@@ -169,4 +170,6 @@ pub struct LoadedEntry {
     pub body: Option<Body>,
     /// Where the reader left it.
     pub place: Option<TextPlace>,
+    /// What is kept of the page it links to.
+    pub full: Option<FullText>,
 }

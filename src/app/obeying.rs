@@ -12,8 +12,9 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, helping, marking, outlining, palette,
-    preferring, reading, running, saving, searching, undoing, unsubscribing, walking, wishing,
+    attention, browsing, editing, explaining, foreseeing, full_text, helping, marking, outlining,
+    palette, preferring, reading, running, saving, searching, undoing, unsubscribing, walking,
+    wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -55,6 +56,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Redo => undoing::redo(model, now),
         Command::Open => reading::open_page(model, now),
         Command::Enclosure => reading::play(model, now),
+        Command::FullText => full_text::toggle(model, now),
+        Command::FullTextAlways => full_text::always(model, now),
         Command::Pipe => running::ask_pipe(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),

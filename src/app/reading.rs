@@ -4,13 +4,14 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Effect, RenderWanted, RenderedEntry};
 use super::feeds_pane::{self, FeedsRow};
+use super::full_text::Source;
 use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, marking, placing, running};
+use super::{browsing, full_text, marking, placing, running};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -40,7 +41,7 @@ fn open(model: &mut Model, key: EntryKey) -> Vec<Effect> {
 }
 
 /// An entry has been read from the store: it is shown, and its text is made into lines.
-pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
+pub fn loaded(model: &mut Model, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<Effect> {
     if model.screen.opening != Some(entry.key) {
         return Vec::new();
     }
@@ -50,13 +51,16 @@ pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
     let entry = LoadedEntry { flags, ..entry };
     model.screen.reader = Some(Reader {
         entry,
+        source: Source::Feed,
         rendered: None,
         width: 0,
         scroll: 0,
         starts: Vec::new(),
         digits: String::new(),
     });
-    render(model)
+    let mut effects = full_text::opened(model, now);
+    effects.extend(render(model));
+    effects
 }
 
 /// An entry could not be read: nothing stands in its place.
@@ -85,20 +89,21 @@ pub fn render(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     reader.width = width;
-    let kept = &reader.entry.kept;
-    let html =
-        reader.entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default().to_owned();
+    let (html, base) = reader.markup();
     let site = model.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
-    let base = kept.link.clone().or(site);
-    let (key, enclosures) = (reader.entry.key, kept.enclosures.clone());
-    vec![Effect::Render(RenderWanted { key, html, base, enclosures, width })]
+    let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
+    let (key, source) = (reader.entry.key, reader.source);
+    let enclosures = reader.entry.kept.enclosures.clone();
+    vec![Effect::Render(RenderWanted { key, source, html, base, enclosures, width })]
 }
 
 /// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
 pub fn rendered(model: &mut Model, made: RenderedEntry) {
     let rows = usize::from(model.screen.viewport.reader_rows);
     let Some(reader) = &mut model.screen.reader else { return };
-    if reader.entry.key != made.key || reader.width != made.width {
+    let of_page = |source| source == Source::Page;
+    let other = reader.entry.key != made.key || of_page(reader.source) != of_page(made.source);
+    if other || reader.width != made.width {
         return;
     }
     let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };

@@ -5,12 +5,13 @@ use chrono::{DateTime, Utc};
 use super::announcing;
 use super::command_line::CommandLine;
 use super::effect::Effect;
+use super::full_text::Source;
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::prompting::{Prompt, PromptPurpose};
 use super::screen::Overlay;
 use crate::feed::text::one_line;
-use crate::history::EntryKey;
+use crate::history::{Body, EntryKey};
 
 /// Characters of a command's word in the bottom line.
 const TOLD_CHARS_MAX: usize = 300;
@@ -125,7 +126,14 @@ pub fn pipe(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
 }
 
 /// The entry has been read: the command is started.
-pub fn piped(model: &Model, entry: LoadedEntry, command: CommandLine) -> Vec<Effect> {
+pub fn piped(model: &Model, mut entry: LoadedEntry, command: CommandLine) -> Vec<Effect> {
+    // What the reader sees is what is handed over.
+    if let Some(open) = &model.screen.reader
+        && open.entry.key == entry.key
+        && open.source == Source::Page
+    {
+        entry.body = Some(Body { summary: None, content: Some(open.markup().0.to_owned()) });
+    }
     let input = ErrandInput::Entry(Box::new(told(model, entry)));
     vec![Effect::Run(Box::new(Errand { purpose: ErrandPurpose::Pipe, command, input }))]
 }

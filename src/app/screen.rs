@@ -7,6 +7,7 @@ use super::editing::EditForm;
 use super::explaining::PlanPane;
 use super::feeds_pane::FeedsPane;
 use super::foreseeing::TimetablePane;
+use super::full_text::Source;
 use super::helping::HelpPane;
 use super::key::Key;
 use super::lines::Rendered;
@@ -86,6 +87,8 @@ pub enum Pane {
 pub struct Reader {
     /// The entry.
     pub entry: LoadedEntry,
+    /// Which of its texts is shown.
+    pub source: Source,
     /// Its text as lines; `None` while it is being made.
     pub rendered: Option<Rendered>,
     /// Columns it was made for.

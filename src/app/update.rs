@@ -12,9 +12,9 @@ use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    announcing, backfilling, explaining, foreseeing, gap_rows, learning, marking, pressing,
-    reading, recalling, reconfiguring, refreshing, running, saving, searching, sparing, walking,
-    wishing,
+    announcing, backfilling, explaining, foreseeing, full_text, gap_rows, learning, marking,
+    pressing, reading, recalling, reconfiguring, refreshing, running, saving, searching, sparing,
+    walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -67,7 +67,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             marking::marked(model, now, flag, value, whole_list, marked)
         }
         Msg::RowsLoaded(loaded) => reading::rows_loaded(model, now, loaded),
-        Msg::EntryLoaded(entry) => reading::loaded(model, *entry),
+        Msg::EntryLoaded(entry) => reading::loaded(model, now, *entry),
         Msg::PipeRead(entry, command) => running::piped(model, *entry, command),
         Msg::NewsRead(entries) => announcing::read(model, now, entries),
         Msg::Ran(purpose, ended) => running::ran(model, now, purpose, ended),
@@ -219,6 +219,7 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
         Purpose::Archive(feed) => {
             backfilling::fetched(model, now, id, &ended.waiting, feed, fetched)
         }
+        Purpose::FullText(key) => full_text::fetched(model, now, key, &ended.waiting.url, fetched),
         Purpose::Discover(addition) => {
             subscribing::fetched(model, now, addition, &ended.waiting.url, fetched)
         }

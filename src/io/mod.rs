@@ -3,6 +3,7 @@
 //! Nothing here decides. An effect is performed, and what came of it is told in a message.
 
 pub mod address_class;
+pub mod article;
 pub mod body;
 pub mod browser;
 pub mod clock;

@@ -70,6 +70,7 @@ impl Performer {
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
             Effect::SavePlace(key, place) => self.keeper.hand(Job::SavePlace(key, place)),
+            Effect::SaveFullText(key, full) => self.keeper.hand(Job::SaveFullText(key, full)),
             Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
             Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
             Effect::Learn(wanted) => self.off_the_loop(move || Some(learn(&wanted))),
@@ -143,7 +144,12 @@ impl Performer {
 
 fn render(wanted: &RenderWanted) -> Msg {
     let rendered = entry_lines::lay_out(wanted);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+    Msg::Rendered(Box::new(RenderedEntry {
+        key: wanted.key,
+        source: wanted.source,
+        width: wanted.width,
+        rendered,
+    }))
 }
 
 fn learn(wanted: &LearnWanted) -> Msg {

@@ -24,6 +24,7 @@ fn told() -> Box<ToldEntry> {
         flags: Flags::NEW,
         body: Some(Body::of(&entry)),
         place: None,
+        full: None,
     };
     let (feed_title, feed_url) = ("Notes".into(), "https://a.example/feed".into());
     Box::new(ToldEntry { entry, feed_title, feed_url })

@@ -21,6 +21,7 @@ mod corpus;
 mod docs;
 mod documents;
 mod elsewhere_program;
+mod full_text;
 mod history;
 mod history_journeys;
 mod history_program;

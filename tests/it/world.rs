@@ -19,6 +19,7 @@ use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
 use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
+use backissue::io::article::extract;
 use backissue::io::http::read_body;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
@@ -246,11 +247,17 @@ impl World {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
                 let place = self.store.place(key).unwrap();
-                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, place })))
+                let full = self.store.full_text(key).unwrap();
+                let entry = LoadedEntry { key, kept, flags, body, place, full };
+                Some(Msg::EntryLoaded(Box::new(entry)))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::SavePlace(key, place) => {
                 self.store.save_place(key, place).unwrap();
+                None
+            }
+            Effect::SaveFullText(key, full) => {
+                self.store.save_full_text(key, &full).unwrap();
                 None
             }
             Effect::LoadPolls(feed) => {
@@ -284,7 +291,7 @@ impl World {
             Effect::ReadForPipe(key, command) => {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
-                let entry = LoadedEntry { key, kept, flags, body, place: None };
+                let entry = LoadedEntry { key, kept, flags, body, place: None, full: None };
                 Some(Msg::PipeRead(Box::new(entry), command))
             }
             Effect::ReadNews(ranges) => Some(Msg::NewsRead(self.store.news(&ranges).unwrap())),
@@ -332,6 +339,13 @@ impl World {
             Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };
         let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
+        let result = result.map(|answer| {
+            let is_page = request.manner == Manner::Page && answer.status == 200;
+            let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
+            let kind = found.headers.content_type.as_deref().or(Some("text/html"));
+            let article = extract(found.body.as_bytes(), &url, kind);
+            Answer { body: AnswerBody::Article(article), ..answer }
+        });
         let result = result.map(|answer| {
             let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
             let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);

@@ -44,7 +44,12 @@ pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
 
 pub fn rendered(wanted: &RenderWanted) -> Msg {
     let rendered = view::entry_lines::lay_out(wanted);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+    Msg::Rendered(Box::new(RenderedEntry {
+        key: wanted.key,
+        source: wanted.source,
+        width: wanted.width,
+        rendered,
+    }))
 }
 
 pub fn learned(wanted: &LearnWanted) -> Msg {

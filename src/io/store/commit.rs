@@ -269,6 +269,7 @@ impl Store {
             &self.nodes,
             &self.rhythms,
             &self.places,
+            &self.pages,
             &self.feeds,
         ] {
             let mut batch = Batch::default();

@@ -13,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::open::{Store, StoreError};
 use crate::app::command_line::CommandLine;
+use crate::app::full_text::FullText;
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
 use crate::app::placing::TextPlace;
@@ -57,6 +58,8 @@ pub enum Job {
     Entry(EntryKey),
     /// Where the reader left an entry.
     SavePlace(EntryKey, Option<TextPlace>),
+    /// The page that an entry links to.
+    SaveFullText(EntryKey, Box<FullText>),
     /// An entry for a command; answered by [`Msg::PipeRead`].
     ForPipe(EntryKey, CommandLine),
     /// New entries, behind all writes; answered by [`Msg::NewsRead`].
@@ -85,6 +88,7 @@ impl Job {
                 | Self::Polls(_)
                 | Self::Publications(_)
                 | Self::SavePlace(..)
+                | Self::SaveFullText(..)
                 | Self::ForPipe(..)
                 | Self::CountToday(_)
                 | Self::CountFound(_)
@@ -256,6 +260,7 @@ impl Concerns {
             | Job::Polls(_)
             | Job::CountToday(_)
             | Job::SavePlace(..)
+            | Job::SaveFullText(..)
             | Job::ForPipe(..)
             | Job::SaveSearches(_)
             | Job::CountFound(_)
@@ -372,6 +377,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Err(why) => Msg::EntryFailed(key, why),
         }),
         Job::News(ranges) => Some(Msg::NewsRead(store.news(&ranges)?)),
+        Job::SaveFullText(key, full) => {
+            store.save_full_text(key, &full)?;
+            None
+        }
         Job::SavePlace(key, place) => {
             store.save_place(key, place)?;
             None
@@ -388,5 +397,6 @@ fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>
         return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
     };
     let place = store.place(key)?;
-    Ok(Ok(LoadedEntry { key, kept, flags, body, place }))
+    let full = store.full_text(key)?;
+    Ok(Ok(LoadedEntry { key, kept, flags, body, place, full }))
 }

@@ -18,6 +18,7 @@ mod keeper;
 mod lists;
 mod news;
 mod open;
+mod pages;
 mod places;
 mod rhythms;
 mod schema;

@@ -17,7 +17,8 @@ impl Store {
         for (feed, range) in ranges {
             for (seq, (kept, body)) in texts.read(*feed, range.clone()) {
                 let key = EntryKey { feed: *feed, seq };
-                news.push(LoadedEntry { key, kept, flags: self.flags(key)?, body, place: None });
+                let flags = self.flags(key)?;
+                news.push(LoadedEntry { key, kept, flags, body, place: None, full: None });
             }
         }
         Ok(news)
