@@ -87,6 +87,7 @@ fn measure(store: &mut Store, what: &str, query: &str, typing: bool) {
         before: query.before.map(|at| at.timestamp()),
         terms: query.terms,
         states: query.states,
+        ..Matching::default()
     };
     let marks = Marks::of(&matching.terms);
     let mut taken: Vec<Duration> = Vec::new();

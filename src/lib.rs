@@ -10,6 +10,7 @@
 //! | [`lint`] | what readers will make of a document, for its publisher |
 //! | [`search`] | what a reader looks for: the words of a text, the query, the marks of a hit |
 //! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
+//! | [`filters`] | the reader's own rules about entries: what they hit, what they do |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
 //! | [`app`] | what happens next: model, messages, effects, the journeys |
 //! | [`view`] | the screen, drawn from the model |
@@ -32,6 +33,7 @@ pub mod app;
 pub mod cli;
 pub mod demo;
 pub mod feed;
+pub mod filters;
 pub mod history;
 pub mod io;
 pub mod lint;

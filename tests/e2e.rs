@@ -15,6 +15,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+#[path = "e2e/shell.rs"]
+mod shell;
+
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
 /// Silence after which what is waited for will not come any more.
@@ -29,6 +32,8 @@ struct Session {
     keys: Box<dyn Write + Send>,
     output: Receiver<Vec<u8>>,
     screen: vt100::Parser,
+    /// All that was written so far.
+    written: Vec<u8>,
     home: tempfile::TempDir,
 }
 
@@ -42,9 +47,13 @@ fn cells(count: u16) -> NonZeroU16 {
 
 impl Session {
     fn start(args: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_program(env!("CARGO_BIN_EXE_backissue"), args, columns, rows)
+    }
+
+    fn start_program(program: &str, args: &[&str], columns: u16, rows: u16) -> Self {
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let home = tempfile::tempdir().unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_backissue"));
+        let mut command = CommandBuilder::new(program);
         command.env_clear();
         for (name, value) in [("TERM", "xterm-256color"), ("NO_PROXY", "*"), ("TZ", "UTC")] {
             command.env(name, value);
@@ -67,7 +76,8 @@ impl Session {
         });
         let keys = pair.master.take_writer().unwrap();
         let screen = vt100::Parser::new(cells(rows), cells(columns), 0);
-        Self { master: pair.master, child, keys, output, screen, home }
+        let (master, written) = (pair.master, Vec::new());
+        Self { master, child, keys, output, screen, written, home }
     }
 
     fn press(&mut self, keys: &str) {
@@ -98,7 +108,7 @@ impl Session {
                 return;
             }
             match self.output.recv_timeout(SILENCE) {
-                Ok(piece) => self.screen.process(&piece),
+                Ok(piece) => self.take(&piece),
                 Err(_) => break,
             }
         }
@@ -113,8 +123,18 @@ impl Session {
     /// Waits until nothing is drawn for a moment.
     fn until_quiet(&mut self) {
         while let Ok(piece) = self.output.recv_timeout(Duration::from_millis(150)) {
-            self.screen.process(&piece);
+            self.take(&piece);
         }
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        self.screen.process(piece);
+        self.written.extend_from_slice(piece);
+    }
+
+    /// Whether this was written to the terminal so far.
+    fn has_written(&self, what: &str) -> bool {
+        self.written.windows(what.len()).any(|piece| piece == what.as_bytes())
     }
 
     /// Waits for the end of the program, with all it wrote.
@@ -122,7 +142,7 @@ impl Session {
     fn ended(&mut self) -> ExitStatus {
         for _ in 0..PIECES_MAX {
             match self.output.recv_timeout(SILENCE) {
-                Ok(piece) => self.screen.process(&piece),
+                Ok(piece) => self.take(&piece),
                 Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
                 Err(RecvTimeoutError::Timeout) => break,
             }
@@ -289,6 +309,6 @@ fn reaches_the_edges(screen: &vt100::Screen, columns: u16, rows: u16) -> bool {
     };
     corner(0, 0, "┌")
         && corner(0, columns - 1, "┐")
-        && corner(rows - 2, 0, "└")
-        && corner(rows - 2, columns - 1, "┘")
+        // Below the panes stand the status line and, in the demo, the tour.
+        && (2..=4).any(|up| corner(rows - up, 0, "└") && corner(rows - up, columns - 1, "┘"))
 }

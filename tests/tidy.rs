@@ -14,10 +14,11 @@ use std::path::Path;
 /// Lines of a source file at most.
 const LINES_MAX: usize = 450;
 /// The rooms, floor by floor; a room uses only rooms of floors before its own.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["feed"],
     &["history", "schedule"],
     &["lint", "search", "simulate"],
+    &["filters"],
     &["demo"],
     &["app"],
     &["view"],
@@ -25,8 +26,8 @@ const FLOORS: [&[&str]; 8] = [
     &["cli"],
 ];
 /// Rooms that know nothing of the world.
-const PURE: [&str; 9] =
-    ["feed", "history", "schedule", "lint", "search", "simulate", "demo", "app", "view"];
+const PURE: [&str; 10] =
+    ["feed", "history", "schedule", "lint", "search", "simulate", "filters", "demo", "app", "view"];
 /// What only `io` and `cli` may name.
 const WORLD: [&str; 10] = [
     "tokio",

@@ -41,6 +41,12 @@ pub enum Command {
     Search,
     /// Keep the search as a list.
     SaveSearch,
+    /// A rule made from the entry.
+    Mute,
+    /// The rules.
+    Rules,
+    /// The tags of a feed, or the name of a tag.
+    Tags,
     /// Read or unread.
     ToggleRead,
     /// Mark the list read.
@@ -95,6 +101,14 @@ pub enum Command {
     Edit,
     /// Another order of the feeds.
     Sort,
+    /// The next theme.
+    Theme,
+    /// The reader pane alone, and back.
+    Zoom,
+    /// Copy the link of the entry or feed.
+    CopyLink,
+    /// Stop until the shell lets it go on.
+    Suspend,
     /// The command palette.
     Palette,
     /// Help.

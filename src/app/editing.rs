@@ -57,7 +57,7 @@ pub enum EditValue {
     /// One of a few words.
     Choice {
         /// The words.
-        words: &'static [&'static str],
+        words: Vec<String>,
         /// Place of the chosen one.
         chosen: usize,
     },
@@ -117,6 +117,17 @@ impl EditField {
             Self::IgnoreSkips => "ignore skip hours and days",
             Self::History => "history",
             Self::Archives => "archives from elsewhere",
+        }
+    }
+}
+
+impl EditValue {
+    /// The next or the previous word, where there are words.
+    pub fn turn(&mut self, forward: bool) {
+        if let Self::Choice { words, chosen } = self {
+            let count = words.len().max(1);
+            let step = if forward { 1 } else { count.saturating_sub(1) };
+            *chosen = chosen.saturating_add(step).checked_rem(count).unwrap_or(0);
         }
     }
 }
@@ -184,12 +195,8 @@ impl EditForm {
     }
 
     fn turn(&mut self, forward: bool) {
-        if let Some(EditValue::Choice { words, chosen }) =
-            self.rows.get_mut(self.selected).map(|row| &mut row.value)
-        {
-            let count = words.len().max(1);
-            let step = if forward { 1 } else { count.saturating_sub(1) };
-            *chosen = chosen.saturating_add(step).checked_rem(count).unwrap_or(0);
+        if let Some(row) = self.rows.get_mut(self.selected) {
+            row.value.turn(forward);
         }
     }
 
@@ -216,6 +223,7 @@ fn choice(
     configured: &str,
 ) -> EditRow {
     let hint = if configured.is_empty() { String::new() } else { format!("({configured})") };
+    let words = words.iter().map(ToString::to_string).collect();
     EditRow { field, value: EditValue::Choice { words, chosen }, hint }
 }
 

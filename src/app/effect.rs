@@ -10,11 +10,13 @@ use super::full_text::{FullText, Source};
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
 use super::placing::TextPlace;
+use super::ruling::RuleWish;
 use super::running::Errand;
 use super::saving::SavedSearch;
 use super::settings::{NetworkSettings, NotifySettings};
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::feed::Enclosure;
+use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
 
@@ -84,6 +86,18 @@ pub enum Effect {
     SaveSearches(Vec<SavedSearch>),
     /// Count the unread entries that saved searches find.
     CountFound(Vec<(u32, Matching)>),
+    /// Write the reader's rules.
+    SaveRules(Vec<EntryRule>),
+    /// Look through the store for what a rule would hit, for the preview with this number.
+    PreviewRule(u64, Box<EntryRule>),
+    /// Look through the store for what a rule hits.
+    FindHits(Box<EntryRule>),
+    /// Do with the entries of a rule what is wished.
+    Rule(Box<RuleWish>),
+    /// Count what the rules hit.
+    CountRuled,
+    /// Write which tags are folded.
+    SaveFolded(std::collections::BTreeSet<String>),
     /// Open an address in the reader's browser.
     Open(String),
     /// Start a command of the reader's own.
@@ -98,6 +112,10 @@ pub enum Effect {
     Import(String),
     /// Ask the network as these settings say from now on.
     Reconnect(Box<NetworkSettings>),
+    /// Put a text on the clipboard.
+    Copy(String),
+    /// Give the terminal back and stop until the shell lets it go on.
+    Suspend,
     /// Leave for the demo.
     OpenDemo,
     /// End what is on the screen: from the demo back to where it was opened, else the program.

@@ -215,6 +215,8 @@ pub const fn works_over_panes(command: Command) -> bool {
             Command::Plan
                 | Command::Timetable
                 | Command::Palette
+                | Command::Theme
+                | Command::Suspend
                 | Command::Zone
                 | Command::Outline
                 | Command::MoreOften

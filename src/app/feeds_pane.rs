@@ -1,6 +1,6 @@
 //! The subscriptions pane: smart lists first, then tags with their feeds, then feeds without a tag.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -13,6 +13,7 @@ use super::saving;
 use super::screen::{Overlay, Pane};
 use super::searching;
 use super::subscription::Subscription;
+use super::tag_tree;
 use crate::history::FeedKey;
 
 /// Rows that move are ordered anew after this time at the soonest.
@@ -33,6 +34,8 @@ pub struct FeedsPane {
     pub stale: bool,
     /// When they were ordered.
     pub ordered: Option<DateTime<Utc>>,
+    /// Tags of which what stands below them is not shown.
+    pub folded: BTreeSet<String>,
 }
 
 /// How the feeds are ordered.
@@ -62,10 +65,10 @@ pub enum FeedsRow {
     Attention,
     /// A saved search, by its number.
     Search(u32),
-    /// A tag, with its feeds below it.
+    /// A tag, with its feeds and those of the tags below it, each once.
     Tag(String, Vec<FeedKey>),
-    /// A feed, indented below its tag or not.
-    Feed(FeedKey, bool),
+    /// A feed, so many steps below the top: as a part of its tag, one more than that.
+    Feed(FeedKey, usize),
 }
 
 impl FeedsPane {
@@ -105,7 +108,12 @@ pub fn rebuild(model: &mut Model) {
         }
     }
     let pane = &mut model.screen.feeds;
-    let place = selected.and_then(|row| rows.iter().position(|other| same(other, &row)));
+    // A feed may stand under several tags: the nearest row of it is the one that was selected.
+    let before = pane.selected;
+    let place = selected.and_then(|row| {
+        let places = rows.iter().enumerate().filter(|(_, other)| same(other, &row));
+        places.map(|(place, _)| place).min_by_key(|place| place.abs_diff(before))
+    });
     pane.rows = rows;
     pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
     pane.stale = false;
@@ -123,28 +131,16 @@ fn by_title(model: &Model) -> Vec<FeedKey> {
 /// Feeds without their tags, in another order; of equals the first by title comes first.
 fn flat<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
     feeds.sort_by_key(by);
-    feeds.into_iter().map(|key| FeedsRow::Feed(key, false)).collect()
+    feeds.into_iter().map(|key| FeedsRow::Feed(key, 0)).collect()
 }
 
-/// Tags with their feeds, then feeds without a tag.
+/// The tree of tags with their feeds, then feeds without a tag.
 fn under_tags(model: &Model) -> Vec<FeedsRow> {
-    let mut tags: BTreeMap<String, Vec<FeedKey>> = BTreeMap::new();
-    let mut untagged = Vec::new();
-    for key in by_title(model) {
-        let Some(feed) = model.feeds.get(&key) else { continue };
-        if feed.record.tags.is_empty() {
-            untagged.push(key);
-        }
-        for tag in &feed.record.tags {
-            tags.entry(tag.clone()).or_default().push(key);
-        }
-    }
-    let mut rows = Vec::new();
-    for (tag, feeds) in tags {
-        rows.push(FeedsRow::Tag(tag, feeds.clone()));
-        rows.extend(feeds.into_iter().map(|key| FeedsRow::Feed(key, true)));
-    }
-    rows.extend(untagged.into_iter().map(|key| FeedsRow::Feed(key, false)));
+    let titled = by_title(model);
+    let mut rows = tag_tree::rows(model, &titled, &model.screen.feeds.folded);
+    let tagless =
+        |key: &&FeedKey| model.feeds.get(key).is_some_and(|feed| feed.record.tags.is_empty());
+    rows.extend(titled.iter().filter(tagless).map(|key| FeedsRow::Feed(*key, 0)));
     rows
 }
 
@@ -192,7 +188,9 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
             | Overlay::Prompt(_)
             | Overlay::Choice(_)
             | Overlay::Palette(_)
-            | Overlay::Edit(_),
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_),
         )
         | None => {}
     }
@@ -240,6 +238,7 @@ fn in_order(title: &str) -> Vec<(u64, String)> {
 fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
     match (a, b) {
         (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
+        (FeedsRow::Feed(a, _), FeedsRow::Feed(b, _)) => a == b,
         (a, b) => a == b,
     }
 }

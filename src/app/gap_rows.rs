@@ -88,21 +88,6 @@ pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     walking::refresh_list(model, now)
 }
 
-/// Says what is to be said once when the list of a feed with a gap is opened.
-pub fn hint(model: &mut Model, now: DateTime<Utc>) {
-    if model.screen.gap_hint.is_none() {
-        return;
-    }
-    let Some(FeedsRow::Feed(key, _)) = model.screen.feeds.selected_row() else { return };
-    let has_gap =
-        |feed: &Subscription| of_feed(model, feed, now).iter().any(|(_, gap)| gap.counts());
-    if model.feeds.get(key).is_some_and(has_gap)
-        && let Some(hint) = model.screen.gap_hint.take()
-    {
-        model.screen.say(now, hint);
-    }
-}
-
 /// A gap as it is now; `None`: it was filled, or is being filled.
 pub fn shown(model: &Model, feed: FeedKey, key: GapKey, now: DateTime<Utc>) -> Option<Gap> {
     let marks = of_feed(model, model.feeds.get(&feed)?, now).into_iter();

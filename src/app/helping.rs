@@ -80,7 +80,9 @@ pub fn rows(model: &Model, help: &HelpPane) -> Vec<usize> {
         | Overlay::Prompt(_)
         | Overlay::Choice(_)
         | Overlay::Palette(_)
-        | Overlay::Edit(_) => false,
+        | Overlay::Edit(_)
+        | Overlay::Mute(_)
+        | Overlay::Rules(_) => false,
     });
     let typed = help.filter.text.to_lowercase();
     let holds = |place: usize, command: Command, text: &str| {

@@ -1,5 +1,7 @@
 //! A text laid out as lines of a terminal: what the renderer yields and the reader pane shows.
 
+use unicode_width::UnicodeWidthStr;
+
 /// A body laid out for one width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
@@ -24,6 +26,16 @@ impl StyledLine {
     /// The text without its styles.
     pub fn text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    /// The number of the link at a column, from 0.
+    pub fn link_at(&self, column: usize) -> Option<u16> {
+        let mut end = 0_usize;
+        let at = self.spans.iter().find(|span| {
+            end = end.saturating_add(span.text.width());
+            column < end
+        });
+        at.and_then(|span| span.link)
     }
 }
 

@@ -96,6 +96,8 @@ pub enum Show {
     Unread,
     /// Those with a star.
     Starred,
+    /// Those that rules of the reader's hide.
+    Hidden,
 }
 
 impl Show {
@@ -105,6 +107,7 @@ impl Show {
             Self::All => flags.is_shown(),
             Self::Unread => flags.is_unread(),
             Self::Starred => flags.is_starred(),
+            Self::Hidden => flags.is_hidden() && flags.is_live(),
         }
     }
 }
@@ -122,6 +125,10 @@ pub struct Row {
     pub title: String,
     /// Its page.
     pub link: Option<String>,
+    /// Its author's name.
+    pub author: Option<String>,
+    /// The reader's rules that hit it, by their numbers.
+    pub ruled: Vec<u32>,
 }
 
 impl Row {
@@ -328,6 +335,8 @@ mod tests {
             listed: DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap(),
             title: String::new(),
             link: None,
+            author: None,
+            ruled: Vec::new(),
         }
     }
 

@@ -29,7 +29,7 @@ pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Eff
 /// Marks the open list read: what it holds now, not what may arrive while the mark is written.
 pub fn mark_all(model: &mut Model) -> Vec<Effect> {
     let list = model.screen.list.number;
-    model.undo.list_is_being_marked();
+    model.undo.step_begins();
     model.screen.list.keep.extend(model.screen.list.rows.iter().filter_map(|row| row.key.entry()));
     vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
 }
@@ -71,7 +71,7 @@ pub fn marked(
     let mut effects = counting(model, now);
     effects.extend(saving::counting(model, now));
     if whole_list {
-        let wanted = model.undo.list_is_marked();
+        let wanted = model.undo.step_is_known();
         if !marked.changed.is_empty() {
             model.undo.push(Step::Marked { flag, value, keys: marked.changed });
             effects.extend(wanted.then(|| undoing::undo(model, now)).into_iter().flatten());
@@ -94,6 +94,18 @@ pub fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect>
     model.screen.today = count;
     model.screen.counting = false;
     if std::mem::take(&mut model.screen.count_again) { counting(model, now) } else { Vec::new() }
+}
+
+/// Shows a mark of one entry on its row and on the entry being read; the row need not stay in the list.
+pub(super) fn show_one(model: &mut Model, key: EntryKey, flag: Flag, value: bool) {
+    let rows = model.screen.list.rows.iter_mut();
+    for row in rows.filter(|row| row.key.entry() == Some(key)) {
+        row.flags = row.flags.with(flag, value);
+    }
+    let reader = model.screen.reader.as_mut();
+    if let Some(reader) = reader.filter(|reader| reader.entry.key == key) {
+        reader.entry.flags = reader.entry.flags.with(flag, value);
+    }
 }
 
 /// Shows a mark on the rows in memory and on the entry being read; they stay in the list until it is opened anew.
@@ -121,6 +133,8 @@ pub(super) fn words(flag: Flag, value: bool, count: usize) -> String {
         (Flag::Opened, false) => "not read yet",
         (Flag::Starred, true) => "starred",
         (Flag::Starred, false) => "unstarred",
+        (Flag::Hidden, true) => "hidden",
+        (Flag::Hidden, false) => "shown again",
     };
     format!("{count} {what}")
 }

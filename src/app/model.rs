@@ -15,6 +15,7 @@ use super::planning;
 use super::polling;
 use super::reachability::Reachability;
 use super::results::Run;
+use super::ruling::Rules;
 use super::saving::Saved;
 use super::screen::Screen;
 use super::settings::Settings;
@@ -74,6 +75,8 @@ pub struct Model {
     pub announcements: Announcements,
     /// Searches that were saved: each is a list of its own.
     pub searches: Saved,
+    /// The reader's rules about entries.
+    pub rules: Rules,
     /// What the reader can take back.
     pub undo: UndoStack,
     /// What is on the screen.
@@ -113,6 +116,7 @@ impl Model {
             pages: BTreeSet::new(),
             announcements: Announcements::default(),
             searches: Saved::default(),
+            rules: Rules::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };
@@ -169,6 +173,14 @@ impl Model {
     /// Unread entries over all feeds.
     pub fn unread(&self) -> u32 {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
+    }
+
+    /// What the terminal's title says.
+    pub fn title(&self) -> String {
+        match self.unread() {
+            0 => "backissue".to_owned(),
+            unread => format!("backissue · {unread} unread"),
+        }
     }
 
     /// Starred entries over all feeds.

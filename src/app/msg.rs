@@ -9,9 +9,11 @@ use super::full_text::FullText;
 use super::key::Key;
 use super::listing::RowsLoaded;
 use super::placing::TextPlace;
+use super::pointing::Mouse;
 use super::poll_log::PollLogEntry;
 use super::reconfiguring::Reconfigured;
 use super::refreshing::PollWish;
+use super::ruling::{RuleCount, RulePreview, Ruled};
 use super::running::ErrandPurpose;
 use super::subscribing::Wanted;
 use super::wishing::HistoryWish;
@@ -25,8 +27,18 @@ pub enum Msg {
     Key(Key),
     /// Text was pasted.
     Pasted(String),
+    /// Something was done with the mouse.
+    Mouse(Mouse),
     /// The terminal has a new size, in columns and rows.
     Resized(u16, u16),
+    /// The terminal got the keys, or lost them.
+    Focused(bool),
+    /// The program is asked to stop for a while, as by Ctrl-z in a shell.
+    Suspend,
+    /// It goes on after that, on a terminal of so many columns and rows.
+    Continued(u16, u16),
+    /// It cannot stop for a while: there is no shell to go back to.
+    NoShell,
     /// Time passed.
     Tick,
     /// The machine was asleep.
@@ -108,6 +120,16 @@ pub enum Msg {
     },
     /// Unread entries that saved searches find, by the searches' numbers.
     FoundCounted(std::collections::BTreeMap<u32, u32>),
+    /// The reader's rules are durable.
+    RulesSaved,
+    /// What a rule would hit, for the preview with this number.
+    RulePreviewed(u64, Box<RulePreview>),
+    /// What a rule hits, by its number.
+    HitsFound(u32, Vec<EntryKey>),
+    /// A rule's wish is done and durable.
+    Ruled(Box<Ruled>),
+    /// What the rules hit, by their numbers.
+    RuledCounted(std::collections::BTreeMap<u32, RuleCount>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The store could not do something else; a sentence.
@@ -172,4 +194,6 @@ pub struct LoadedEntry {
     pub place: Option<TextPlace>,
     /// What is kept of the page it links to.
     pub full: Option<FullText>,
+    /// The reader's rules that hit it, by their numbers.
+    pub ruled: Vec<u32>,
 }

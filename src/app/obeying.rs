@@ -12,9 +12,9 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    attention, browsing, editing, explaining, foreseeing, full_text, helping, marking, outlining,
-    palette, preferring, reading, running, saving, searching, undoing, unsubscribing, walking,
-    wishing,
+    appearance, attention, browsing, copying, editing, explaining, foreseeing, full_text, helping,
+    marking, muting, outlining, palette, preferring, reading, rule_list, running, saving,
+    searching, tag_tree, tagging, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -28,14 +28,11 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Up | Command::HalfUp | Command::PageUp | Command::First => {
             walking::go(model, now, false, distance(command))
         }
-        Command::Left => {
-            walking::left(model);
-            Vec::new()
-        }
-        Command::Right => {
+        Command::Left => left(model, now),
+        Command::Right => tag_tree::unfold(model).unwrap_or_else(|| {
             walking::right(model);
             Vec::new()
-        }
+        }),
         Command::Back => walking::back(model, now),
         Command::Quit => vec![Effect::Stop],
         Command::Help => helping::toggle(model),
@@ -48,6 +45,9 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::PreviousEntry => reading::neighbour(model, false),
         Command::Search => searching::open(model),
         Command::SaveSearch => saving::save(model, now),
+        Command::Tags => tagging::open(model, now),
+        Command::Mute => muting::mute(model, now),
+        Command::Rules => rule_list::open(model, now),
         Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
         Command::ToggleRead => marking::toggle(model, Flag::Read),
         Command::Star => marking::toggle(model, Flag::Starred),
@@ -77,6 +77,10 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             explaining::switch_zone(model, now);
             Vec::new()
         }
+        Command::Theme => appearance::next(model, now),
+        Command::Zoom => reading::zoom(model, now),
+        Command::CopyLink => copying::copy_link(model, now),
+        Command::Suspend => vec![Effect::Suspend],
         Command::Outline => outlining::begin(model, now),
         Command::MoreOften => preferring::pace(model, now, Pace::More),
         Command::LessOften => preferring::pace(model, now, Pace::Less),
@@ -87,6 +91,20 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
             Vec::new()
         }
     }
+}
+
+/// To the pane on the left; in the tree of tags to the tag above, or together.
+fn left(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let before = model.screen.feeds.selected;
+    let folded = tag_tree::fold(model);
+    let mut effects = folded.unwrap_or_else(|| {
+        walking::left(model);
+        Vec::new()
+    });
+    if model.screen.feeds.selected != before {
+        effects.extend(walking::open_list(model, now));
+    }
+    effects
 }
 
 /// Hides the selected gap, else gives up the selected search, else the selected subscription.
@@ -196,7 +214,10 @@ fn show_next(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let (next, text) = match model.screen.show {
         Show::All => (Show::Unread, "unread entries"),
         Show::Unread => (Show::Starred, "starred entries"),
-        Show::Starred => (Show::All, "all entries"),
+        Show::Starred if !model.rules.list.is_empty() => {
+            (Show::Hidden, "entries that rules hide · m on one says which, s shows it")
+        }
+        Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
     model.screen.show = next;
     model.screen.say(now, format!("showing {text}"));

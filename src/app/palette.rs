@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
+use super::appearance;
 use super::browsing;
 use super::command::Command;
 use super::command_names::name;
@@ -138,6 +139,9 @@ fn with_argument(
 ) -> Vec<Effect> {
     if command == Command::GoTo {
         return browsing::go_to(model, now, argument);
+    }
+    if command == Command::Theme {
+        return appearance::choose(model, now, argument);
     }
     if command == Command::Add {
         let id = model.next_addition();

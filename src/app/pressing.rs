@@ -13,7 +13,8 @@ use super::rebinding::Meaning;
 use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
 use super::{
-    browsing, editing, explaining, helping, outlining, palette, reading, running, saving, searching,
+    browsing, editing, explaining, helping, muting, outlining, palette, reading, rule_list,
+    running, saving, searching, tagging,
 };
 
 /// Text was pasted.
@@ -27,6 +28,9 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
             prompt.insert(text);
         }
         return Vec::new();
+    }
+    if let Some(Overlay::Mute(_)) = &model.screen.overlay {
+        return muting::pasted(model, now, text);
     }
     if let Some(Overlay::Help(help)) = &mut model.screen.overlay
         && help.typing
@@ -53,10 +57,13 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
 pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     model.screen.notice =
         model.screen.notice.take().filter(|notice| notice.trouble && notice.at == now);
+    // Whoever wants back to the shell is in the midst of something.
+    if key.ctrl && model.settings.keys.command(key, model.screen.focus) == Some(Command::Suspend) {
+        return obey(model, now, Command::Suspend);
+    }
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
-        if prompt.purpose == PromptPurpose::Search
-            && let Some(effects) = searching::pressed(model, now, key)
-        {
+        let purpose = prompt.purpose;
+        if let Some(effects) = own_meaning(model, now, purpose, key) {
             return effects;
         }
         let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay else { return Vec::new() };
@@ -72,6 +79,12 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
     }
     if let Some(Overlay::Edit(_)) = model.screen.overlay {
         return editing::pressed(model, now, key);
+    }
+    if let Some(Overlay::Mute(_)) = model.screen.overlay {
+        return muting::pressed(model, now, key);
+    }
+    if let Some(Overlay::Rules(list)) = model.screen.overlay {
+        return rule_list::pressed(model, now, list, key);
     }
     if let Some(Overlay::Help(help)) = &mut model.screen.overlay
         && helping::pressed(help, key)
@@ -111,6 +124,23 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         (command, _) => command,
     };
     commanded(model, now, command)
+}
+
+/// A key that means something of its own in a line that is being typed.
+fn own_meaning(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    purpose: PromptPurpose,
+    key: Key,
+) -> Option<Vec<Effect>> {
+    if purpose == PromptPurpose::Search {
+        return searching::pressed(model, now, key);
+    }
+    let completes = matches!(purpose, PromptPurpose::Tags(_)) && key == Key::code(Code::Tab);
+    completes.then(|| {
+        tagging::complete(model);
+        Vec::new()
+    })
 }
 
 /// The command that a key ends, if it ends one; the beginning of a sequence is kept.
@@ -176,6 +206,9 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
         return outlining::typed(model, now, (feed, replaces), &prompt.text);
     }
+    if let PromptPurpose::Tags(feed) = prompt.purpose {
+        return tagging::tagged(model, now, feed, &prompt.text);
+    }
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
@@ -190,10 +223,14 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         }
         PromptPurpose::Import => vec![Effect::Import(prompt.text.trim().to_owned())],
         PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
+        PromptPurpose::RenameTag => tagging::renamed(model, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
         PromptPurpose::Pipe => running::pipe(model, now, &prompt.text),
         // The edit dialog, the palette, the help and the search have the keys themselves; a rule was dealt with.
+        // The edit dialog, the palette, the help and the search have the keys themselves; a rule and tags were dealt with.
         PromptPurpose::Field(_)
+        | PromptPurpose::Tags(_)
+        | PromptPurpose::Condition
         | PromptPurpose::Command
         | PromptPurpose::Search
         | PromptPurpose::Help

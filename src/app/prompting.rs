@@ -39,8 +39,14 @@ pub enum PromptPurpose {
     Help,
     /// Another name for a saved search, by its number.
     Rename(u32),
+    /// The tags of a feed.
+    Tags(FeedKey),
+    /// Another name for the selected tag.
+    RenameTag,
     /// A line of the edit dialog.
     Field(EditField),
+    /// A line of the dialog of a rule.
+    Condition,
     /// An interval rule of the reader's own, in place of another or as a further one.
     Rule {
         /// The feed.
@@ -84,7 +90,10 @@ impl Prompt {
             PromptPurpose::Pipe => "Pipe the entry to: ",
             PromptPurpose::Help => "Find in the keys: ",
             PromptPurpose::Rename(_) => "Call the search: ",
+            PromptPurpose::Tags(_) => "Tags (Tab completes): ",
+            PromptPurpose::RenameTag => "Call the tag: ",
             PromptPurpose::Field(field) => field.label(),
+            PromptPurpose::Condition => "",
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
             PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",
         }

@@ -11,7 +11,7 @@ use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, full_text, marking, placing, running};
+use super::{browsing, full_text, marking, placing, running, tag_tree};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -222,7 +222,8 @@ fn next_feed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let has_unread = |place: &usize| {
         let row = pane.rows.get(*place);
         row.is_some_and(|row| {
-            matches!(row, FeedsRow::Feed(..)) && feeds_pane::unread(model, row) > 0
+            let holds = matches!(row, FeedsRow::Feed(..)) || tag_tree::is_folded(model, row);
+            holds && feeds_pane::unread(model, row) > 0
         })
     };
     let Some(place) = behind.into_iter().find(has_unread) else {
@@ -292,6 +293,19 @@ pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         effects.extend(marking::set(model, key, Flag::Read, true));
     }
     effects
+}
+
+/// The reader pane alone on the screen, or beside the others again.
+pub fn zoom(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    model.screen.zoomed = model.screen.focus != Pane::Reader || !model.screen.zoomed;
+    match model.screen.focus {
+        Pane::Entries if model.screen.reader.is_none() => open_selected(model, now),
+        Pane::Feeds | Pane::Entries => {
+            walking::right(model);
+            Vec::new()
+        }
+        Pane::Reader => Vec::new(),
+    }
 }
 
 /// A digit of a link's number. The link is opened as soon as no longer number can be meant.

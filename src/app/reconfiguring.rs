@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::appearance::Appearance;
 use super::effect::Effect;
 use super::model::Model;
 use super::planning;
@@ -15,6 +16,8 @@ pub enum Reconfigured {
     Read {
         /// The settings.
         settings: Box<Settings>,
+        /// The themes there are now, and the one that is configured.
+        appearance: Appearance,
         /// What is wrong with it and does no harm; each a sentence.
         notes: Vec<String>,
     },
@@ -24,12 +27,12 @@ pub enum Reconfigured {
 
 /// Takes the new settings over: plans are made anew where the bounds changed. A wrong file changes nothing.
 pub fn reconfigured(model: &mut Model, now: DateTime<Utc>, read: Reconfigured) -> Vec<Effect> {
-    let (settings, notes) = match read {
+    let (settings, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
             model.screen.complain(now, format!("{why}; what was in force before stays"));
             return Vec::new();
         }
-        Reconfigured::Read { settings, notes } => (*settings, notes),
+        Reconfigured::Read { settings, appearance, notes } => (*settings, appearance, notes),
     };
     let before = std::mem::replace(&mut model.settings, settings);
     let mut effects = Vec::new();
@@ -42,11 +45,22 @@ pub fn reconfigured(model: &mut Model, now: DateTime<Utc>, read: Reconfigured) -
             planning::replan(model, key, now);
         }
     }
+    dress(model, appearance, before.ui.theme != model.settings.ui.theme);
     if before.keys != model.settings.keys {
         model.screen.begun.clear();
     }
     tell(model, now, "the configuration was read again", &notes);
     effects
+}
+
+/// Takes the themes over. The one that is shown stays, unless another one was configured.
+fn dress(model: &mut Model, appearance: Appearance, configured: bool) {
+    let shown = model.screen.appearance.theme().map(|theme| theme.name.clone());
+    model.screen.appearance = appearance;
+    if let Some(shown) = shown.filter(|_| !configured) {
+        // A theme whose file is gone gives way to the configured one.
+        model.screen.appearance.choose(&shown).ok();
+    }
 }
 
 /// Tells what is wrong with the configuration, if something is; else that it was read.

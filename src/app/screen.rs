@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::appearance::Appearance;
 use super::attention;
 use super::editing::EditForm;
 use super::explaining::PlanPane;
@@ -13,17 +14,21 @@ use super::key::Key;
 use super::lines::Rendered;
 use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
+use super::muting::RuleForm;
 use super::palette::Palette;
 use super::prompting::Prompt;
+use super::rule_list::RuleList;
 use super::searching::Search;
+use super::touring::Tour;
 use crate::history::EntryKey;
 use crate::search::Marks;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Screen {
-    /// Said once when a feed is selected that something is missing of; the demo explains itself.
-    pub gap_hint: Option<&'static str>,
+    /// The tour, as long as it lasts.
+    pub tour: Option<Tour>,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     /// The pane that takes the keys.
@@ -68,6 +73,12 @@ pub struct Screen {
     pub unindexed: u32,
     /// What to do when the rows that were asked for have come.
     pub then: Option<Then>,
+    /// How it looks.
+    pub appearance: Appearance,
+    /// The reader pane takes the whole screen while it has the keys.
+    pub zoomed: bool,
+    /// The terminal said that it does not have the keys.
+    pub unfocused: bool,
 }
 
 /// One of the three panes.
@@ -118,6 +129,10 @@ pub enum Overlay {
     Timetable(TimetablePane),
     /// What the reader chose for a feed.
     Edit(Box<EditForm>),
+    /// A rule of the reader's.
+    Mute(Box<RuleForm>),
+    /// All of them.
+    Rules(RuleList),
 }
 
 /// A choice between the feeds that a page names.
@@ -157,6 +172,38 @@ pub struct Viewport {
     pub plan_lines: u16,
     /// Rows of the plan or the timetable.
     pub overlay_rows: u16,
+    /// Where the rows of the subscriptions are; nowhere if the pane is not shown.
+    pub feeds: Area,
+    /// Where the rows of the entries are.
+    pub entries: Area,
+    /// Where the text of the reader is.
+    pub reader: Area,
+    /// Where the rows of what lies over the panes are.
+    pub overlay: Area,
+    /// The first row shown there.
+    pub overlay_top: u16,
+}
+
+/// A part of the screen, in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Area {
+    /// Its first column.
+    pub column: u16,
+    /// Its first row.
+    pub row: u16,
+    /// Columns.
+    pub columns: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl Area {
+    /// The line of a cell in it, from 0; `None`: the cell is outside.
+    pub fn line_at(self, column: u16, row: u16) -> Option<usize> {
+        let across = column.checked_sub(self.column)?;
+        let down = row.checked_sub(self.row)?;
+        (across < self.columns && down < self.rows).then_some(usize::from(down))
+    }
 }
 
 /// What to do when rows have come.
@@ -180,8 +227,16 @@ pub enum Arrangement {
 }
 
 impl Screen {
-    /// How the panes are arranged.
-    pub const fn arrangement(&self) -> Arrangement {
+    /// How the panes are arranged now.
+    pub fn arrangement(&self) -> Arrangement {
+        if self.zoomed && self.focus == Pane::Reader {
+            return Arrangement::Narrow;
+        }
+        self.arrangement_by_size()
+    }
+
+    /// How the panes are arranged when the reader does not have the screen alone.
+    pub const fn arrangement_by_size(&self) -> Arrangement {
         match self.size.0 {
             0..80 => Arrangement::Narrow,
             80..120 => Arrangement::Medium,
@@ -217,7 +272,9 @@ impl Screen {
             | Overlay::Choice(_)
             | Overlay::Palette(_)
             | Overlay::Timetable(_)
-            | Overlay::Edit(_) => None,
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_) => None,
         })
     }
 

@@ -16,7 +16,7 @@ use super::screen::{Overlay, Pane, Reader};
 use super::subscription::Subscription;
 use super::walking::{self, Distance};
 use crate::history::FeedKey;
-use crate::search::{Marks, Matching, Named, Query, QueryFlaw, parse};
+use crate::search::{Labels, Marks, Matching, Named, Query, QueryFlaw, parse};
 
 /// A search that is open.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ pub fn read(
     typing: bool,
 ) -> Result<Matching, QueryFlaw> {
     let query = parse(text, typing, now, model.zone)?;
-    let feeds = feeds(model, &query)?;
+    let (feeds, labels) = feeds(model, &query)?;
     let seconds = |at: DateTime<Utc>| at.timestamp();
     Ok(Matching {
         feeds,
@@ -56,15 +56,47 @@ pub fn read(
         before: query.before.map(seconds),
         terms: query.terms,
         states: query.states,
+        labels,
     })
 }
 
-/// The feeds that are searched: one of those named, none of those excluded, and so with tags.
-fn feeds(model: &Model, query: &Query) -> Result<BTreeSet<FeedKey>, QueryFlaw> {
+/// The feeds that are searched: one of those named, none of those excluded, and so with tags; and what labels say.
+fn feeds(model: &Model, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), QueryFlaw> {
     let mut feeds: BTreeSet<FeedKey> = model.feeds.keys().copied().collect();
     narrow(model, &mut feeds, &query.feeds, is_called, QueryFlaw::NoFeed)?;
-    narrow(model, &mut feeds, &query.tags, is_tagged, QueryFlaw::NoTag)?;
-    Ok(feeds)
+    let labels = labels(model, &query.tags);
+    if labels == Labels::default() {
+        narrow(model, &mut feeds, &query.tags, is_tagged, QueryFlaw::NoTag)?;
+    }
+    Ok((feeds, labels))
+}
+
+/// What tags say of which one at least is a label that rules give; nothing where all are tags of feeds alone.
+fn labels(model: &Model, tags: &[Named]) -> Labels {
+    let rules = |name: &str| {
+        let fits = |label: &str| label.to_lowercase() == name;
+        let rules =
+            model.rules.list.iter().filter(move |rule| rule.action.label().is_some_and(fits));
+        rules.map(|rule| rule.id).collect::<BTreeSet<u32>>()
+    };
+    if tags.iter().all(|tag| rules(&tag.name.to_lowercase()).is_empty()) {
+        return Labels::default();
+    }
+    let mut labels = Labels::default();
+    for tag in tags {
+        let name = tag.name.to_lowercase();
+        let tagged = model.feeds.values().filter(|feed| is_tagged(feed, &name));
+        let tagged: BTreeSet<FeedKey> = tagged.map(|feed| feed.key).collect();
+        if tag.excluded {
+            labels.excluded.extend(rules(&name));
+            labels.barred.extend(tagged);
+        } else {
+            let wanted = labels.wanted.get_or_insert_default();
+            wanted.0.extend(tagged);
+            wanted.1.extend(rules(&name));
+        }
+    }
+    labels
 }
 
 /// Keeps the feeds that fit one of the names and none of those excluded; a name that no feed fits is told.

@@ -153,6 +153,7 @@ impl HistoryMode {
 
 /// `[ui]`.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
 pub struct UiSettings {
     /// Name of the theme; `None`: the terminal's own colours.
     pub theme: Option<String>,
@@ -160,6 +161,12 @@ pub struct UiSettings {
     pub mouse: bool,
     /// Pictures are shown.
     pub images: bool,
+    /// The terminal's title says how much is unread.
+    pub title: bool,
+    /// Links are written as hyperlinks; `None`: where the terminal is known to show them.
+    pub hyperlinks: Option<bool>,
+    /// Words in the place of lines and signs, one pane at a time.
+    pub plain: bool,
     /// Widest column of text in the reader, in cells.
     pub text_width: u16,
 }
@@ -226,9 +233,17 @@ impl Default for Settings {
                 archives_a_day: 200,
                 internet_archive: INTERNET_ARCHIVE.to_owned(),
             },
-            ui: UiSettings { theme: None, mouse: true, images: false, text_width: 80 },
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
+            ui: UiSettings {
+                theme: None,
+                mouse: true,
+                images: false,
+                title: true,
+                hyperlinks: None,
+                plain: false,
+                text_width: 80,
+            },
             keys: Keymap::default(),
         }
     }

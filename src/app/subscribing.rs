@@ -16,6 +16,7 @@ use super::poll_log::PollCause;
 use super::polling;
 use super::screen::{Choice, Overlay};
 use super::subscription::{Subscription, SubscriptionRecord, Wishes};
+use super::tag_tree;
 use super::traffic::Waiting;
 use crate::feed::discover::{Candidate, feed_address_of, well_known};
 use crate::history::FeedKey;
@@ -392,7 +393,7 @@ fn subscribe_to(
         model.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title())
     );
     model.screen.say(now, text);
-    select(model, added.feed);
+    effects.extend(tag_tree::select(model, added.feed));
     effects.extend(super::walking::open_list(model, now));
     (added, effects)
 }
@@ -412,15 +413,6 @@ fn comparable(url: &str) -> String {
             url.into()
         },
     )
-}
-
-fn select(model: &mut Model, feed: FeedKey) {
-    let pane = &mut model.screen.feeds;
-    let place = pane
-        .rows
-        .iter()
-        .position(|row| matches!(row, feeds_pane::FeedsRow::Feed(key, _) if *key == feed));
-    pane.selected = place.unwrap_or(pane.selected);
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::marking::{self, words};
 use super::model::Model;
+use super::ruling::{self, RuleChanges};
 use super::saving::{self, SavedSearch};
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
-use super::{moving, preferring, recalling, unsubscribing, wishing};
+use super::{moving, preferring, recalling, tagging, unsubscribing, wishing};
+use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Steps that can be taken back.
@@ -21,9 +23,9 @@ pub struct UndoStack {
     steps: VecDeque<Step>,
     /// What was taken back and can be done again, oldest first.
     undone: Vec<Step>,
-    /// A whole list is being marked; its step is known when the store has answered.
-    marking_list: bool,
-    /// The reader wants it taken back as soon as it is known.
+    /// Changes under way whose steps are known when the store has answered: a whole list is marked, a rule applied.
+    under_way: u32,
+    /// The reader wants the last of them taken back as soon as it is known.
     wanted: bool,
 }
 
@@ -78,6 +80,22 @@ pub enum Step {
         /// The saved searches before.
         before: Vec<SavedSearch>,
     },
+    /// A rule was made, changed or given up.
+    Rules {
+        /// The rules before.
+        before: Vec<EntryRule>,
+        /// What that did to entries.
+        changes: Box<RuleChanges>,
+        /// It was taken back: its step makes it again.
+        forward: bool,
+    },
+    /// A tag of several feeds has another name.
+    Retagged {
+        /// The tags of those feeds before.
+        tags: Vec<(FeedKey, Vec<String>)>,
+        /// The rules before, which may name it.
+        rules: Vec<EntryRule>,
+    },
     /// The reader changed what was chosen for a subscription.
     Changed {
         /// The subscription.
@@ -90,19 +108,27 @@ pub enum Step {
 impl UndoStack {
     /// Nothing is waited for any longer: the store could not do it.
     pub const fn give_up(&mut self) {
-        (self.marking_list, self.wanted) = (false, false);
+        (self.under_way, self.wanted) = (0, false);
     }
 
-    /// A whole list is being marked.
-    pub const fn list_is_being_marked(&mut self) {
-        self.marking_list = true;
+    /// A change begins whose step the store's answer will say.
+    pub const fn step_begins(&mut self) {
+        self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// It is marked; says whether the reader wants that taken back already.
-    pub const fn list_is_marked(&mut self) -> bool {
-        let wanted = self.wanted;
-        self.give_up();
+    /// Its step is known; says whether the reader wants it taken back already.
+    pub const fn step_is_known(&mut self) -> bool {
+        self.under_way = self.under_way.saturating_sub(1);
+        let wanted = self.wanted && self.under_way == 0;
+        if wanted {
+            self.wanted = false;
+        }
         wanted
+    }
+
+    /// Whether something was taken back and can be done again.
+    pub const fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
     }
 
     /// Remembers a change; what was taken back before cannot be done again then.
@@ -122,7 +148,7 @@ impl UndoStack {
 
 /// Takes the last change back.
 pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.undo.marking_list {
+    if model.undo.under_way > 0 {
         model.undo.wanted = true;
         return Vec::new();
     }
@@ -137,7 +163,7 @@ pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// Does again what was taken back last.
 pub fn redo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let step = if model.undo.marking_list { None } else { model.undo.undone.pop() };
+    let step = if model.undo.under_way > 0 { None } else { model.undo.undone.pop() };
     let Some(step) = step else {
         model.screen.say(now, "nothing to do again");
         return Vec::new();
@@ -199,6 +225,17 @@ fn take_back(
             let inverse = Step::Searches { before: model.searches.list.clone() };
             model.screen.say(now, format!("{done}: the lists of searches"));
             (saving::take_back(model, now, before), Some(inverse))
+        }
+        Step::Retagged { tags, rules } => {
+            let text = format!("{done}: the tags of {} feeds", tags.len());
+            let (effects, inverse) = tagging::put(model, now, tags, rules);
+            model.screen.say(now, text);
+            (effects, Some(inverse))
+        }
+        Step::Rules { before, changes, forward } => {
+            model.screen.say(now, format!("{done}: the rules"));
+            let (effects, inverse) = ruling::take_back(model, before, changes, forward);
+            (effects, Some(inverse))
         }
         Step::Withdrawn { feed, withdrawn } => {
             (recalling::bring_back(model, now, feed, withdrawn), None)

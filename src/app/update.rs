@@ -13,8 +13,8 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     announcing, backfilling, explaining, foreseeing, full_text, gap_rows, learning, marking,
-    pressing, reading, recalling, reconfiguring, refreshing, running, saving, searching, sparing,
-    walking, wishing,
+    muting, pointing, pressing, reading, recalling, reconfiguring, refreshing, ruling, running,
+    saving, searching, sparing, touring, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -26,7 +26,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     // What ends the program comes last.
     effects.splice(0..0, left);
     effects.extend(gap_rows::follow(model, now));
-    gap_rows::hint(model, now);
+    touring::follow(model);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
     foreseeing::sum_up(model, now);
@@ -41,6 +41,21 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Pasted(text) => pressing::pasted(model, now, &text),
         Msg::Resized(columns, rows) => {
             model.screen.size = (columns, rows);
+            Vec::new()
+        }
+        Msg::Mouse(mouse) => pointing::pointed(model, now, mouse),
+        Msg::Focused(focused) => {
+            model.screen.unfocused = !focused;
+            Vec::new()
+        }
+        Msg::Suspend => vec![Effect::Suspend],
+        Msg::Continued(columns, rows) => {
+            model.screen.size = (columns, rows);
+            sparing::woke(model, now);
+            ticked(model, now)
+        }
+        Msg::NoShell => {
+            model.screen.say(now, "there is no shell to go back to: q leaves");
             Vec::new()
         }
         Msg::Tick => ticked(model, now),
@@ -85,6 +100,17 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
         Msg::Indexed { missing } => searching::indexed(model, now, missing),
         Msg::FoundCounted(counts) => saving::counted(model, now, counts),
+        Msg::RulesSaved => ruling::saved(model),
+        Msg::RulePreviewed(number, preview) => {
+            muting::previewed(model, number, &preview);
+            Vec::new()
+        }
+        Msg::HitsFound(rule, hits) => ruling::found(model, rule, hits),
+        Msg::Ruled(ruled) => ruling::ruled(model, now, *ruled),
+        Msg::RuledCounted(counts) => {
+            model.rules.counts = counts;
+            Vec::new()
+        }
         Msg::TodayCounted(count) => marking::counted(model, now, count),
         Msg::RecordsNotSaved(why) => {
             model.unsaved = model.unsaved.saturating_sub(1);
@@ -101,6 +127,7 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         }
         Msg::StoreFailed(why) | Msg::Trouble(why) => {
             model.undo.give_up();
+            ruling::failed(model);
             complained(model, now, why)
         }
         Msg::Configured(read) => reconfiguring::reconfigured(model, now, *read),

@@ -48,7 +48,9 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             | Overlay::Prompt(_)
             | Overlay::Choice(_)
             | Overlay::Palette(_)
-            | Overlay::Edit(_),
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_),
         )
         | None => {}
     }
@@ -219,7 +221,7 @@ pub fn back(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         }
         Pane::Reader => {
             model.screen.focus = Pane::Entries;
-            if model.screen.arrangement() != Arrangement::Wide {
+            if model.screen.arrangement_by_size() != Arrangement::Wide {
                 model.screen.reader = None;
             }
             Vec::new()

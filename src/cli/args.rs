@@ -57,6 +57,8 @@ pub(super) enum Command {
     Entries(EntriesArgs),
     /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
     Search(SearchArgs),
+    /// List your rules about entries: what they hide, mark, star or label, and how much they hit
+    Rules(JsonArgs),
     /// Show one entry
     Show(ShowArgs),
     /// Poll feeds now: those that are due, or those you name
@@ -133,6 +135,7 @@ pub(super) struct JsonArgs {
 
 /// `entries`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct EntriesArgs {
     /// A feed: its number, address, or a part of its title
     #[arg(value_name = "FEED")]
@@ -143,6 +146,9 @@ pub(super) struct EntriesArgs {
     /// Only starred entries
     #[arg(long, conflicts_with = "unread")]
     pub(super) starred: bool,
+    /// Only entries that rules hide; they are left out otherwise
+    #[arg(long, conflicts_with_all = ["unread", "starred"])]
+    pub(super) hidden: bool,
     /// Only entries since a date (2026-03-01) or time (2026-03-01T12:00:00Z)
     #[arg(long, value_name = "T")]
     pub(super) since: Option<String>,

@@ -7,18 +7,12 @@ use super::session::{self, Failure, block_on};
 use crate::app::msg::Msg;
 use crate::app::settings::Settings;
 use crate::app::subscribing::Wanted;
+use crate::app::touring::Tour;
 use crate::io::clock;
 use crate::io::demo_server::DemoServer;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
-
-/// What the bottom line says first.
-const HINT: &str =
-    "the demo: j k move, Enter opens, n goes to the next unread entry, ? shows all keys";
-
-/// What it says when the feed whose archive cannot be had is selected.
-const GAP_HINT: &str = "the dashed line stands where entries are missing: l goes to the list, G to the line, Enter asks again";
 
 /// Runs the demo.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
@@ -36,7 +30,8 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
         let server = DemoServer::start(clock::now)
             .await
             .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
-        let mut runtime = Runtime::start(store, settings())?;
+        let mut runtime = Runtime::start(store, settings(options))?;
+        session::dress(options, &mut runtime);
         session::stop_on_signals(&runtime);
         let wishes = server.site.subscriptions().into_iter().map(|offer| Wanted {
             address: offer.url,
@@ -44,15 +39,16 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
             ..Wanted::default()
         });
         runtime.tell(Msg::Import(wishes.collect()));
-        runtime.model.screen.say(clock::precise_now(), HINT);
-        runtime.model.screen.gap_hint = Some(GAP_HINT);
+        runtime.model.screen.tour = Some(Tour::default());
         screen::show(runtime, options.verbose).await
     })
 }
 
 /// The publisher is this process: there is nobody to spare, and news may come every minute.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
+fn settings(options: &Options) -> Settings {
+    // The screen looks as the reader is used to; what is wrong with a configuration is told elsewhere.
+    let ui = session::settings(options).unwrap_or_default().ui;
+    let mut settings = Settings { ui, ..Settings::default() };
     settings.network.space_loopback = false;
     settings.poll.min_minutes = 1;
     settings.poll.start_spread_seconds = 0;

@@ -27,10 +27,11 @@ pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure
         None => Scope::Everything,
         Some(typed) => Scope::Feeds(vec![lookup::subscription(&model, typed)?]),
     };
-    let show = match (args.unread, args.starred) {
-        (true, _) => Show::Unread,
-        (_, true) => Show::Starred,
-        (false, false) => Show::All,
+    let show = match (args.unread, args.starred, args.hidden) {
+        (true, _, _) => Show::Unread,
+        (_, true, _) => Show::Starred,
+        (_, _, true) => Show::Hidden,
+        (false, false, false) => Show::All,
     };
     let query = ListQuery {
         scope,
@@ -58,7 +59,11 @@ pub(super) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure
                 RowKey::Entry(key) => {
                     let Some((kept, flags)) = entries.get(&key) else { continue };
                     if args.json {
-                        listed.push(json::entry(key, feed.record.shown_title(), kept, *flags));
+                        let mut entry = json::entry(key, feed.record.shown_title(), kept, *flags);
+                        if let Some(fields) = entry.as_object_mut().filter(|_| args.hidden) {
+                            fields.insert("hidden".into(), Value::Bool(flags.is_hidden()));
+                        }
+                        listed.push(entry);
                     } else {
                         console::put(&entry_line(key, feed, kept, *flags));
                     }

@@ -27,6 +27,7 @@ mod lookup;
 mod parse;
 mod plan;
 mod poll;
+mod rules;
 mod screen;
 mod search;
 mod session;
@@ -83,6 +84,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Feeds(args)) => feeds::run(&options, &args),
         Some(Command::Entries(args)) => entries::run(&options, &args),
         Some(Command::Search(args)) => search::run(&options, &args),
+        Some(Command::Rules(args)) => rules::run(&options, &args),
         Some(Command::Show(args)) => show::run(&options, &args),
         Some(Command::Poll(args)) => poll::run(&options, &args),
         Some(Command::History(args)) => history::run(&options, &args),

@@ -24,6 +24,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
                 reconfiguring::tell(&mut runtime.model, now, "", &configured.notes);
             }
             runtime.model.offline = options.offline;
+            session::dress(options, &mut runtime);
             session::stop_on_signals(&runtime);
             show(runtime, options.verbose).await
         })?;
@@ -33,7 +34,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
                 return Ok(Done::All);
             }
             // Who stops the program wants it to end now.
-            Ending::Stop => return Ok(Done::All),
+            Ending::Stop | Ending::Suspend => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
                 if demo::look_around(options)? == Ending::Stop {
@@ -51,7 +52,7 @@ pub(super) async fn show(mut runtime: Runtime, verbose: bool) -> Result<Ending, 
             "the reader needs a terminal; 'backissue --help' names the commands without a screen",
         ));
     }
-    let mut terminal = Terminal::take(verbose)
+    let mut terminal = Terminal::take(verbose, &runtime.model.settings.ui)
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
     let ending = runtime.on_screen(&mut terminal).await;
     drop(terminal);

@@ -8,12 +8,13 @@ use chrono::{DateTime, Utc};
 use super::args::Options;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
+use crate::app::ruling;
 use crate::app::settings::Settings;
 use crate::io::config::Configured;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
 use crate::io::terminal::is_lent;
-use crate::io::{clock, config, config_watch};
+use crate::io::{clock, config, config_watch, themes};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -80,6 +81,17 @@ pub(super) fn follow_configuration(runtime: &Runtime, options: &Options) {
     }
 }
 
+/// Gives the screen the look that is configured; what cannot be used is told in the status line.
+pub(super) fn dress(options: &Options, runtime: &mut Runtime) {
+    let configuration = config_file(options);
+    let wanted = runtime.model.settings.ui.theme.as_deref();
+    let (appearance, troubles) = themes::appearance(wanted, configuration.as_deref());
+    runtime.model.screen.appearance = appearance;
+    if let Some(first) = troubles.first() {
+        runtime.model.screen.complain(clock::precise_now(), first);
+    }
+}
+
 /// The data folder.
 pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
     match &options.data_dir {
@@ -98,7 +110,8 @@ pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store,
     let settings = settings(options)?;
     let store = store(options)?;
     let salt = store.salt(clock::chance())?;
-    let model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    let mut model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    ruling::take(&mut model, store.rules()?);
     Ok((store, model))
 }
 

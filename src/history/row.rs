@@ -29,6 +29,8 @@ pub enum Flag {
     Opened,
     /// The entry is starred.
     Starred,
+    /// A rule of the reader's hides the entry.
+    Hidden,
 }
 
 impl Flags {
@@ -37,6 +39,7 @@ impl Flags {
     const WITHDRAWN: u8 = 1 << 2;
     const DELETED: u8 = 1 << 3;
     const FROM_HISTORY: u8 = 1 << 4;
+    const HIDDEN: u8 = 1 << 5;
 
     /// A new entry: unread, unmarked.
     pub const NEW: Self = Self(0);
@@ -106,14 +109,24 @@ impl Flags {
         !self.has(Self::WITHDRAWN) && !self.has(Self::DELETED)
     }
 
-    /// Counted as unread.
-    pub const fn is_unread(self) -> bool {
-        self.is_live() && !self.is_read()
+    /// Hidden by a rule of the reader's; a star shows it all the same.
+    pub const fn is_hidden(self) -> bool {
+        self.has(Self::HIDDEN) && !self.is_starred()
     }
 
-    /// Whether a list shows it: live ones, and starred ones for ever.
-    pub const fn is_shown(self) -> bool {
+    /// Counted as unread.
+    pub const fn is_unread(self) -> bool {
+        self.is_live() && !self.is_read() && !self.is_hidden()
+    }
+
+    /// Whether it can be found: live ones, and starred ones for ever.
+    pub const fn is_findable(self) -> bool {
         self.is_live() || self.is_starred()
+    }
+
+    /// Whether a list shows it: what can be found and is not hidden.
+    pub const fn is_shown(self) -> bool {
+        self.is_findable() && !self.is_hidden()
     }
 
     /// The same marks with one of them set to `value`; one that is so already changes nothing, so that marking a
@@ -128,6 +141,7 @@ impl Flags {
             (Flag::Read, false) => self.set(Self::READ | Self::FROM_HISTORY, false),
             (Flag::Opened, _) => self.set(Self::READ, value),
             (Flag::Starred, _) => self.set(Self::STARRED, value),
+            (Flag::Hidden, _) => self.set(Self::HIDDEN, value),
         }
     }
 
@@ -137,6 +151,7 @@ impl Flags {
             Flag::Read => self.is_read(),
             Flag::Opened => self.was_opened(),
             Flag::Starred => self.is_starred(),
+            Flag::Hidden => self.has(Self::HIDDEN),
         }
     }
 }
@@ -194,6 +209,17 @@ mod tests {
         assert_eq!(old.with(Flag::Read, true), old);
         assert!(old.opened().was_opened() && old.opened().is_from_history());
         assert!(old.opened().with(Flag::Read, false).is_unread());
+    }
+
+    #[test]
+    fn a_hidden_entry_is_in_no_list_and_not_unread_until_it_is_starred() {
+        let hidden = Flags::NEW.with(Flag::Hidden, true);
+        assert!(hidden.is_hidden() && !hidden.is_unread() && !hidden.is_shown());
+        assert!(hidden.is_findable() && hidden.is_live());
+        let starred = hidden.with(Flag::Starred, true);
+        assert!(!starred.is_hidden() && starred.is_unread() && starred.is_shown());
+        assert_eq!(starred.with(Flag::Starred, false), hidden);
+        assert_eq!(hidden.with(Flag::Hidden, false), Flags::NEW);
     }
 
     #[test]

@@ -134,6 +134,9 @@ struct Ui {
     theme: Option<String>,
     mouse: Option<bool>,
     images: Option<bool>,
+    title: Option<bool>,
+    hyperlinks: Option<bool>,
+    plain: Option<bool>,
     text_width: Option<u16>,
 }
 
@@ -182,6 +185,9 @@ impl File {
         settings.ui.theme = self.ui.theme;
         set(&mut settings.ui.mouse, self.ui.mouse);
         set(&mut settings.ui.images, self.ui.images);
+        set(&mut settings.ui.title, self.ui.title);
+        settings.ui.hyperlinks = self.ui.hyperlinks;
+        set(&mut settings.ui.plain, self.ui.plain);
         set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
         settings.commands = self.commands.into_settings()?;
         settings.notify = self.notify.into_settings();
@@ -254,6 +260,9 @@ mod tests {
             theme = "dark"
             mouse = true
             images = false
+            title = false
+            hyperlinks = true
+            plain = false
             text_width = 72
             [commands]
             open = ["firefox", "{link}"]

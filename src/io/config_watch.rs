@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::config;
+use super::{config, themes};
 use crate::app::msg::Msg;
 use crate::app::reconfiguring::Reconfigured;
 
@@ -40,7 +40,12 @@ fn state_of(path: &Path) -> Option<(SystemTime, u64)> {
 /// Reads the file; one that was taken away means the defaults.
 fn read(path: &Path) -> Reconfigured {
     match config::read(path, false) {
-        Ok(read) => Reconfigured::Read { settings: Box::new(read.settings), notes: read.notes },
+        Ok(mut read) => {
+            let wanted = read.settings.ui.theme.as_deref();
+            let (appearance, troubles) = themes::appearance(wanted, Some(path));
+            read.notes.extend(troubles);
+            Reconfigured::Read { settings: Box::new(read.settings), appearance, notes: read.notes }
+        }
         Err(why) => Reconfigured::Wrong(why),
     }
 }

@@ -1,12 +1,14 @@
 //! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
-use super::store::{Job, Keeper, Store};
-use super::{browser, clock, notes, running};
+use super::store::{Job, Keeper, RuleHits, Store, Texts};
+use super::{browser, clock, notes, running, terminal};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
 use crate::app::learning::LearnWanted;
@@ -15,13 +17,14 @@ use crate::app::running::Errand;
 use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
+use crate::filters::EntryRule;
 use crate::schedule::learning;
 use crate::view::entry_lines;
 
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Why the loop ends.
+/// Why the loop ends, or pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The reader leaves what is on the screen.
@@ -30,6 +33,8 @@ pub enum Ending {
     Stop,
     /// The reader wants to see the demo.
     Demo,
+    /// The reader wants to go back to the shell for a while: the loop goes on afterwards.
+    Suspend,
 }
 
 /// Those who perform.
@@ -38,6 +43,9 @@ pub struct Performer {
     http: Arc<Http>,
     keeper: Keeper,
     answers: UnboundedSender<Msg>,
+    texts: Texts,
+    /// The number of the preview that is wanted: an older one is left.
+    preview: Arc<AtomicU64>,
 }
 
 impl Performer {
@@ -47,8 +55,9 @@ impl Performer {
         http: Arc<Http>,
         answers: UnboundedSender<Msg>,
     ) -> std::io::Result<Self> {
+        let texts = store.texts();
         let keeper = Keeper::start(store, answers.clone())?;
-        Ok(Self { http, keeper, answers })
+        Ok(Self { http, keeper, answers, texts, preview: Arc::default() })
     }
 
     /// Hands an effect on. Nothing here waits.
@@ -77,6 +86,15 @@ impl Performer {
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
             Effect::SaveSearches(searches) => self.keeper.hand(Job::SaveSearches(searches)),
             Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
+            Effect::SaveRules(rules) => self.keeper.hand(Job::SaveRules(rules)),
+            Effect::Rule(wish) => self.keeper.hand(Job::Rule(wish)),
+            Effect::SaveFolded(folded) => self.keeper.hand(Job::SaveFolded(folded)),
+            Effect::CountRuled => self.keeper.hand(Job::CountRuled),
+            Effect::PreviewRule(number, rule) => self.preview(number, rule),
+            Effect::FindHits(rule) => {
+                let texts = self.texts.clone();
+                self.off_the_loop(move || Some(find_hits(&texts, &rule)));
+            }
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
@@ -85,6 +103,8 @@ impl Performer {
             Effect::ReadForPipe(key, command) => self.keeper.hand(Job::ForPipe(key, command)),
             Effect::ReadNews(ranges) => self.keeper.hand(Job::News(ranges)),
             Effect::Notify(text, settings) => notes::tell(&text, &settings),
+            Effect::Copy(text) => terminal::copy(&text),
+            Effect::Suspend => return Some(Ending::Suspend),
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
             Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
                 Ok(http) => self.http = Arc::new(http),
@@ -126,6 +146,17 @@ impl Performer {
         });
     }
 
+    /// Looks for what a rule would hit, until another preview is wanted.
+    fn preview(&self, number: u64, rule: Box<EntryRule>) {
+        self.preview.store(number, Ordering::Relaxed);
+        let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
+        self.off_the_loop(move || {
+            let goes_on = || wanted.load(Ordering::Relaxed) == number;
+            let found = hits(&texts, &rule, &goes_on).ok().flatten()?;
+            Some(Msg::RulePreviewed(number, Box::new(found.preview)))
+        });
+    }
+
     /// Does slow work on the blocking pool.
     fn off_the_loop(&self, work: impl FnOnce() -> Option<Msg> + Send + 'static) {
         let answers = self.answers.clone();
@@ -150,6 +181,26 @@ fn render(wanted: &RenderWanted) -> Msg {
         width: wanted.width,
         rendered,
     }))
+}
+
+/// What a rule hits; `Err`: the store's files are damaged and sled gave up.
+fn hits(
+    texts: &Texts,
+    rule: &EntryRule,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<RuleHits>, ()> {
+    let looking = || texts.hits(rule, clock::now(), goes_on);
+    catch_unwind(AssertUnwindSafe(looking)).map_err(|_| ())
+}
+
+fn find_hits(texts: &Texts, rule: &EntryRule) -> Msg {
+    match hits(texts, rule, &|| true) {
+        Ok(found) => Msg::HitsFound(rule.id, found.unwrap_or_default().keys),
+        Err(()) => Msg::StoreFailed(
+            "the store cannot be looked through: its files are damaged; run 'backissue doctor'"
+                .into(),
+        ),
+    }
 }
 
 fn learn(wanted: &LearnWanted) -> Msg {

@@ -23,6 +23,7 @@ fn told() -> Box<ToldEntry> {
         kept,
         flags: Flags::NEW,
         body: Some(Body::of(&entry)),
+        ruled: Vec::new(),
         place: None,
         full: None,
     };

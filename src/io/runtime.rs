@@ -20,12 +20,15 @@ use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::running::Errand;
-use crate::app::saving;
 use crate::app::settings::Settings;
 use crate::app::update::{begin, measured, update};
+use crate::app::{ruling, saving};
 
 /// Messages taken before the screen is drawn again.
 const MESSAGES_A_FRAME: usize = 256;
+
+/// While the terminal does not have the keys, what happens by itself is drawn after this time at the soonest.
+const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// The program at work.
 #[derive(Debug)]
@@ -51,20 +54,37 @@ pub enum StartError {
     System(String),
 }
 
+/// Whether the reader did it and waits to see what comes of it.
+const fn is_by_reader(msg: &Msg) -> bool {
+    matches!(
+        msg,
+        Msg::Key(_)
+            | Msg::Pasted(_)
+            | Msg::Mouse(_)
+            | Msg::Resized(..)
+            | Msg::Continued(..)
+            | Msg::Focused(_)
+            | Msg::NoShell
+    )
+}
+
 impl Runtime {
     /// Loads the model and starts the keeper of the store. Needs a tokio runtime around it.
     pub fn start(store: Store, settings: Settings) -> Result<Self, StartError> {
         let salt = store.salt(clock::chance())?;
         let saved = store.subscriptions()?;
         let (last_feed, unreadable) = (store.last_feed()?, store.unreadable()?);
-        let searches = store.saved_searches()?;
+        let folded = store.folded()?;
+        let (searches, rules) = (store.saved_searches()?, store.rules()?);
         let http = Http::new(&settings.network, Limits::default()).map_err(StartError::System)?;
         let (sender, messages) = unbounded_channel();
         let performer = Performer::start(store, Arc::new(http), sender.clone())
             .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
         let mut model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
         model.last_feed = last_feed;
+        model.screen.feeds.folded = folded;
         saving::take(&mut model, searches);
+        ruling::take(&mut model, rules);
         if let [first, ..] = unreadable.as_slice() {
             let text =
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
@@ -104,13 +124,18 @@ impl Runtime {
             self.performer.perform(effect);
         }
         self.tell(Msg::Tick);
+        // Whether something has changed since that is not on the screen yet.
+        let (mut drawn, mut late) = (clock::instant(), false);
         loop {
+            let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
             let msg = tokio::select! {
                 biased;
                 key = terminal.next() => key,
                 msg = self.next() => Some(msg),
+                () = tokio::time::sleep(rest), if late => None,
             };
             let began = clock::instant();
+            let by_reader = msg.as_ref().is_some_and(is_by_reader);
             let mut ending = msg.and_then(|msg| self.tell(msg));
             for _ in 0..MESSAGES_A_FRAME {
                 let Ok(msg) = self.messages.try_recv() else { break };
@@ -119,12 +144,24 @@ impl Runtime {
             while let Some(errand) = self.errands.pop_front() {
                 ending = ending.or(self.lend(terminal, errand).await.map_err(broken)?);
             }
+            let suspended = ending == Some(Ending::Suspend);
+            if suspended {
+                let msg = terminal.suspend().await.map_err(broken)?;
+                ending = self.tell(msg);
+            }
             if let Some(ending) = ending {
                 terminal.report(&frames);
                 return Ok(ending);
             }
+            late = self.model.screen.unfocused && !by_reader && drawn.elapsed() < UNSEEN_PAUSE;
+            if late {
+                continue;
+            }
             self.draw(terminal).map_err(broken)?;
-            frames.note(began.elapsed());
+            drawn = clock::instant();
+            if !suspended {
+                frames.note(began.elapsed());
+            }
         }
     }
 
@@ -142,6 +179,7 @@ impl Runtime {
             let msg = tokio::select! {
                 biased;
                 ended = &mut running => break Some(ended),
+                () = terminal.stop_with_borrower() => continue,
                 msg = self.next() => msg,
             };
             ending = self.tell(msg);
@@ -149,8 +187,8 @@ impl Runtime {
                 break None;
             }
         };
-        let (columns, rows) = terminal.take_back()?;
-        self.tell(Msg::Resized(columns, rows));
+        let continued = terminal.take_back()?;
+        self.tell(continued);
         if let Some(ended) = ended {
             ending = self.tell(Msg::Ran(purpose, ended));
         }

@@ -5,28 +5,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
-    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyCode, KeyEvent,
-    KeyEventKind, KeyModifiers,
+    Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+    MouseEventKind,
 };
 use crossterm::execute;
+use crossterm::style::Print;
+use crossterm::terminal::{Clear, ClearType, SetTitle};
 use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
+use ratatui::backend::CrosstermBackend;
 
 use crate::app::key::{Code, Key};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
+use crate::app::pointing::{Gesture, Mouse};
 use crate::app::screen::Viewport;
+use crate::app::settings::UiSettings;
 use crate::view;
+
+use super::job_control::{self, JobSignal, Jobs};
 
 /// The terminal is in raw mode; read by the panic hook, which knows nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal is lent to a command.
 static LENT: AtomicBool = AtomicBool::new(false);
+/// The terminal has a title of ours.
+static TITLED: AtomicBool = AtomicBool::new(false);
 
 /// A panic of the owner is caught where it happens.
 static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// The alternate screen, brackets around what is pasted, and word when the terminal gets or loses the keys.
+const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
+/// All of it back, whatever was switched on, and the cursor shown.
+const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
+/// Clicks and the wheel, in a form that knows wide screens. Movements are not asked for.
+const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
+/// The terminal remembers its title, or takes back what it remembered (xterm's window operations).
+const KEEP_TITLE: &str = "\x1b[22;2t";
+const TITLE_BACK: &str = "\x1b[23;2t";
 
 /// Frames remembered for the report.
 const FRAMES_MAX: usize = 100_000;
@@ -37,7 +57,11 @@ pub struct Terminal {
     inner: DefaultTerminal,
     /// `None` while the terminal is lent.
     events: Option<EventStream>,
+    jobs: Jobs,
     verbose: bool,
+    mouse: bool,
+    /// The title that was set last; `None`: no title is set.
+    title: Option<String>,
 }
 
 /// How long each frame took, from the message that caused it to the end of drawing.
@@ -47,12 +71,45 @@ pub struct Frames {
 }
 
 impl Terminal {
-    /// Takes the terminal.
-    pub fn take(verbose: bool) -> io::Result<Self> {
-        enter()?;
-        let backend = ratatui::backend::CrosstermBackend::new(stdout());
-        let inner = ratatui::Terminal::new(backend).inspect_err(|_| give_back())?;
-        Ok(Self { inner, events: Some(EventStream::new()), verbose })
+    /// Takes the terminal. Needs a tokio runtime around it.
+    pub fn take(verbose: bool, ui: &UiSettings) -> io::Result<Self> {
+        let taken = enter(ui.mouse, ui.title);
+        let backend = CrosstermBackend::new(stdout());
+        let inner =
+            taken.and_then(|()| ratatui::Terminal::new(backend)).inspect_err(|_| give_back())?;
+        let title = ui.title.then(String::new);
+        Ok(Self {
+            inner,
+            events: Some(EventStream::new()),
+            jobs: Jobs::watch(),
+            verbose,
+            mouse: ui.mouse,
+            title,
+        })
+    }
+
+    /// Gives the terminal back and stops until the shell lets it go on; then everything is drawn anew.
+    pub async fn suspend(&mut self) -> io::Result<Msg> {
+        if !job_control::has_shell() {
+            return Ok(Msg::NoShell);
+        }
+        give_back();
+        self.jobs.stop().await;
+        self.take_again()
+    }
+
+    /// Takes the terminal after others may have used it.
+    fn take_again(&mut self) -> io::Result<Msg> {
+        // What crossterm remembers of the terminal is as old as the last taking.
+        crossterm::terminal::disable_raw_mode()?;
+        enter(self.mouse, self.title.is_some())?;
+        self.title = self.title.take().map(|_| String::new());
+        // A new one knows of nothing on the screen and draws all. (Clearing the old one would ask the terminal where
+        // its cursor is, and wait for an answer.)
+        execute!(stdout(), Clear(ClearType::All))?;
+        self.inner = ratatui::Terminal::new(CrosstermBackend::new(stdout()))?;
+        let (columns, rows) = self.size()?;
+        Ok(Msg::Continued(columns, rows))
     }
 
     /// Columns and rows.
@@ -65,16 +122,35 @@ impl Terminal {
     pub fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
         let mut viewport = Viewport::default();
         self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
+        self.entitle(model)?;
         Ok(viewport)
+    }
+
+    /// Sets the title, if it is another one.
+    fn entitle(&mut self, model: &Model) -> io::Result<()> {
+        let Some(before) = &mut self.title else { return Ok(()) };
+        let title = model.title();
+        if *before != title {
+            execute!(stdout(), SetTitle(&title))?;
+            *before = title;
+        }
+        Ok(())
     }
 
     /// The next thing the reader does; `None`: something that means nothing to us.
     pub async fn next(&mut self) -> Option<Msg> {
         let Some(events) = &mut self.events else { return std::future::pending().await };
-        match events.next().await {
-            Some(Ok(event)) => message(event),
-            // The terminal is gone: end cleanly.
-            Some(Err(_)) | None => Some(Msg::Stop),
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(Ok(event)) => message(event),
+                // The terminal is gone: end cleanly.
+                Some(Err(_)) | None => Some(Msg::Stop),
+            },
+            job = self.jobs.next() => match job {
+                JobSignal::Stop => Some(Msg::Suspend),
+                JobSignal::GoOn => Some(self.take_again().unwrap_or(Msg::Stop)),
+            },
         }
     }
 
@@ -86,16 +162,19 @@ impl Terminal {
         give_back();
     }
 
-    /// Takes the terminal again; answers with its size, which may be another one.
-    pub fn take_back(&mut self) -> io::Result<(u16, u16)> {
+    /// Whoever has the terminal was stopped with a key: so are we, and the shell lets us all go on together.
+    pub async fn stop_with_borrower(&mut self) {
+        if self.jobs.next().await == JobSignal::Stop && job_control::has_shell() {
+            self.jobs.stop().await;
+        }
+    }
+
+    /// Takes the terminal back from whoever had it.
+    pub fn take_back(&mut self) -> io::Result<Msg> {
         LENT.store(false, Ordering::Relaxed);
-        enter()?;
-        // A new one draws everything. Clearing the old one would ask the terminal for its cursor, and the answer
-        // may be read by the stream of keys.
-        execute!(stdout(), crossterm::terminal::Clear(crossterm::terminal::ClearType::All))?;
-        self.inner = ratatui::Terminal::new(ratatui::backend::CrosstermBackend::new(stdout()))?;
+        let msg = self.take_again()?;
         self.events = Some(EventStream::new());
-        self.size()
+        Ok(msg)
     }
 
     /// Tells how quick the frames were, if the reader wants to know (`-v`).
@@ -134,17 +213,25 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Puts the terminal into raw mode and on its alternate screen.
-fn enter() -> io::Result<()> {
-    crossterm::terminal::enable_raw_mode()?;
-    TAKEN.store(true, Ordering::Relaxed);
-    execute!(stdout(), crossterm::terminal::EnterAlternateScreen, EnableBracketedPaste)
-        .inspect_err(|_| give_back())
-}
-
 /// Whether somebody else has the terminal: an interrupt typed there is meant for them.
 pub fn is_lent() -> bool {
     LENT.load(Ordering::Relaxed)
+}
+
+/// Takes the terminal as it is.
+fn enter(mouse: bool, titled: bool) -> io::Result<()> {
+    crossterm::terminal::enable_raw_mode()?;
+    TAKEN.store(true, Ordering::Relaxed);
+    TITLED.store(titled, Ordering::Relaxed);
+    let (mouse, title) = (if mouse { MOUSE } else { "" }, if titled { KEEP_TITLE } else { "" });
+    execute!(stdout(), Print(TAKE), Print(mouse), Print(title))
+}
+
+/// Puts a text on the clipboard of the terminal (OSC 52), if there is one.
+pub fn copy(text: &str) {
+    if TAKEN.load(Ordering::Relaxed) {
+        execute!(stdout(), CopyToClipboard::to_clipboard_from(text)).ok();
+    }
 }
 
 /// Gives the terminal back if it was taken.
@@ -152,13 +239,8 @@ fn give_back() {
     if !TAKEN.swap(false, Ordering::Relaxed) {
         return;
     }
-    execute!(
-        stdout(),
-        DisableBracketedPaste,
-        crossterm::terminal::LeaveAlternateScreen,
-        crossterm::cursor::Show
-    )
-    .ok();
+    let title = if TITLED.swap(false, Ordering::Relaxed) { TITLE_BACK } else { "" };
+    execute!(stdout(), Print(title), Print(GIVE_BACK)).ok();
     crossterm::terminal::disable_raw_mode().ok();
 }
 
@@ -167,8 +249,27 @@ fn message(event: Event) -> Option<Msg> {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(Msg::Key(pressed(key)?)),
         Event::Paste(text) => Some(Msg::Pasted(text)),
         Event::Resize(columns, rows) => Some(Msg::Resized(columns, rows)),
-        Event::Key(_) | Event::Mouse(_) | Event::FocusGained | Event::FocusLost => None,
+        Event::Mouse(mouse) => pointed(mouse).map(Msg::Mouse),
+        Event::FocusGained => Some(Msg::Focused(true)),
+        Event::FocusLost => Some(Msg::Focused(false)),
+        Event::Key(_) => None,
     }
+}
+
+/// Clicks of the first button and the wheel mean something.
+const fn pointed(mouse: MouseEvent) -> Option<Mouse> {
+    let gesture = match mouse.kind {
+        MouseEventKind::Down(MouseButton::Left) => Gesture::Click,
+        MouseEventKind::ScrollDown => Gesture::WheelDown,
+        MouseEventKind::ScrollUp => Gesture::WheelUp,
+        MouseEventKind::Down(_)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Drag(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => return None,
+    };
+    Some(Mouse { gesture, column: mouse.column, row: mouse.row })
 }
 
 fn pressed(key: KeyEvent) -> Option<Key> {

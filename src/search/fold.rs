@@ -58,6 +58,13 @@ pub(super) fn is_dense(char: char) -> bool {
     in_script && is_of_word(char)
 }
 
+/// A text without case, accents and width.
+pub fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|char| push_folded(&mut out, char));
+    out
+}
+
 /// Appends a character without case, accent and width.
 pub(super) fn push_folded(out: &mut String, char: char) {
     if char.is_ascii() {
@@ -100,12 +107,6 @@ fn push_base(out: &mut String, char: char, depth: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn folded(text: &str) -> String {
-        let mut out = String::new();
-        text.chars().for_each(|char| push_folded(&mut out, char));
-        out
-    }
 
     #[test]
     fn case_accents_and_width_are_left_out() {

@@ -18,6 +18,29 @@ pub struct Matching {
     pub after: Option<i64>,
     /// Listed before this instant, in Unix seconds.
     pub before: Option<i64>,
+    /// Labels that rules give.
+    pub labels: Labels,
+}
+
+/// Tags that are looked for where they are also labels of entries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Labels {
+    /// An entry is of one of these feeds, or was hit by one of these rules; `None`: any entry.
+    pub wanted: Option<(BTreeSet<FeedKey>, BTreeSet<u32>)>,
+    /// It was hit by none of these rules.
+    pub excluded: BTreeSet<u32>,
+    /// And is of none of these feeds.
+    pub barred: BTreeSet<FeedKey>,
+}
+
+impl Labels {
+    /// Whether an entry of a feed fits. `hit`: whether one of some rules hit it.
+    pub fn take(&self, feed: FeedKey, hit: impl Fn(&BTreeSet<u32>) -> bool) -> bool {
+        let wanted = self.wanted.as_ref();
+        wanted.is_none_or(|(feeds, rules)| feeds.contains(&feed) || hit(rules))
+            && !self.barred.contains(&feed)
+            && !hit(&self.excluded)
+    }
 }
 
 impl Matching {
@@ -27,9 +50,10 @@ impl Matching {
             State::Unread => flags.is_unread(),
             State::Read => flags.is_read(),
             State::Starred => flags.is_starred(),
+            State::Hidden => flags.is_hidden(),
             State::Gap => false,
         };
-        flags.is_shown()
+        self.shows(flags)
             && self.takes_date(listed)
             && self.states.iter().all(|(state, wanted)| is(*state) == *wanted)
     }
@@ -38,6 +62,11 @@ impl Matching {
     pub fn takes_date(&self, listed: i64) -> bool {
         self.after.is_none_or(|after| listed >= after)
             && self.before.is_none_or(|before| listed < before)
+    }
+
+    /// Whether an entry with these marks can be meant: a hidden one only where hidden ones are looked for.
+    pub fn shows(&self, flags: Flags) -> bool {
+        flags.is_findable() && (!flags.is_hidden() || self.states.contains(&(State::Hidden, true)))
     }
 
     /// Whether gaps are looked for, not entries.

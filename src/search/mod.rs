@@ -10,7 +10,8 @@ mod matching;
 mod query;
 mod words;
 
+pub use fold::folded;
 pub use marks::{Marks, Snippet};
-pub use matching::Matching;
+pub use matching::{Labels, Matching};
 pub use query::{Field, Named, Query, QueryFlaw, State, Term, parse};
 pub use words::{Word, WordScanner};

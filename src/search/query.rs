@@ -13,10 +13,11 @@ use super::words::WordScanner;
 /// Names of fields, as they are typed.
 const FIELDS: [&str; 7] = ["feed", "tag", "title", "author", "is", "after", "before"];
 /// What `is:` takes.
-const STATES: [(&str, State); 4] = [
+const STATES: [(&str, State); 5] = [
     ("unread", State::Unread),
     ("read", State::Read),
     ("starred", State::Starred),
+    ("hidden", State::Hidden),
     ("gap", State::Gap),
 ];
 /// Parts of a query at most; what is typed beyond them is not looked at.
@@ -83,6 +84,8 @@ pub enum State {
     Read,
     /// With a star.
     Starred,
+    /// Hidden by a rule.
+    Hidden,
     /// No entry, but a place where some are missing.
     Gap,
 }
@@ -103,8 +106,8 @@ pub enum QueryFlaw {
     },
     /// `is:` takes no such word.
     #[error("'is:{word}' is not known; is: takes {}", match .nearest {
-        Some(nearest) => format!("unread, read, starred and gap: is '{nearest}' meant?"),
-        None => "unread, read, starred and gap".to_owned(),
+        Some(nearest) => format!("unread, read, starred, hidden and gap: is '{nearest}' meant?"),
+        None => "unread, read, starred, hidden and gap".to_owned(),
     })]
     State {
         /// The word.

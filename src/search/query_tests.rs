@@ -79,7 +79,7 @@ fn what_cannot_be_read_is_told_with_the_nearest_right_name() {
         ),
         (
             "is:unred",
-            "'is:unred' is not known; is: takes unread, read, starred and gap: is 'unread' meant?",
+            "'is:unred' is not known; is: takes unread, read, starred, hidden and gap: is 'unread' meant?",
         ),
         (
             "after:soon",

@@ -11,8 +11,8 @@ use crate::app::attention::{self, Concern, ROW_LINES};
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 
-/// Draws the list in the place of the entries; answers with its rows.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+/// Draws the list in the place of the entries; answers with the place of its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let focused = model.screen.focus == Pane::Entries;
     let concerns = attention::concerns(model, now);
     let place = model.screen.attention.selected.min(concerns.len().saturating_sub(1));
@@ -25,7 +25,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     if concerns.is_empty() {
         let text = "Nothing needs attention: every feed answers.";
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
-        return inside.height;
+        return inside;
     }
     let shown = usize::from(inside.height).div_ceil(ROW_LINES);
     let top = model.screen.attention.top.min(place);
@@ -36,7 +36,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         lines.extend(row(model, concern, usize::from(inside.width), selected));
     }
     frame.render_widget(Paragraph::new(lines), inside);
-    inside.height
+    inside
 }
 
 /// The lines of one feed; `selected`: it is, and whether the pane has the keys.

@@ -9,9 +9,16 @@ use super::{cells, pane, theme};
 use crate::app::model::Model;
 use crate::app::screen::Choice;
 
-/// Draws the choice over the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, choice: Choice) {
-    let Some(addition) = model.additions.get(&choice.addition) else { return };
+/// Draws the choice over the panes; answers with the place of its rows and the first one shown.
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    choice: Choice,
+) -> (Rect, u16) {
+    let Some(addition) = model.additions.get(&choice.addition) else {
+        return (Rect::default(), 0);
+    };
     let rows = u16::try_from(addition.found.len()).unwrap_or(u16::MAX).saturating_add(2);
     let [place] = Layout::vertical([Constraint::Max(rows)]).flex(Flex::Center).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(100)]).flex(Flex::Center).areas(place);
@@ -29,4 +36,5 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, choice: Cho
         )
     });
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inside);
+    (inside, u16::try_from(first).unwrap_or(u16::MAX))
 }

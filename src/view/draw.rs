@@ -17,11 +17,12 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, edit, entries, feeds, help, palette, plan, reader, status, timetable, welcome,
+    choice, dressing, edit, entries, feeds, help, mute, palette, pane, plan, reader, status,
+    timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
-use crate::app::screen::{Arrangement, Overlay, Pane, Viewport};
+use crate::app::screen::{Area, Arrangement, Overlay, Pane, Viewport};
 
 /// Smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (40, 12);
@@ -32,6 +33,13 @@ const FEEDS_COLUMNS: u16 = 30;
 
 /// Draws the model and says what was measured.
 pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
+    let viewport = draw_roles(frame, model, now);
+    dressing::dress(frame.buffer_mut(), &model.screen.appearance);
+    viewport
+}
+
+/// Draws everything, with roles in the place of colours.
+fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let text = format!(
@@ -39,13 +47,16 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewpor
             SMALLEST.0, SMALLEST.1, area.width, area.height
         );
         frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), area);
-        return model.screen.viewport;
+        return nowhere(model);
     }
-    let [panes, bottom] =
-        Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(area);
+    let tour_lines = status::tour_lines(model, area.width);
+    let tour_rows = Constraint::Length(u16::try_from(tour_lines.len()).unwrap_or(0));
+    let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1)];
+    let [panes, tour, bottom] = Layout::vertical(rows).areas(area);
+    frame.render_widget(Paragraph::new(tour_lines), tour);
     let viewport = if model.feeds.is_empty() {
         welcome::draw(frame, panes);
-        model.screen.viewport
+        nowhere(model)
     } else {
         draw_panes(frame, panes, model, now)
     };
@@ -80,24 +91,33 @@ fn draw_overlay(
             Viewport { help_lines, ..viewport }
         }
         Overlay::Choice(choice) => {
-            choice::draw(frame, panes, model, *choice);
-            viewport
+            let (rows, top) = choice::draw(frame, panes, model, *choice);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Palette(palette) => {
-            palette::draw(frame, panes, palette, &model.settings.keys);
-            viewport
+            let (rows, top) = palette::draw(frame, panes, palette, &model.settings.keys);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
-        Overlay::Plan(pane) => {
-            let (plan_lines, overlay_rows) = plan::draw(frame, beside, model, pane, now);
-            Viewport { plan_lines, overlay_rows, ..viewport }
+        Overlay::Plan(shown) => {
+            let (plan_lines, rows) = plan::draw(frame, beside, model, shown, now);
+            let overlay = pane::area(rows);
+            Viewport { plan_lines, overlay_rows: rows.height, overlay, ..viewport }
         }
-        Overlay::Timetable(pane) => {
-            let overlay_rows = timetable::draw(frame, beside, model, *pane, now);
-            Viewport { overlay_rows, ..viewport }
+        Overlay::Timetable(shown) => {
+            let rows = timetable::draw(frame, beside, model, *shown, now);
+            Viewport { overlay_rows: rows.height, overlay: pane::area(rows), ..viewport }
         }
         Overlay::Edit(form) => {
-            edit::draw(frame, panes, form);
-            viewport
+            let (rows, top) = edit::draw(frame, panes, form);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
+        }
+        Overlay::Mute(form) => {
+            let (rows, top) = mute::draw(frame, panes, model, form);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
+        }
+        Overlay::Rules(list) => {
+            let (rows, top) = mute::draw_list(frame, panes, model, *list, now);
+            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Prompt(_) => viewport,
     }
@@ -138,22 +158,39 @@ fn places(area: Rect, model: &Model) -> Places {
     }
 }
 
+/// What was measured before, without places.
+const fn nowhere(model: &Model) -> Viewport {
+    let nowhere = Area { column: 0, row: 0, columns: 0, rows: 0 };
+    Viewport {
+        feeds: nowhere,
+        entries: nowhere,
+        reader: nowhere,
+        overlay: nowhere,
+        overlay_top: 0,
+        ..model.screen.viewport
+    }
+}
+
 fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Viewport {
     let places = places(area, model);
     // A pane that is not shown keeps the sizes it had, so that its text need not be laid out again.
-    let mut viewport = model.screen.viewport;
+    let mut viewport = nowhere(model);
     if let Some(area) = places.feeds {
-        viewport.feeds_rows = feeds::draw(frame, area, model, now);
+        let rows = feeds::draw(frame, area, model, now);
+        (viewport.feeds, viewport.feeds_rows) = (pane::area(rows), rows.height);
     }
     if let Some(area) = places.entries {
-        viewport.entries_rows = if attention::is_open(model) {
+        let rows = if attention::is_open(model) {
             super::attention::draw(frame, area, model, now)
         } else {
             entries::draw(frame, area, model, now)
         };
+        (viewport.entries, viewport.entries_rows) = (pane::area(rows), rows.height);
     }
     if let Some(area) = places.reader {
-        (viewport.reader_columns, viewport.reader_rows) = reader::draw(frame, area, model, now);
+        let text = reader::draw(frame, area, model, now);
+        viewport.reader = pane::area(text);
+        (viewport.reader_columns, viewport.reader_rows) = (text.width, text.height);
     }
     if let Some(area) = places.entries.filter(|_| !attention::is_open(model)) {
         entries::draw_mark(frame, area, model);

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::{cells, pane, theme};
-use crate::app::editing::{EditForm, EditRow, EditValue};
+use crate::app::editing::{EditForm, EditValue};
 use crate::app::prompting::Prompt;
 
 /// Columns of the dialog at most.
@@ -16,8 +16,8 @@ const LABEL_CELLS: (usize, usize) = (27, 17);
 /// Lines below the form.
 const BOTTOM_LINES: u16 = 2;
 
-/// Draws the dialog over the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
+/// Draws the dialog over the panes; answers with the place of its lines and the first one shown.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> (Rect, u16) {
     let rows = u16::try_from(form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
     let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
@@ -27,11 +27,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
     let inside = pane::bordered(frame, place, "Edit ─ Enter saves, Esc gives up", true);
     let [fields, bottom] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(BOTTOM_LINES)]).areas(inside);
-    draw_fields(frame, fields, form);
+    let top = draw_fields(frame, fields, form);
     draw_bottom(frame, bottom, form);
+    (fields, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
+/// Draws the lines; answers with the first one shown.
+fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> usize {
     let width = usize::from(area.width);
     let (long, short) = LABEL_CELLS;
     let label_cells = if width >= 60 { long } else { short };
@@ -43,7 +45,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
         let selected = place == form.selected;
         let style = if selected { theme::KEY } else { theme::TEXT };
         let mut spans = vec![Span::styled(label(row.field.label()), style)];
-        spans.extend(value_spans(row, selected, room));
+        spans.extend(value_spans(&row.value, &row.hint, selected, room));
         lines.push(Line::from(spans));
     }
     let height = usize::from(area.height);
@@ -60,22 +62,29 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) {
         let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
         frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
     }
+    top
 }
 
-fn value_spans(row: &EditRow, selected: bool, room: usize) -> Vec<Span<'static>> {
-    match &row.value {
+/// What stands in a line of a form.
+pub(super) fn value_spans(
+    value: &EditValue,
+    hint: &str,
+    selected: bool,
+    room: usize,
+) -> Vec<Span<'static>> {
+    match value {
         EditValue::Line(prompt) if prompt.text.is_empty() => {
             // The cursor stands before the hint.
             let before = if selected { " " } else { "" };
-            let hint = cells::cut(&format!("{before}{}", row.hint), room);
+            let hint = cells::cut(&format!("{before}{hint}"), room);
             vec![Span::styled(hint, theme::DIM)]
         }
         EditValue::Line(prompt) if selected => vec![Span::raw(seen_part(prompt, room).0)],
         EditValue::Line(prompt) => vec![Span::raw(cells::cut(&prompt.text, room))],
         EditValue::Choice { words, chosen } => {
-            let word = words.get(*chosen).copied().unwrap_or_default();
+            let word = words.get(*chosen).map(String::as_str).unwrap_or_default();
             let text = if selected { format!("← {word} →") } else { word.to_owned() };
-            let hint = if *chosen == 0 { format!(" {}", row.hint) } else { String::new() };
+            let hint = if *chosen == 0 { format!(" {hint}") } else { String::new() };
             let left = room.saturating_sub(cells::width(&text));
             vec![
                 Span::raw(cells::cut(&text, room)),
@@ -86,7 +95,7 @@ fn value_spans(row: &EditRow, selected: bool, room: usize) -> Vec<Span<'static>>
 }
 
 /// The part of a line around its cursor, and the cursor's column in it.
-fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
+pub(super) fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
     let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);
     let fits = |at: &usize| cells::width(before.get(*at..).unwrap_or_default()) < room.max(1);

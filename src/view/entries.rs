@@ -12,6 +12,7 @@ use crate::app::feeds_pane::FeedsRow;
 use crate::app::gap_rows::{self, GapLines};
 use crate::app::listing::{Row, RowKey, RowOrder, Show, day_of};
 use crate::app::model::Model;
+use crate::app::ruling;
 use crate::app::screen::Pane;
 use crate::app::searching::Search;
 use crate::history::{FeedKey, GapKey};
@@ -25,8 +26,8 @@ const ROOMY_CELLS: usize = 56;
 /// Cells of a feed's title beside its state at least.
 const TITLE_CELLS_MIN: usize = 4;
 
-/// Draws the pane; answers with its rows.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+/// Draws the pane; answers with the place of its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let focused = model.screen.focus == Pane::Entries;
     let list = &model.screen.list;
     let place = if list.total == 0 { String::new() } else { place(model) };
@@ -38,7 +39,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
             Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
             inside,
         );
-        return inside.height;
+        return inside;
     }
     let mut lines = Vec::new();
     let mut day = None;
@@ -64,7 +65,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         place = place.saturating_add(1);
     }
     frame.render_widget(Paragraph::new(lines), inside);
-    inside.height
+    inside
 }
 
 /// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the
@@ -129,6 +130,7 @@ fn title(model: &Model, room: usize) -> String {
         Show::All => name,
         Show::Unread => format!("{name} ─ unread only"),
         Show::Starred => format!("{name} ─ starred only"),
+        Show::Hidden => format!("{name} ─ hidden by rules"),
     }
 }
 
@@ -166,6 +168,9 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Starred) => {
             "Nothing is starred here: f shows all entries."
+        }
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Hidden) => {
+            "No rule hides anything here: f shows all entries."
         }
     }
     .to_owned()
@@ -241,13 +246,18 @@ fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'stat
     // Where no day headings stand, each row has its date.
     let ranked = model.screen.list.order == RowOrder::BestFirst;
     let form = if width < ROOMY_CELLS { " %Y-%m" } else { " %Y-%m-%d" };
+    let labels = ruling::labels(model, &row.ruled).flat_map(|label| [" #", label]);
+    let labels = labels.collect::<String>();
+    let labels = cells::cut(&labels, width / 4);
     let dated = row.listed.with_timezone(&model.zone).format(form);
     let date = if ranked { dated.to_string() } else { String::new() };
     let fixed =
         cells::width(&name).saturating_add(gap.len()).saturating_add(date.len()).saturating_add(4);
+    let fixed = fixed.saturating_add(cells::width(&labels));
     let mut spans = vec![Span::styled(format!("{mark} "), style)];
     let title = cells::fit(title, width.saturating_sub(fixed));
     spans.extend(theme::with_hits(&title, style, &model.screen.marks));
+    spans.push(Span::styled(labels, theme::KEY));
     spans.push(Span::styled(format!(" {star}"), theme::STAR));
     spans.push(Span::styled(format!("{gap}{name}{date}"), theme::DIM));
     Line::from(spans)

@@ -14,12 +14,16 @@ use crate::app::gap_rows;
 use crate::app::model::Model;
 use crate::app::screen::Pane;
 use crate::app::subscription::Subscription;
+use crate::app::tag_tree;
 
 /// Cells of the time to the next poll, with the mark of the reader's pace.
 const WHEN_CELLS: usize = 4;
 
-/// Draws the pane; answers with its rows.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
+/// Cells that each step down the tree of tags is moved to the right.
+const INDENT_CELLS: usize = 2;
+
+/// Draws the pane; answers with the place of its rows.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let focused = model.screen.focus == Pane::Feeds;
     let title = match model.screen.feeds.order {
         SortOrder::Title => "Feeds",
@@ -41,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         })
         .collect();
     frame.render_widget(Paragraph::new(lines), inside);
-    inside.height
+    inside
 }
 
 fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
@@ -75,12 +79,16 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
             (cells::ends(&format!(" ⌕ {name}"), &format!("{count} "), width), weight)
         }
         FeedsRow::Tag(tag, _) => {
-            (cells::ends(&format!(" ▾ {tag}"), &format!("{count} "), width), theme::HEADING)
+            let sign = if tag_tree::is_folded(model, row) { "▸" } else { "▾" };
+            let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
+            let name = tag.rsplit('/').next().unwrap_or_default();
+            let left = format!(" {indent}{sign} {name}");
+            (cells::ends(&left, &format!("{count} "), width), theme::HEADING)
         }
-        FeedsRow::Feed(key, nested) => {
+        FeedsRow::Feed(key, below) => {
             let Some(feed) = model.feeds.get(key) else { return (String::new(), theme::TEXT) };
-            let indent = if *nested { "   " } else { " " };
-            let left = format!("{indent}{}", feed.record.shown_title());
+            let indent = " ".repeat(below.saturating_mul(INDENT_CELLS));
+            let left = format!(" {indent}{}", feed.record.shown_title());
             let style = if feed.is_gone() { theme::DIM } else { weight };
             (cells::ends(&left, &format!("{count} {}", right_end(model, feed, now)), width), style)
         }

@@ -18,8 +18,13 @@ const NAME_CELLS: usize = 17;
 /// Below this width what a command does is left to its name.
 const HELP_CELLS_MIN: usize = 12;
 
-/// Draws the palette at the bottom of the panes.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, palette: &Palette, keys: &Keymap) {
+/// Draws the palette at the bottom of the panes; answers with the place of its rows and the first one shown.
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    palette: &Palette,
+    keys: &Keymap,
+) -> (Rect, u16) {
     let rows = u16::try_from(palette.found.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
     let [place] = Layout::vertical([Constraint::Max(rows)]).flex(Flex::End).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(CELLS)]).flex(Flex::Start).areas(place);
@@ -37,6 +42,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, palette: &Palette, keys: &
         lines.push(Line::styled(" no command is like this", theme::DIM));
     }
     frame.render_widget(Paragraph::new(lines), inside);
+    (inside, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
 fn row(binding: &Binding, keys: &str, selected: bool, width: usize) -> Line<'static> {

@@ -7,12 +7,18 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Clear};
 
 use super::{cells, theme};
+use crate::app::screen::Area;
 
 /// Clears a place for a pane, but for the first column where it shares its border with a neighbour.
 pub(super) fn clear_beside(frame: &mut Frame<'_>, area: Rect) {
     let shared = u16::from(area.x > 0);
     let (x, width) = (area.x.saturating_add(shared), area.width.saturating_sub(shared));
     frame.render_widget(Clear, Rect { x, width, ..area });
+}
+
+/// A place on the screen as the model knows it.
+pub(super) const fn area(place: Rect) -> Area {
+    Area { column: place.x, row: place.y, columns: place.width, rows: place.height }
 }
 
 /// A pane's border with its title; the inside is given back.
@@ -29,13 +35,17 @@ pub(super) fn counted(
     focused: bool,
 ) -> Rect {
     let title = cells::cut(title, usize::from(area.width).saturating_sub(4));
-    let style = if focused { theme::BORDER_FOCUSED } else { theme::DIM };
+    let style = if focused { theme::BORDER_FOCUSED } else { theme::BORDER };
     let block =
         Block::new().borders(Borders::ALL).border_style(style).merge_borders(MergeStrategy::Exact);
     let block = if title.is_empty() {
         block
     } else {
-        block.title(Line::from(format!(" {title} ")).style(theme::TEXT))
+        block.title(Line::from(format!(" {title} ")).style(if focused {
+            theme::UNREAD
+        } else {
+            theme::TEXT
+        }))
     };
     let block = if place.is_empty() {
         block

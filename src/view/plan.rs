@@ -48,16 +48,18 @@ pub(super) struct Ink {
     pub(super) now: DateTime<Utc>,
 }
 
-/// Draws the pane; answers with its lines and its rows.
+/// Draws the pane; answers with its lines and the place of its rows.
 pub(super) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
     model: &Model,
     shown: &PlanPane,
     now: DateTime<Utc>,
-) -> (u16, u16) {
+) -> (u16, Rect) {
     pane::clear_beside(frame, area);
-    let Some(feed) = model.feeds.get(&shown.feed) else { return (0, 0) };
+    let Some(feed) = model.feeds.get(&shown.feed) else {
+        return (0, Rect::default());
+    };
     let zone = if shown.utc { Tz::UTC } else { model.zone };
     let title = format!("Plan ─ {} {}", feed.record.shown_title(), pace_sign(feed));
     let other = match (model.zone, shown.utc) {
@@ -81,7 +83,7 @@ pub(super) fn draw(
         })
         .collect();
     frame.render_widget(Paragraph::new(seen), inside);
-    (count, inside.height)
+    (count, inside)
 }
 
 /// ▲ more often, ▼ less often.

@@ -7,7 +7,7 @@
 //! • published, ○ polled in the coming week, ◉ both
 //! ```
 
-use ratatui::style::{Color, Style};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::plan::{Ink, heading, instant, sentence};
@@ -19,10 +19,10 @@ use crate::app::picturing::{RhythmHour, RhythmPicture};
 /// Signs of what is expected, the least first: they tell without colours too.
 const SHADES: [(&str, Style); 5] = [
     ("·", theme::DIM),
-    ("░", Style::new().fg(Color::Blue)),
-    ("▒", Style::new().fg(Color::Cyan)),
-    ("▓", Style::new().fg(Color::Yellow)),
-    ("█", Style::new().fg(Color::Red)),
+    ("░", theme::HEAT[0]),
+    ("▒", theme::HEAT[1]),
+    ("▓", theme::HEAT[2]),
+    ("█", theme::HEAT[3]),
 ];
 /// Cells before the hours.
 const DAY_CELLS: usize = 5;

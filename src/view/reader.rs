@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
@@ -11,6 +11,7 @@ use crate::app::full_text::Source;
 use crate::app::gap_rows;
 use crate::app::listing::RowKey;
 use crate::app::model::Model;
+use crate::app::ruling;
 use crate::app::screen::{Pane, Reader};
 use crate::app::wishing;
 use crate::feed::text::one_line;
@@ -22,25 +23,21 @@ const TITLE_LINES: usize = 4;
 /// Lines of feed, author and date at most.
 const ORIGIN_LINES: usize = 2;
 
-/// Draws the pane; answers with columns and rows of its text.
-pub(super) fn draw(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    model: &Model,
-    now: DateTime<Utc>,
-) -> (u16, u16) {
+/// Draws the pane; answers with the place of its text.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Rect {
     let inside = pane::bordered(frame, area, "", model.screen.focus == Pane::Reader);
+    let inside = column(model, inside);
     if let Some(gap) = selected_gap(model, now) {
         let said = wishing::explained(&gap, model.zone).join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
-        return (inside.width, inside.height);
+        return inside;
     }
     let Some(reader) = &model.screen.reader else {
         let hint =
             vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
         frame.render_widget(Paragraph::new(Line::from(hint)), inside);
-        return (inside.width, inside.height);
+        return inside;
     };
     let lines = head_lines(model, reader, usize::from(inside.width));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
@@ -48,7 +45,17 @@ pub(super) fn draw(
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     frame.render_widget(Paragraph::new(lines), head);
     draw_text(frame, text, reader, &model.screen.marks);
-    (text.width, text.height)
+    text
+}
+
+/// Where the text stands: alone on the screen it is a column in the middle.
+fn column(model: &Model, inside: Rect) -> Rect {
+    if !model.screen.zoomed || model.screen.focus != Pane::Reader {
+        return inside;
+    }
+    let width = [Constraint::Max(model.settings.ui.text_width)];
+    let [column] = Layout::horizontal(width).flex(Flex::Center).areas(inside);
+    column
 }
 
 /// The gap that is selected, if one is: the pane explains it.
@@ -75,6 +82,9 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     let mut lines: Vec<Line<'static>> = Vec::new();
     lines.extend(title.into_iter().map(|line| Line::styled(line, theme::UNREAD)));
     lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
+    for reason in ruling::reasons(model, &reader.entry) {
+        lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
+    }
     lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
     lines.push(Line::default());
     lines

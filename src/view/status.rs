@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
@@ -16,12 +17,16 @@ use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
 use crate::app::screen::{Overlay, Pane};
+use crate::app::tagging;
+use crate::app::touring::Tour;
 use crate::app::traffic::{WaitsFor, site_of};
 
 /// A message stays this long, unless a key is pressed before.
 const NOTICE_SECONDS: i64 = 12;
 /// Lines of a message at most; those beyond the bottom one lie over the panes.
 const NOTICE_LINES: usize = 3;
+/// Lines of the tour at most.
+const TOUR_LINES: usize = 2;
 
 /// Draws the line.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
@@ -29,7 +34,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         &model.screen.overlay
     {
         let search = model.screen.search.as_ref();
-        draw_prompt(frame, area, prompt, search.and_then(|search| search.flaw.as_deref()));
+        let offered = tagging::offered(model, prompt).join(" · ");
+        let flaw = search.and_then(|search| search.flaw.as_deref());
+        let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
+        let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));
+        draw_prompt(frame, area, prompt, behind);
         return;
     }
     if let Some(Overlay::Help(help)) = &model.screen.overlay
@@ -47,17 +56,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let notice = model.screen.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
     });
-    let (mut lines, style) = match notice {
-        Some(notice) => {
-            let style = if notice.trouble { theme::TROUBLE } else { theme::TEXT };
-            (cells::wrap(&notice.text, room.saturating_sub(1), NOTICE_LINES), style)
-        }
-        None => (vec![progress(model, now)], theme::DIM),
+    let wrapped = |text: &str, style: Style| {
+        let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
+        lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
     };
-    let last = lines.pop().unwrap_or_default();
+    let mut lines = match notice {
+        Some(notice) => {
+            wrapped(&notice.text, if notice.trouble { theme::TROUBLE } else { theme::TEXT })
+        }
+        None => vec![(progress(model, now), theme::DIM)],
+    };
+    let (last, style) = lines.pop().unwrap_or_default();
     if !lines.is_empty() {
-        let lines: Vec<Line<'_>> =
-            lines.into_iter().map(|line| Line::styled(format!(" {line}"), style)).collect();
+        let lines: Vec<Line<'_>> = lines
+            .into_iter()
+            .map(|(line, style)| Line::styled(format!(" {line}"), style))
+            .collect();
         let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
         let above = Rect { y: area.y.saturating_sub(rows), height: rows, ..area };
         frame.render_widget(Clear, above);
@@ -70,8 +84,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     frame.render_widget(Paragraph::new(line), area);
 }
 
-/// Draws a line being typed, and behind it what is wrong with it.
-fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, flaw: Option<&str>) {
+/// The lines of the tour at a width; none: there is no tour.
+pub(super) fn tour_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
+    let room = usize::from(columns).saturating_sub(2);
+    let tour = model.screen.tour.and_then(Tour::line);
+    let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
+    lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
+}
+
+/// Draws a line being typed, and behind it what is wrong with it, or what it may become.
+fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Option<(&str, Style)>) {
     let width = usize::from(area.width);
     let label = cells::cut(prompt.label(), width.saturating_sub(12));
     let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
@@ -86,7 +108,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, flaw: Option<
     let line = Line::from(vec![
         Span::styled(label.clone(), theme::KEY),
         Span::raw(cells::cut(shown, room)),
-        Span::styled(flaw.map(|flaw| format!("   {flaw}")).unwrap_or_default(), theme::TROUBLE),
+        behind.map(|(text, style)| Span::styled(format!("   {text}"), style)).unwrap_or_default(),
     ]);
     frame.render_widget(Paragraph::new(line), area);
     let cursor =

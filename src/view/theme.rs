@@ -1,38 +1,58 @@
-//! Every colour once. The sixteen colours of the terminal, so that the reader's own scheme is kept.
+//! The roles of what is drawn, as styles that stand for them.
+//!
+//! Drawing names roles only: a role of a text is written as its foreground, a role of a row as its background, both
+//! as an indexed colour that is none. When all is drawn, [`super::dressing`] puts the theme's colours and accents in
+//! their places. So no function that draws knows a theme, and a theme can be changed without drawing otherwise.
 
 use ratatui::style::{Color, Modifier, Style};
 
 use ratatui::text::Span;
 
 use crate::app::lines::{Role, StyledSpan};
+use crate::app::theme::ThemeRole;
 use crate::search::Marks;
+
+const fn text(role: ThemeRole) -> Style {
+    Style::new().fg(Color::Indexed(role as u8))
+}
+
+const fn row(role: ThemeRole) -> Style {
+    Style::new().bg(Color::Indexed(role as u8))
+}
 
 /// Running text.
 pub(super) const TEXT: Style = Style::new();
 /// What is less important.
-pub(super) const DIM: Style = Style::new().fg(Color::DarkGray);
+pub(super) const DIM: Style = text(ThemeRole::Dim);
 /// What has not been read.
-pub(super) const UNREAD: Style = Style::new().add_modifier(Modifier::BOLD);
+pub(super) const UNREAD: Style = text(ThemeRole::Unread);
 /// Day headings and tags.
-pub(super) const HEADING: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+pub(super) const HEADING: Style = text(ThemeRole::Heading);
 /// The selected row of the pane that has the keys.
-pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
+pub(super) const SELECTED: Style = row(ThemeRole::Selected);
 /// The selected row of another pane.
-pub(super) const SELECTED_ELSEWHERE: Style = Style::new().add_modifier(Modifier::UNDERLINED);
+pub(super) const SELECTED_ELSEWHERE: Style = row(ThemeRole::SelectedElsewhere);
 /// A star.
-pub(super) const STAR: Style = Style::new().fg(Color::Yellow);
+pub(super) const STAR: Style = text(ThemeRole::Star);
 /// Something is missing.
-pub(super) const GAP: Style = Style::new().fg(Color::Magenta);
+pub(super) const GAP: Style = text(ThemeRole::Gap);
 /// Something is wrong.
-pub(super) const TROUBLE: Style = Style::new().fg(Color::Red);
+pub(super) const TROUBLE: Style = text(ThemeRole::Trouble);
+/// The border of a pane.
+pub(super) const BORDER: Style = text(ThemeRole::Border);
 /// The border of the pane that has the keys.
-pub(super) const BORDER_FOCUSED: Style = Style::new().fg(Color::Cyan);
+pub(super) const BORDER_FOCUSED: Style = text(ThemeRole::BorderFocused);
 /// Keys in hints and help.
-pub(super) const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
-
+pub(super) const KEY: Style = text(ThemeRole::Key);
+/// The shades of a picture of the week, the least first.
+pub(super) const HEAT: [Style; 4] = [
+    text(ThemeRole::Heat1),
+    text(ThemeRole::Heat2),
+    text(ThemeRole::Heat3),
+    text(ThemeRole::Heat4),
+];
 /// A word that was looked for, over the style of its text.
-pub(super) const HIT: Style =
-    Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
+pub(super) const HIT: Style = text(ThemeRole::Hit);
 
 /// A text with the words that were looked for marked in it.
 pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'static>> {
@@ -59,10 +79,10 @@ pub(super) fn of_span(span: &StyledSpan) -> Style {
     let mut style = match span.role {
         Role::Text => TEXT,
         Role::Heading(_) => HEADING,
-        Role::Link => Style::new().fg(Color::Blue).add_modifier(Modifier::UNDERLINED),
-        Role::Code | Role::Preformatted => Style::new().fg(Color::Green),
-        Role::Image | Role::Embed => Style::new().fg(Color::Magenta),
-        Role::LinkNumber | Role::ListMarker => Style::new().fg(Color::Cyan),
+        Role::Link => text(ThemeRole::Link),
+        Role::Code | Role::Preformatted => text(ThemeRole::Code),
+        Role::Image | Role::Embed => text(ThemeRole::Image),
+        Role::LinkNumber | Role::ListMarker => text(ThemeRole::Number),
         Role::Caption
         | Role::Note
         | Role::QuoteBar

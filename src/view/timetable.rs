@@ -24,14 +24,14 @@ const SUM_LINES: usize = 2;
 /// Cells of the reason.
 const REASON_CELLS: usize = 28;
 
-/// Draws the timetable; answers with its rows.
+/// Draws the timetable; answers with the place of its rows.
 pub(super) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
     model: &Model,
     shown: TimetablePane,
     now: DateTime<Utc>,
-) -> u16 {
+) -> Rect {
     pane::clear_beside(frame, area);
     let count = model.timetable.len();
     let place = format!("{}/{count}", shown.selected.saturating_add(1).min(count));
@@ -56,7 +56,7 @@ pub(super) fn draw(
         let lines = words.into_iter().map(|line| Line::styled(format!(" {line}"), theme::DIM));
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), bottom);
     }
-    inside.height
+    inside
 }
 
 /// The rows, and below them, if there is room, what all feeds cost.

@@ -8,13 +8,14 @@ use crate::binary::Program;
 const GLOBAL: [&str; 5] = ["--data-dir", "--config", "--offline", "-v", "--help"];
 
 /// All commands there are or will be, with their arguments and flags. One that is not built yet is passed over.
-const COMMANDS: [(&str, &[&str]); 23] = [
+const COMMANDS: [(&str, &[&str]); 24] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
     ("export", &["FILE"]),
     ("feeds", &["--json"]),
-    ("entries", &["FEED", "--unread", "--starred", "--since", "--limit", "--json"]),
+    ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
+    ("rules", &["--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
     ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
     ("watch", &[]),

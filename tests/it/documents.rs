@@ -1,5 +1,9 @@
 //! Feed documents and pages as text.
 
+use chrono::TimeDelta;
+
+use crate::world::start;
+
 /// An RSS document with entries `PREFIX-1` to `PREFIX-COUNT`, newest first.
 pub(crate) fn rss(title: &str, prefix: &str, count: u32) -> String {
     let items: String = (1..=count).rev().map(|number| item(prefix, number)).collect();
@@ -33,4 +37,20 @@ pub(crate) fn page(title: &str, feeds: &[(&str, &str)]) -> String {
 /// Bytes that mean nothing.
 pub(crate) fn garbage() -> Vec<u8> {
     (0_u32..4000).map(|n| u8::try_from(n.wrapping_mul(2_654_435_761) >> 24).unwrap()).collect()
+}
+
+/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
+pub fn dated_rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
+    let mut items = String::new();
+    for (guid, title, hours, markup) in entries {
+        let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
+        let item = format!(
+            "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
+             <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
+        );
+        items.push_str(&item);
+    }
+    format!(
+        "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
+    )
 }

@@ -10,7 +10,8 @@ use backissue::io::http::{Http, Limits};
 use backissue::io::publisher::{Publisher, PublisherAnswer};
 use chrono::TimeDelta;
 
-use crate::world::{Scripted, World, rss};
+use crate::scripted::Scripted;
+use crate::world::{World, rss};
 
 const NOTES: &str = "https://site.example/feed";
 const PAGE: &str = "https://site.example/n2";

@@ -3,8 +3,13 @@
 //!
 //! `BACKISSUE_KEYS=5000` presses more keys than the ordinary run.
 
+use std::fmt::Write as _;
+
+use backissue::app::msg::Msg;
+use backissue::app::pointing::{Gesture, Mouse};
 use backissue::app::subscription::SubscriptionRecord;
 use backissue::demo::{DemoRequest, DemoSite};
+use backissue::filters::EntryRule;
 use backissue::history::{EntryKey, Flags};
 
 use crate::world::{World, start};
@@ -51,6 +56,14 @@ impl Dice {
         usize::try_from(self.0 % u64::try_from(below).unwrap()).unwrap()
     }
 
+    /// A click or a step of the wheel anywhere on a screen, or beside it.
+    fn mouse(&mut self, columns: u16, rows: u16) -> Mouse {
+        let gestures = [Gesture::Click, Gesture::Click, Gesture::WheelDown, Gesture::WheelUp];
+        let mut below = |most: u16| u16::try_from(self.roll(usize::from(most) + 1)).unwrap();
+        let (column, row) = (below(columns), below(rows));
+        Mouse { gesture: gestures[self.roll(gestures.len())], column, row }
+    }
+
     fn key(&mut self) -> String {
         if self.roll(3) == 0 {
             return NAMED[self.roll(NAMED.len())].to_owned();
@@ -83,7 +96,7 @@ fn demo() -> World {
 }
 
 /// What the reader can change, and what has been kept of every feed.
-fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
+fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryRule>) {
     let keys: Vec<EntryKey> = world
         .model
         .feeds
@@ -92,7 +105,9 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
         .collect();
     let entries = world.store.entries(&keys).unwrap();
     let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
-    (records, entries.into_iter().map(|(_, _, flags)| flags).collect())
+    let rules = world.store.rules().unwrap();
+    assert_eq!(rules, world.model.rules.list, "rules are durable");
+    (records, entries.into_iter().map(|(_, _, flags)| flags).collect(), rules)
 }
 
 #[test]
@@ -109,6 +124,13 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
         let before = state(&mut world);
         let mut pressed = String::new();
         for _ in 0..STRETCH {
+            if dice.roll(6) == 0 {
+                let mouse = dice.mouse(columns, rows);
+                write!(pressed, "{mouse:?}").ok();
+                world.tell(Msg::Mouse(mouse));
+                world.draw();
+                continue;
+            }
             let key = dice.key();
             pressed.push_str(&key);
             world.press(&key);

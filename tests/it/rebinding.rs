@@ -29,7 +29,8 @@ fn bound(keys: &[(&str, &str)]) -> Settings {
 }
 
 fn configured(world: &mut World, settings: Settings) {
-    let read = Reconfigured::Read { settings: Box::new(settings), notes: Vec::new() };
+    let appearance = world.model.screen.appearance.clone();
+    let read = Reconfigured::Read { settings: Box::new(settings), appearance, notes: Vec::new() };
     world.tell(Msg::Configured(Box::new(read)));
 }
 

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use backissue::app::effect::Effect;
-use backissue::app::fetching::{
-    Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
-};
+use backissue::app::effect::{Effect, RenderWanted, RenderedEntry};
+use backissue::app::fetching::{AnswerHeaders, Request};
 use backissue::app::key::Key;
+use backissue::app::learning::LearnWanted;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
@@ -17,36 +16,19 @@ use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
-use backissue::history::adaptor::read_listing;
 use backissue::history::{FeedKey, Merged};
-use backissue::io::article::extract;
-use backissue::io::http::read_body;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
+use backissue::schedule::learning::learn;
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-pub use crate::world_made::rss;
-use crate::world_made::{learned, line_of, rendered};
+pub use crate::documents::dated_rss as rss;
 
-/// One answer of the table.
-#[derive(Debug, Clone, Default)]
-pub struct Scripted {
-    pub status: u16,
-    pub etag: Option<&'static str>,
-    /// Its other headers.
-    pub headers: AnswerHeaders,
-    pub body: String,
-    /// It answers with the whole document even to its own tag.
-    pub deaf: bool,
-    /// It redirects: by which status, and where to.
-    pub leads: Option<(u16, String)>,
-    /// There is no answer.
-    pub fails: Option<Failure>,
-}
+pub use crate::scripted::Scripted;
 
 /// The world.
 pub struct World {
@@ -58,6 +40,10 @@ pub struct World {
     pub requests: Vec<Request>,
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
+    /// Texts put on the clipboard.
+    pub copied: Vec<String>,
+    /// How often the shell was gone back to.
+    pub suspended: u32,
     /// Commands started.
     pub ran: Vec<Errand>,
     /// What the desktop was told.
@@ -89,6 +75,8 @@ impl World {
             opened: Vec::new(),
             ran: Vec::new(),
             notes: Vec::new(),
+            copied: Vec::new(),
+            suspended: 0,
             quit: false,
             store,
             size: (columns, rows),
@@ -246,9 +234,10 @@ impl World {
             Effect::LoadEntry(key) => {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
-                let place = self.store.place(key).unwrap();
-                let full = self.store.full_text(key).unwrap();
-                let entry = LoadedEntry { key, kept, flags, body, place, full };
+                let (place, full) =
+                    (self.store.place(key).unwrap(), self.store.full_text(key).unwrap());
+                let ruled = self.store.ruled_by(key);
+                let entry = LoadedEntry { key, kept, flags, body, place, full, ruled };
                 Some(Msg::EntryLoaded(Box::new(entry)))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
@@ -258,6 +247,20 @@ impl World {
             }
             Effect::SaveFullText(key, full) => {
                 self.store.save_full_text(key, &full).unwrap();
+                None
+            }
+            Effect::Run(errand) => {
+                let purpose = errand.purpose;
+                self.ran.push(*errand);
+                Some(Msg::Ran(purpose, Ok(None)))
+            }
+            Effect::ReadForPipe(key, command) => {
+                let news = self.store.news(&[(key.feed, key.seq..key.seq + 1)]).unwrap();
+                Some(Msg::PipeRead(Box::new(news.into_iter().next()?), command))
+            }
+            Effect::ReadNews(ranges) => Some(Msg::NewsRead(self.store.news(&ranges).unwrap())),
+            Effect::Notify(text, _) => {
+                self.notes.push(text);
                 None
             }
             Effect::LoadPolls(feed) => {
@@ -279,25 +282,35 @@ impl World {
                 self.bring_index_in_line();
                 Some(Msg::FoundCounted(self.store.count_found(&wanted).unwrap()))
             }
+            Effect::SaveRules(rules) => {
+                self.store.save_rules(&rules).unwrap();
+                Some(Msg::RulesSaved)
+            }
+            Effect::PreviewRule(number, rule) => {
+                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
+                Some(Msg::RulePreviewed(number, Box::new(found.preview)))
+            }
+            Effect::FindHits(rule) => {
+                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
+                Some(Msg::HitsFound(rule.id, found.keys))
+            }
+            Effect::Rule(wish) => Some(Msg::Ruled(Box::new(self.store.rule(&wish).unwrap()))),
+            Effect::SaveFolded(folded) => {
+                self.store.save_folded(&folded).unwrap();
+                None
+            }
+            Effect::CountRuled => Some(Msg::RuledCounted(self.store.count_ruled().unwrap())),
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
             }
-            Effect::Run(errand) => {
-                let purpose = errand.purpose;
-                self.ran.push(*errand);
-                Some(Msg::Ran(purpose, Ok(None)))
-            }
-            Effect::ReadForPipe(key, command) => {
-                let (kept, flags) = self.store.entry(key).unwrap()?;
-                let body = self.store.body(key).unwrap();
-                let entry = LoadedEntry { key, kept, flags, body, place: None, full: None };
-                Some(Msg::PipeRead(Box::new(entry), command))
-            }
-            Effect::ReadNews(ranges) => Some(Msg::NewsRead(self.store.news(&ranges).unwrap())),
-            Effect::Notify(text, _) => {
-                self.notes.push(text);
+            Effect::Copy(text) => {
+                self.copied.push(text);
                 None
+            }
+            Effect::Suspend => {
+                self.suspended += 1;
+                Some(Msg::Continued(self.size.0, self.size.1))
             }
             Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
             Effect::Quit | Effect::Stop => {
@@ -321,51 +334,6 @@ impl World {
         behind.everything(&mut |_| true).unwrap();
         behind.commit().unwrap();
         self.store.use_index(index);
-    }
-
-    fn fetch(&self, request: &Request) -> Fetched {
-        let mut url = request.url.clone();
-        let mut hops = Vec::new();
-        while let Some((status, to)) = self.network.get(&url).and_then(|found| found.leads.clone())
-        {
-            hops.push(Hop { status, to: to.clone(), by_document: false });
-            url = to;
-        }
-        let known = request.validators.as_ref().filter(|known| known.speak_for(&url));
-        let sent = known.and_then(|validators| validators.etag.clone());
-        let result = match self.network.get(&url) {
-            None => Err(Failure::Connect("the host (connection refused)".into())),
-            Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
-            Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
-        };
-        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
-        let result = result.map(|answer| {
-            let is_page = request.manner == Manner::Page && answer.status == 200;
-            let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
-            let kind = found.headers.content_type.as_deref().or(Some("text/html"));
-            let article = extract(found.body.as_bytes(), &url, kind);
-            Answer { body: AnswerBody::Article(article), ..answer }
-        });
-        let result = result.map(|answer| {
-            let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
-            let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
-            Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
-        });
-        let conditional = known.is_some();
-        Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
-    }
-
-    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> Answer {
-        let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
-        let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
-        let status = if same { 304 } else { scripted.status };
-        let body = if matches!(status, 200 | 226) {
-            read_body(scripted.body.as_bytes(), url, None)
-        } else {
-            AnswerBody::Unread
-        };
-        let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
-        Answer { status, url: url.into(), public: true, received: self.now, headers, body }
     }
 
     /// Draws the screen as the loop does: again if what was measured moved something.
@@ -399,7 +367,9 @@ impl World {
     pub fn reload(&self) -> Model {
         let saved = self.store.subscriptions().unwrap();
         let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
+        model.screen.feeds.folded = self.store.folded().unwrap();
         backissue::app::saving::take(&mut model, self.store.saved_searches().unwrap());
+        backissue::app::ruling::take(&mut model, self.store.rules().unwrap());
         model
     }
 
@@ -437,4 +407,30 @@ impl World {
     pub fn notice(&self) -> &str {
         self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
+}
+
+/// The text of a row of cells; the cell behind a wide character is a part of it.
+fn line_of(row: &[ratatui::buffer::Cell]) -> String {
+    let mut line = String::new();
+    let mut hidden = 0_usize;
+    for cell in row {
+        if hidden > 0 {
+            hidden -= 1;
+            continue;
+        }
+        line.push_str(cell.symbol());
+        hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+    }
+    line
+}
+
+fn rendered(wanted: &RenderWanted) -> Msg {
+    let (rendered, source) = (view::entry_lines::lay_out(wanted), wanted.source);
+    let (key, width) = (wanted.key, wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
+}
+
+fn learned(wanted: &LearnWanted) -> Msg {
+    let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
+    Msg::Learned(wanted.feed, plan.map(Arc::new))
 }

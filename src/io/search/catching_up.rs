@@ -33,7 +33,7 @@ impl std::fmt::Debug for CatchUp {
 
 /// What is indexed of an entry, as a number; 0: it is not to be found.
 fn stamp(row: &IndexRow) -> u32 {
-    if !row.flags.is_shown() {
+    if !row.flags.is_findable() {
         return 0;
     }
     let folded = row.content ^ (row.content >> 32);

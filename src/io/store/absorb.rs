@@ -37,7 +37,7 @@ impl Store {
         let known = self.known(into, batch.iter().map(|(_, row)| row.identity).collect())?;
         let mut counters = self.counters_of(into)?;
         let mut changed: BTreeMap<u32, IndexRow> = BTreeMap::new();
-        let mut added = BTreeMap::new();
+        let (mut added, mut now_as) = (BTreeMap::new(), BTreeMap::new());
         for &(seq, row) in batch {
             let key = EntryKey { feed: from, seq };
             let Some(kept) = handed.remove(&key) else { continue };
@@ -46,14 +46,17 @@ impl Store {
                 let flags = either(same.row.flags, row.flags);
                 counters.shift(Some(same.row.flags), Some(flags));
                 changed.insert(same.seq, IndexRow { flags, ..same.row });
+                now_as.insert(seq, same.seq);
             } else {
                 let body = self.body(key)?;
                 counters.shift(None, Some(row.flags));
                 added.insert(counters.next_seq, MergedEntry { row, kept, body });
+                now_as.insert(seq, counters.next_seq);
                 counters.next_seq = counters.next_seq.saturating_add(1);
             }
         }
-        self.write_absorbed(into, counters, changed, added)
+        self.write_absorbed(into, counters, changed, added)?;
+        self.hand_hits(from, into, &now_as)
     }
 
     fn write_absorbed(

@@ -254,6 +254,26 @@ pub(super) fn read_in(
     read
 }
 
+/// Entries without their texts; what cannot be read is left out. Numbers that follow one another share their records.
+pub(super) fn kept_in(
+    meta: &Tree,
+    feed: FeedKey,
+    seqs: impl Iterator<Item = u32>,
+) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+    let mut entries: Option<(u32, EntryChunk)> = None;
+    let mut read = BTreeMap::new();
+    for seq in seqs {
+        let at = seq / ENTRIES;
+        if entries.as_ref().is_none_or(|(open, _)| *open != at) {
+            entries = Some((at, entry_chunk_in(meta, feed, at).unwrap_or_default()));
+        }
+        let chunk = entries.as_mut().map(|(_, chunk)| chunk);
+        let kept = chunk.and_then(|chunk| chunk.get_mut(slot(seq, ENTRIES))?.take());
+        read.extend(kept.map(|kept| (seq, (kept, None))));
+    }
+    read
+}
+
 fn entry_chunk_in(meta: &Tree, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
     let damaged =
         |why| StoreError::Damaged { what: format!("a record of entries of feed {feed}"), why };

@@ -7,6 +7,7 @@ use sled::transaction::{ConflictableTransactionError, TransactionError, Transact
 
 use super::super::codec;
 use super::open::{Store, StoreError, feed_bytes};
+use super::ruling::NewHits;
 use crate::app::msg::Marked;
 use crate::app::poll_log::{POLL_LOG_LINES, PollLogEntry};
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
@@ -31,6 +32,8 @@ struct Beside<'a> {
     flags: BTreeMap<u32, Flags>,
     /// What is new of when the feed published.
     rhythm: Batch,
+    /// New entries that rules of the reader's hit.
+    hits: NewHits,
 }
 
 impl Store {
@@ -38,8 +41,8 @@ impl Store {
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
         let graves = commit.history.as_ref().map(|record| record.graves.clone());
-        let mut merged = match &commit.document {
-            None => self.nothing_merged(feed)?,
+        let (mut merged, hits) = match &commit.document {
+            None => (self.nothing_merged(feed)?, NewHits::new()),
             Some(document) => {
                 let place =
                     Place { position: Position::Subscription, fetched_at: commit.fetched_at };
@@ -73,20 +76,21 @@ impl Store {
             nodes: &[],
             flags,
             rhythm,
+            hits,
         };
-        self.write(feed, merged, &beside)
+        self.write(feed, merged, beside)
     }
 
     /// Writes what an archive or a page changed, all or nothing: entries, sums, the record, the archives.
     pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
-        let merged = match &commit.document {
-            None => self.nothing_merged(commit.feed)?,
+        let (merged, hits) = match &commit.document {
+            None => (self.nothing_merged(commit.feed)?, NewHits::new()),
             Some((document, merging)) => {
                 self.merge(commit.feed, document, merging, &commit.record.graves)?
             }
         };
         let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
-        self.write(commit.feed, merged, &Beside { history, nodes, ..Beside::default() })
+        self.write(commit.feed, merged, Beside { history, nodes, hits, ..Beside::default() })
     }
 
     fn nothing_merged(&self, feed: FeedKey) -> Result<Merged, StoreError> {
@@ -99,10 +103,14 @@ impl Store {
         document: &FeedDocument,
         merging: &Merging,
         graves: &Graves,
-    ) -> Result<Merged, StoreError> {
+    ) -> Result<(Merged, NewHits), StoreError> {
         let wanted = identities(document).chain(merging.renamed.values().copied());
         let known = self.known(feed, wanted.collect())?;
-        Ok(merge_as(document, merging, graves, &known, self.counters_of(feed)?))
+        let counters = self.counters_of(feed)?;
+        let mut merged = merge_as(document, merging, graves, &known, counters);
+        let now = merging.place.fetched_at;
+        let hits = self.judge_new(feed, &mut merged, counters.next_seq, now);
+        Ok((merged, hits))
     }
 
     /// The entries of a feed that may be those with these identity hashes.
@@ -143,7 +151,7 @@ impl Store {
         &mut self,
         feed: FeedKey,
         mut merged: Merged,
-        beside: &Beside<'_>,
+        beside: Beside<'_>,
     ) -> Result<Merged, StoreError> {
         let mut after = self.rows_after(feed, &merged)?;
         let entries = std::mem::take(&mut merged.entries);
@@ -155,10 +163,12 @@ impl Store {
             }
         }
         let before = std::mem::replace(self.rows_of(feed)?, after);
-        let written = self.write_batches(feed, &merged, entries, &seqs, beside);
+        let written = self.write_batches(feed, &merged, entries, &seqs, &beside);
         if written.is_err() {
             // Nothing was written, so nothing may be remembered.
             self.rows.insert(feed, before);
+        } else {
+            self.hits_written(feed, beside.hits);
         }
         written.map(|()| merged)
     }
@@ -191,6 +201,7 @@ impl Store {
             polls.insert(poll_key(feed, *count), codec::encode(line)?);
         }
         let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
+        let hits = self.hits_batch(feed, &beside.hits)?;
         let trees = (
             &self.feeds,
             &self.state,
@@ -203,9 +214,10 @@ impl Store {
             &self.nodes,
             &self.times,
             &self.rhythms,
+            &self.rulings_tree,
         );
         trees
-            .transaction(|(f, s, c, i, m, b, p, h, n, t, r)| {
+            .transaction(|(f, s, c, i, m, b, p, h, n, t, r, u)| {
                 f.apply_batch(&feeds)?;
                 s.apply_batch(&state)?;
                 c.apply_batch(&counters)?;
@@ -217,6 +229,7 @@ impl Store {
                 n.apply_batch(&nodes)?;
                 t.apply_batch(&times)?;
                 r.apply_batch(&beside.rhythm)?;
+                u.apply_batch(&hits)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(transaction_failed)
@@ -270,6 +283,7 @@ impl Store {
             &self.rhythms,
             &self.places,
             &self.pages,
+            &self.rulings_tree,
             &self.feeds,
         ] {
             let mut batch = Batch::default();
@@ -279,6 +293,7 @@ impl Store {
             tree.apply_batch(batch)?;
         }
         self.rows.remove(&feed);
+        self.forget_hits(feed);
         Ok(())
     }
 

@@ -17,8 +17,10 @@ use crate::app::full_text::FullText;
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
 use crate::app::placing::TextPlace;
+use crate::app::ruling::RuleWish;
 use crate::app::saving::SavedSearch;
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
 use crate::io::search::Indexer;
 use crate::search::Matching;
@@ -74,6 +76,14 @@ pub enum Job {
     SaveSearches(Vec<SavedSearch>),
     /// How many unread entries searches find; answered by [`Msg::FoundCounted`].
     CountFound(Vec<(u32, Matching)>),
+    /// The reader's rules; answered by [`Msg::RulesSaved`].
+    SaveRules(Vec<EntryRule>),
+    /// What is to be done with the entries of a rule; answered by [`Msg::Ruled`].
+    Rule(Box<RuleWish>),
+    /// Which tags are folded.
+    SaveFolded(std::collections::BTreeSet<String>),
+    /// What the rules hit; answered by [`Msg::RuledCounted`].
+    CountRuled,
     /// Finish what was handed in and stop.
     Stop,
 }
@@ -92,6 +102,7 @@ impl Job {
                 | Self::ForPipe(..)
                 | Self::CountToday(_)
                 | Self::CountFound(_)
+                | Self::CountRuled
         )
     }
 }
@@ -264,6 +275,10 @@ impl Concerns {
             | Job::ForPipe(..)
             | Job::SaveSearches(_)
             | Job::CountFound(_)
+            | Job::SaveRules(_)
+            | Job::Rule(_)
+            | Job::SaveFolded(_)
+            | Job::CountRuled
             | Job::Stop => Self::Nobody,
         }
     }
@@ -305,7 +320,7 @@ fn unpanicked<T>(
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: a line for each job")]
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
 fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
     Ok(match job {
         Job::Commit(commit) => {
@@ -386,6 +401,16 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             None
         }
         Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
+        Job::SaveRules(rules) => {
+            store.save_rules(&rules)?;
+            Some(Msg::RulesSaved)
+        }
+        Job::Rule(wish) => Some(Msg::Ruled(Box::new(store.rule(&wish)?))),
+        Job::SaveFolded(folded) => {
+            store.save_folded(&folded)?;
+            None
+        }
+        Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
         Job::Stop => None,
     })
 }
@@ -398,5 +423,6 @@ fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>
     };
     let place = store.place(key)?;
     let full = store.full_text(key)?;
-    Ok(Ok(LoadedEntry { key, kept, flags, body, place, full }))
+    let ruled = store.ruled_by(key);
+    Ok(Ok(LoadedEntry { key, kept, flags, body, place, full, ruled }))
 }

@@ -152,7 +152,7 @@ impl Store {
         for feed in feeds {
             let counters = self.counters_of(feed)?;
             let rows = match show {
-                Show::All => counters.next_seq,
+                Show::All | Show::Hidden => counters.next_seq,
                 Show::Unread => counters.unread,
                 Show::Starred => counters.starred,
             };
@@ -184,6 +184,8 @@ impl Store {
                     listed: DateTime::UNIX_EPOCH,
                     title: "(damaged record)".into(),
                     link: None,
+                    author: None,
+                    ruled: Vec::new(),
                 },
                 |kept| Row {
                     key: RowKey::Entry(key),
@@ -191,6 +193,8 @@ impl Store {
                     listed: kept.listed(),
                     title: kept.shown_title().to_owned(),
                     link: kept.link,
+                    author: kept.author,
+                    ruled: self.ruled_by(key),
                 },
             );
             rows.push(row);
@@ -207,6 +211,8 @@ impl Store {
             listed: mark.listed,
             title: String::new(),
             link: None,
+            author: None,
+            ruled: Vec::new(),
         })
     }
 

@@ -18,7 +18,15 @@ impl Store {
             for (seq, (kept, body)) in texts.read(*feed, range.clone()) {
                 let key = EntryKey { feed: *feed, seq };
                 let flags = self.flags(key)?;
-                news.push(LoadedEntry { key, kept, flags, body, place: None, full: None });
+                news.push(LoadedEntry {
+                    key,
+                    kept,
+                    flags,
+                    body,
+                    ruled: Vec::new(),
+                    place: None,
+                    full: None,
+                });
             }
         }
         Ok(news)

@@ -12,6 +12,7 @@ use sled::{Db, Mode, Tree};
 use super::super::codec::{self, CodecError};
 use super::super::search::IndexShelf;
 use super::super::terminal::quietly;
+use super::ruling::Rulings;
 use super::schema;
 use crate::app::gap_rows::GapMark;
 use crate::app::listing::RowKey;
@@ -130,6 +131,10 @@ pub struct Store {
     pub(super) places: Tree,
     pub(super) history: Tree,
     pub(super) nodes: Tree,
+    /// Which entries each rule of the reader's hit.
+    pub(super) rulings_tree: Tree,
+    /// The rules, and what they hit; the store's own copy of what the tree says.
+    pub(super) rulings: Rulings,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// Subscriptions given up since the store was opened; their entries are in no list.
@@ -179,6 +184,7 @@ impl Store {
         store.data = folder.into();
         store.bring_up_to_date(folder, &schema::MIGRATIONS)?;
         store.forget_ended()?;
+        store.read_rulings()?;
         Ok(store)
     }
 
@@ -212,6 +218,8 @@ impl Store {
             places: db.open_tree("places")?,
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,
+            rulings_tree: db.open_tree("rulings")?,
+            rulings: Rulings::default(),
             rows: BTreeMap::new(),
             ended: BTreeSet::new(),
             order: Vec::new(),

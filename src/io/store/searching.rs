@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::codec;
 use super::open::{Store, StoreError};
-use crate::app::listing::{ListQuery, RowKey, RowOrder};
+use crate::app::listing::{ListQuery, RowKey, RowOrder, Show};
 use crate::app::saving::SavedSearch;
 use crate::feed::text::{one_line, strip_markup};
 use crate::history::{Body, EntryKey, FeedKey, Flags};
@@ -66,7 +66,7 @@ impl Store {
 
     /// Every entry that is looked for, best first; where no words are looked for, newest first.
     pub fn search(&mut self, matching: &Matching) -> Result<Vec<Found>, StoreError> {
-        let mut found = self.unranked(matching, Flags::is_shown)?;
+        let mut found = self.unranked(matching, |flags| matching.shows(flags))?;
         rank(&mut found);
         Ok(found)
     }
@@ -77,7 +77,8 @@ impl Store {
         matching: &Matching,
         query: &ListQuery,
     ) -> Result<Vec<RowKey>, StoreError> {
-        let shown = |flags| query.show.takes(flags);
+        let all = query.show == Show::All;
+        let shown = |flags| (all && matching.shows(flags)) || query.show.takes(flags);
         let mut found = self.unranked(matching, shown)?;
         for &key in &query.keep {
             // What was read in the list stays in it until it is opened anew.
@@ -122,11 +123,14 @@ impl Store {
             .iter()
             .filter_map(|feed| Some((*feed, self.rows.get(feed)?.as_slice())))
             .collect();
+        let rulings = &self.rulings;
         let mut found = Vec::new();
         let mut judge = |key: EntryKey, score: f32| {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
             let fits = |row: &&crate::history::IndexRow| {
-                shown(row.flags) && matching.takes(row.flags, row.listed)
+                shown(row.flags)
+                    && matching.takes(row.flags, row.listed)
+                    && matching.labels.take(key.feed, |rules| rulings.have_hit(rules, key))
             };
             if let Some(row) = row.filter(fits) {
                 found.push(Found { key, listed: row.listed, score });

@@ -38,6 +38,14 @@ impl Texts {
         self.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
     }
 
+    pub(super) const fn feeds_tree(&self) -> &Tree {
+        &self.feeds
+    }
+
+    pub(super) const fn entries_tree(&self) -> &Tree {
+        &self.meta
+    }
+
     /// Whether a feed is there.
     pub fn has(&self, feed: FeedKey) -> bool {
         self.feeds.contains_key(feed_bytes(feed)).unwrap_or(false)

@@ -106,16 +106,3 @@ fn a_public_page_does_not_lead_into_the_readers_machine() {
     let screen = world.draw();
     assert!(screen.contains("older entries missing") && screen.contains("admin"), "{screen}");
 }
-
-#[test]
-fn the_demo_says_once_what_a_gap_is() {
-    let mut world = World::new(120, 36);
-    world.model.screen.gap_hint = Some("the dashed line");
-    serve_orchard(&mut world);
-    world.refuse(&super::archive("2026-01"), 403, Default::default());
-    subscribe(&mut world, &format!("{NOTES}index.atom"));
-    world.rest();
-    assert_eq!(world.notice(), "the dashed line");
-    world.press("gG");
-    assert_eq!((world.notice(), world.model.screen.gap_hint), ("", None));
-}

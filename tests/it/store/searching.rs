@@ -19,6 +19,7 @@ fn matching(query: &str, typing: bool) -> Matching {
         before: query.before.map(seconds),
         terms: query.terms,
         states: query.states,
+        ..Matching::default()
     }
 }
 

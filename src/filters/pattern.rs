@@ -1,0 +1,178 @@
+//! What a text must hold: words as typed, or a regular expression between slashes.
+
+use regex::{Regex, RegexBuilder};
+
+use crate::search::folded;
+
+/// Characters of a pattern.
+const PATTERN_CHARS_MAX: usize = 1_000;
+/// Bytes of a compiled expression; a larger one is refused, so that none makes polls slow.
+const REGEX_BYTES_MAX: usize = 1 << 20;
+
+/// What a text must hold.
+#[derive(Debug, Clone)]
+pub enum Pattern {
+    /// Anything.
+    Any,
+    /// All of these, without regard to case and accents, anywhere in the text.
+    Words(Vec<String>),
+    /// A hit of an expression, without regard to case.
+    Regex(Box<Regex>),
+}
+
+/// Why a rule cannot be. Each prints as one sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleFlaw {
+    /// An expression cannot be read.
+    #[error("'/{expression}/' is no regular expression: {why}")]
+    Regex {
+        /// What was typed between the slashes.
+        expression: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An expression is too large.
+    #[error("'/{0}/' is too large an expression: repeat less in it")]
+    LargeRegex(String),
+    /// A pattern is too long.
+    #[error("a pattern may have {PATTERN_CHARS_MAX} characters at most")]
+    Long,
+    /// It would hit every entry of every feed.
+    #[error("this would hit every entry: give it a feed, or words of a title, an author or a text")]
+    HitsAll,
+    /// It gives no label.
+    #[error("write the label that the entries are to carry")]
+    NoLabel,
+    /// The label is too long.
+    #[error("this label is too long: a word or two are enough")]
+    LongLabel,
+}
+
+impl Pattern {
+    /// Reads a pattern as typed: `/like (this|that)/` is a regular expression, anything else is words that must all
+    /// occur, in any order; `"two words"` must stand together.
+    pub fn read(typed: &str) -> Result<Self, RuleFlaw> {
+        let typed = typed.trim();
+        if typed.chars().count() > PATTERN_CHARS_MAX {
+            return Err(RuleFlaw::Long);
+        }
+        let between = typed.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        if let Some(expression) = between.filter(|expression| !expression.is_empty()) {
+            return Ok(Self::Regex(Box::new(compiled(expression)?)));
+        }
+        let words: Vec<String> = words(typed).map(folded).filter(|word| !word.is_empty()).collect();
+        Ok(if words.is_empty() { Self::Any } else { Self::Words(words) })
+    }
+
+    /// Whether every text has it.
+    pub const fn is_any(&self) -> bool {
+        matches!(self, Self::Any)
+    }
+
+    /// Whether a text has it. `plain`: the text folded, asked for only where it is needed.
+    pub fn is_in<'t>(&self, text: &str, plain: impl FnOnce() -> &'t str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Words(words) => {
+                let plain = plain();
+                words.iter().all(|word| plain.contains(word.as_str()))
+            }
+            Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+/// The words of a pattern; those between double quotes together.
+fn words(typed: &str) -> impl Iterator<Item = &str> {
+    let parts = typed.split(['"', '“', '”']).enumerate();
+    parts.flat_map(|(place, part)| {
+        let quoted = place % 2 == 1;
+        let whole = quoted.then(|| part.trim()).into_iter();
+        let single = (!quoted).then(|| part.split_whitespace()).into_iter().flatten();
+        whole.chain(single)
+    })
+}
+
+fn compiled(expression: &str) -> Result<Regex, RuleFlaw> {
+    let built = RegexBuilder::new(expression)
+        .case_insensitive(true)
+        .size_limit(REGEX_BYTES_MAX)
+        .dfa_size_limit(REGEX_BYTES_MAX)
+        .build();
+    built.map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => RuleFlaw::LargeRegex(expression.to_owned()),
+        error @ (regex::Error::Syntax(_) | _) => {
+            RuleFlaw::Regex { expression: expression.to_owned(), why: reason(&error.to_string()) }
+        }
+    })
+}
+
+/// The last line of what the library says is the reason; the lines before draw the place.
+fn reason(said: &str) -> String {
+    let last = said.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn is_in(typed: &str, text: &str) -> bool {
+        let plain = folded(text);
+        Pattern::read(typed).unwrap().is_in(text, || &plain)
+    }
+
+    #[test]
+    fn words_occur_anywhere_and_expressions_where_they_say() {
+        for (typed, text, hit) in [
+            ("sponsor", "Sponsored: a word", true),
+            ("word sponsored", "Sponsored: a word", true),
+            ("word missing", "Sponsored: a word", false),
+            ("\"a word\"", "Sponsored: a word", true),
+            ("\"word a\"", "Sponsored: a word", false),
+            ("\"a word", "Sponsored: a word", true),
+            ("CAFÉ", "at the cafe", true),
+            ("東京", "新東京都庁", true),
+            ("", "anything", true),
+            ("\"\"", "anything", true),
+            ("/^spons?ored/", "Sponsored: a word", true),
+            ("/^word/", "Sponsored: a word", false),
+            ("/ab|word$/", "Sponsored: a word", true),
+            ("/", "and/or", true),
+            ("//", "and//or", true),
+            ("//", "and/or", false),
+            ("/etc", "see /etc for it", true),
+        ] {
+            assert_eq!(is_in(typed, text), hit, "{typed} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_expression_is_told_in_one_sentence() {
+        for (typed, part) in [
+            ("/(/", "unclosed group"),
+            ("/[z-a]/", "invalid character class range"),
+            ("/*/", "repetition operator missing expression"),
+            ("/(a{900}){900}/", "too large"),
+        ] {
+            let why = Pattern::read(typed).unwrap_err().to_string();
+            assert!(why.contains(part) && !why.contains('\n'), "{typed}: {why}");
+        }
+        assert!(matches!(Pattern::read(&"x".repeat(1001)), Err(RuleFlaw::Long)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_pattern_is_read_or_refused_in_one_line(typed in any::<String>(), text in any::<String>()) {
+            match Pattern::read(&typed) {
+                Ok(pattern) => {
+                    let plain = folded(&text);
+                    pattern.is_in(&text, || &plain);
+                }
+                Err(flaw) => prop_assert!(typed.contains('\n') || !flaw.to_string().contains('\n')),
+            }
+        }
+    }
+}

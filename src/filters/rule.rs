@@ -1,0 +1,211 @@
+//! One rule of the reader's: what an entry must be to be hit, and what is done to it then.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::pattern::{Pattern, RuleFlaw};
+use crate::history::{FeedKey, Flag, Flags};
+
+/// Characters of a label.
+const LABEL_CHARS_MAX: usize = 60;
+
+/// A rule. All of its conditions must fit; an empty one fits everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EntryRule {
+    /// Its number, that no other one has.
+    pub id: u32,
+    /// What is done to the entries it hits.
+    pub action: Action,
+    /// Whose entries it looks at.
+    pub reach: Reach,
+    /// What the title must hold, as typed; see [`Pattern::read`].
+    pub title: String,
+    /// What the author's name must hold.
+    pub author: String,
+    /// What the text must hold.
+    pub text: String,
+    /// From this instant on it does nothing any more; `None`: it holds for good.
+    pub until: Option<DateTime<Utc>>,
+}
+
+/// What a rule does to an entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Action {
+    /// It is in no list, except that of hidden entries; a star shows it all the same.
+    #[default]
+    Hide,
+    /// It is marked read.
+    Read,
+    /// It is starred.
+    Star,
+    /// It carries a label, by which lists show it and `tag:` finds it.
+    Label(String),
+}
+
+/// Whose entries a rule looks at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// Those of all feeds.
+    #[default]
+    Everywhere,
+    /// Those of one feed.
+    Feed(FeedKey),
+    /// Those of the feeds with a tag, or with one below it.
+    Tag(String),
+}
+
+impl Action {
+    /// The marks of an entry after this was done to it.
+    #[must_use]
+    pub const fn done_to(&self, flags: Flags) -> Flags {
+        match self {
+            Self::Hide => flags.with(Flag::Hidden, true),
+            Self::Read => flags.with(Flag::Read, true),
+            Self::Star => flags.with(Flag::Starred, true),
+            Self::Label(_) => flags,
+        }
+    }
+
+    /// The label it gives.
+    pub fn label(&self) -> Option<&str> {
+        match self {
+            Self::Label(label) => Some(label),
+            Self::Hide | Self::Read | Self::Star => None,
+        }
+    }
+
+    /// What it does, as a list says it.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Hide => "hide".into(),
+            Self::Read => "mark read".into(),
+            Self::Star => "star".into(),
+            Self::Label(label) => format!("label #{label}"),
+        }
+    }
+
+    /// What was done to entries.
+    pub fn done_words(&self) -> String {
+        match self {
+            Self::Hide => "hidden".into(),
+            Self::Read => "marked read".into(),
+            Self::Star => "starred".into(),
+            Self::Label(label) => format!("labelled #{label}"),
+        }
+    }
+}
+
+impl Reach {
+    /// Whether a feed with these tags is looked at.
+    pub fn takes(&self, feed: FeedKey, tags: &[String]) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::Feed(only) => *only == feed,
+            Self::Tag(wanted) => tags.iter().any(|tag| {
+                let below = tag.strip_prefix(wanted.as_str());
+                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }),
+        }
+    }
+}
+
+impl EntryRule {
+    /// Whether its time is over.
+    pub fn is_over(&self, now: DateTime<Utc>) -> bool {
+        self.until.is_some_and(|until| until <= now)
+    }
+
+    /// Why it cannot be, if it cannot.
+    pub fn check(&self) -> Result<(), RuleFlaw> {
+        let patterns = [&self.title, &self.author, &self.text];
+        for typed in patterns {
+            Pattern::read(typed)?;
+        }
+        let empty = patterns.iter().all(|typed| typed.trim().is_empty());
+        if empty && self.reach == Reach::Everywhere {
+            return Err(RuleFlaw::HitsAll);
+        }
+        match self.action.label() {
+            Some(label) if label.trim().is_empty() => Err(RuleFlaw::NoLabel),
+            Some(label) if label.chars().count() > LABEL_CHARS_MAX => Err(RuleFlaw::LongLabel),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What it looks for, in a few words: `title ~ sponsored, in 'Orchard Notes'`. `feed`: the title of the feed it
+    /// is about.
+    pub fn about(&self, feed: Option<&str>) -> String {
+        let condition = |name: &str, typed: &str| {
+            let typed = typed.trim();
+            (!typed.is_empty()).then(|| format!("{name} ~ {typed}"))
+        };
+        let reach = match &self.reach {
+            Reach::Everywhere => None,
+            Reach::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
+            Reach::Tag(tag) => Some(format!("tag {tag}")),
+        };
+        let parts = [
+            condition("title", &self.title),
+            condition("author", &self.author),
+            condition("text", &self.text),
+            reach,
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_named_by_what_it_looks_for() {
+        let rule = EntryRule {
+            title: " sponsored ".into(),
+            reach: Reach::Feed(FeedKey(1)),
+            ..EntryRule::default()
+        };
+        assert_eq!(rule.about(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
+        let rule = EntryRule { author: "Ann".into(), reach: Reach::Tag("a/b".into()), ..rule };
+        assert_eq!(rule.about(None), "title ~ sponsored, author ~ Ann, tag a/b");
+    }
+
+    #[test]
+    fn a_tag_reaches_the_tags_below_it() {
+        let tags = ["garden/trees".to_owned(), "sound".to_owned()];
+        for (wanted, fits) in [
+            ("garden", true),
+            ("garden/trees", true),
+            ("sound", true),
+            ("gard", false),
+            ("garden/tr", false),
+            ("trees", false),
+        ] {
+            assert_eq!(Reach::Tag(wanted.into()).takes(FeedKey(1), &tags), fits, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_would_hit_everything_or_gives_no_label_is_refused() {
+        let rule = EntryRule::default();
+        assert_eq!(rule.check(), Err(RuleFlaw::HitsAll));
+        let rule = EntryRule { reach: Reach::Feed(FeedKey(1)), ..rule };
+        assert_eq!(rule.check(), Ok(()));
+        let rule = EntryRule { action: Action::Label("  ".into()), ..rule };
+        assert_eq!(rule.check(), Err(RuleFlaw::NoLabel));
+        let rule = EntryRule { text: "/(/".into(), ..rule };
+        assert!(matches!(rule.check(), Err(RuleFlaw::Regex { .. })));
+    }
+
+    #[test]
+    fn what_is_done_twice_changes_nothing_more() {
+        for action in [Action::Hide, Action::Read, Action::Star, Action::Label("x".into())] {
+            for flags in [Flags::NEW, Flags::OLD] {
+                let once = action.done_to(flags);
+                assert_eq!(action.done_to(once), once);
+            }
+        }
+        assert_eq!(Action::Read.done_to(Flags::OLD), Flags::OLD, "it counts as read already");
+    }
+}

@@ -1,0 +1,70 @@
+//! An entry as rules look at it: its text is made plain, and folded, only if a rule asks for it.
+
+use std::cell::OnceCell;
+
+use crate::feed::text::{one_line, strip_markup};
+use crate::history::{Body, FeedKey, KeptEntry};
+use crate::search::folded;
+
+/// Characters of a text that are looked at; an expression over more would make polls slow.
+const TEXT_CHARS_MAX: usize = 100_000;
+
+/// An entry.
+#[derive(Debug)]
+pub struct Subject<'e> {
+    /// Its feed.
+    pub feed: FeedKey,
+    title: &'e str,
+    author: &'e str,
+    body: Option<&'e Body>,
+    text: OnceCell<String>,
+    plain_title: OnceCell<String>,
+    plain_author: OnceCell<String>,
+    plain_text: OnceCell<String>,
+}
+
+impl<'e> Subject<'e> {
+    /// An entry of a feed with its text.
+    pub fn new(feed: FeedKey, kept: &'e KeptEntry, body: Option<&'e Body>) -> Self {
+        Self {
+            feed,
+            title: kept.title.as_deref().unwrap_or_default(),
+            author: kept.author.as_deref().unwrap_or_default(),
+            body,
+            text: OnceCell::new(),
+            plain_title: OnceCell::new(),
+            plain_author: OnceCell::new(),
+            plain_text: OnceCell::new(),
+        }
+    }
+
+    /// Its title; empty if it has none.
+    pub(super) const fn title(&self) -> &'e str {
+        self.title
+    }
+
+    /// Its author's name.
+    pub(super) const fn author(&self) -> &'e str {
+        self.author
+    }
+
+    /// Its text without markup, on one line.
+    pub(super) fn text(&self) -> &str {
+        self.text.get_or_init(|| {
+            let markup = self.body.and_then(Body::text).unwrap_or_default();
+            one_line(&strip_markup(markup), TEXT_CHARS_MAX)
+        })
+    }
+
+    pub(super) fn plain_title(&self) -> &str {
+        self.plain_title.get_or_init(|| folded(self.title))
+    }
+
+    pub(super) fn plain_author(&self) -> &str {
+        self.plain_author.get_or_init(|| folded(self.author))
+    }
+
+    pub(super) fn plain_text(&self) -> &str {
+        self.plain_text.get_or_init(|| folded(self.text()))
+    }
+}

@@ -1,0 +1,84 @@
+//! How long a rule holds, as people write it: `7d`, `2w`, `6m`, `1y`, or a day.
+
+use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+
+/// Reads how long a rule holds: a number of days, weeks, months or years from now, or the last day of it. `None` in
+/// the answer: for good. The error is a sentence.
+pub fn read_until(
+    typed: &str,
+    now: DateTime<Utc>,
+    zone: Tz,
+) -> Result<Option<DateTime<Utc>>, String> {
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let until = from_now(typed, now).or_else(|| end_of_day(typed, zone));
+    match until {
+        None => {
+            Err(format!("'{typed}' is no time: write 7d, 2w, 6m, 1y, or a day like 2027-01-31"))
+        }
+        Some(until) if until <= now => Err(format!("'{typed}' is over already")),
+        Some(until) => Ok(Some(until)),
+    }
+}
+
+/// The last day of it, as [`read_until`] reads it.
+pub fn until_text(until: DateTime<Utc>, zone: Tz) -> String {
+    let last = until.checked_sub_signed(TimeDelta::seconds(1)).unwrap_or(until);
+    last.with_timezone(&zone).format("%Y-%m-%d").to_string()
+}
+
+fn from_now(typed: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let (unit, _) = typed.as_bytes().split_last()?;
+    let count: u32 = typed.get(..typed.len().checked_sub(1)?)?.parse().ok()?;
+    let days = |each: i64| TimeDelta::try_days(i64::from(count).checked_mul(each)?);
+    match unit.to_ascii_lowercase() {
+        b'd' => now.checked_add_signed(days(1)?),
+        b'w' => now.checked_add_signed(days(7)?),
+        b'm' => now.checked_add_months(Months::new(count)),
+        b'y' => now.checked_add_months(Months::new(count.checked_mul(12)?)),
+        _ => None,
+    }
+}
+
+/// The first instant behind a day.
+fn end_of_day(typed: &str, zone: Tz) -> Option<DateTime<Utc>> {
+    let day = NaiveDate::parse_from_str(typed, "%Y-%m-%d").ok()?.succ_opt()?;
+    let midnight = day.and_time(NaiveTime::MIN);
+    let local = zone.from_local_datetime(&midnight).earliest();
+    Some(local.map_or_else(|| midnight.and_utc(), |local| local.with_timezone(&Utc)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let now = Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap();
+        for (typed, expected) in [
+            ("7d", Some("2026-03-09")),
+            ("2w", Some("2026-03-16")),
+            ("1m", Some("2026-04-02")),
+            ("1Y", Some("2027-03-02")),
+            ("2026-03-02", Some("2026-03-02")),
+            ("", None),
+        ] {
+            let read = read_until(typed, now, Tz::Europe__Berlin).unwrap();
+            let text = read.map(|until| until_text(until, Tz::Europe__Berlin));
+            assert_eq!(text.as_deref(), expected, "{typed}");
+        }
+        for (typed, part) in [
+            ("2026-03-01", "over already"),
+            ("0d", "over already"),
+            ("soon", "is no time"),
+            ("99999999999d", "is no time"),
+            ("é", "is no time"),
+        ] {
+            let why = read_until(typed, now, Tz::UTC).unwrap_err();
+            assert!(why.contains(part), "{typed}: {why}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The last pass over what was drawn: each role gets the colours and accents of the theme.
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::app::appearance::Appearance;
+use crate::app::colours::Colours;
+use crate::app::theme::{Accent, Ink, Theme, ThemeRole};
+
+/// Puts the theme on.
+pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
+    let Some(theme) = appearance.theme() else { return };
+    let styles = ThemeRole::ALL.map(|role| style(theme, role, appearance.colours));
+    let bare = appearance.colours == Colours::None;
+    for cell in &mut buffer.content {
+        dress_cell(cell, &styles, bare);
+    }
+}
+
+/// A cell's text role is its foreground, its row's role its background; any other colour is a picture's.
+fn dress_cell(cell: &mut Cell, styles: &[Style], bare: bool) {
+    let role = |colour: Color| {
+        let Color::Indexed(number) = colour else { return None };
+        styles.get(usize::from(number)).copied()
+    };
+    let own = |colour: Color| !bare && !matches!(colour, Color::Reset | Color::Indexed(_));
+    let (ink, ground) = (cell.fg, cell.bg);
+    let mut style = styles.first().copied().unwrap_or_default();
+    for role in [role(ink), role(ground)].into_iter().flatten() {
+        style = style.patch(role);
+    }
+    cell.fg = if own(ink) { ink } else { style.fg.unwrap_or_default() };
+    cell.bg = if own(ground) { ground } else { style.bg.unwrap_or_default() };
+    cell.modifier.insert(style.add_modifier);
+}
+
+/// How a role is drawn with the colours there are.
+fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
+    let paint = theme.paint(role);
+    let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink)).map(colour);
+    let accents = match colours {
+        // A theme's accents are meant beside its colours: without them each role has its own.
+        Colours::None => role.without_colour(),
+        Colours::Sixteen | Colours::Many | Colours::True => paint.accents.as_slice(),
+    };
+    let modifiers = accents.iter().copied().map(modifier).fold(Modifier::empty(), Modifier::union);
+    Style { fg: shown(paint.ink), bg: shown(paint.ground), ..Style::new() }.add_modifier(modifiers)
+}
+
+const fn colour(ink: Ink) -> Color {
+    match ink {
+        Ink::Default => Color::Reset,
+        Ink::Ansi(number) | Ink::Indexed(number) => match number {
+            0 => Color::Black,
+            1 => Color::Red,
+            2 => Color::Green,
+            3 => Color::Yellow,
+            4 => Color::Blue,
+            5 => Color::Magenta,
+            6 => Color::Cyan,
+            7 => Color::Gray,
+            8 => Color::DarkGray,
+            9 => Color::LightRed,
+            10 => Color::LightGreen,
+            11 => Color::LightYellow,
+            12 => Color::LightBlue,
+            13 => Color::LightMagenta,
+            14 => Color::LightCyan,
+            15 => Color::White,
+            number => Color::Indexed(number),
+        },
+        Ink::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+    }
+}
+
+const fn modifier(accent: Accent) -> Modifier {
+    match accent {
+        Accent::Bold => Modifier::BOLD,
+        Accent::Dim => Modifier::DIM,
+        Accent::Italic => Modifier::ITALIC,
+        Accent::Underlined => Modifier::UNDERLINED,
+        Accent::Reversed => Modifier::REVERSED,
+        Accent::Struck => Modifier::CROSSED_OUT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::view::theme;
+
+    /// The dressed cell of a text in these styles, one upon the other.
+    fn dressed(appearance: &Appearance, styles: &[Style]) -> Cell {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
+        for style in styles {
+            buffer.set_string(0, 0, "x", *style);
+        }
+        dress(&mut buffer, appearance);
+        buffer.content[0].clone()
+    }
+
+    fn appearance(name: &str, colours: Colours) -> Appearance {
+        let mut appearance = Appearance { colours, ..Appearance::default() };
+        appearance.choose(name).unwrap();
+        appearance
+    }
+
+    #[test]
+    fn a_role_is_drawn_as_the_theme_says() {
+        let ansi = appearance("ansi16", Colours::Sixteen);
+        let cell = dressed(&ansi, &[theme::STAR]);
+        assert_eq!(
+            (cell.fg, cell.bg, cell.modifier),
+            (Color::Yellow, Color::Reset, Modifier::empty())
+        );
+        let cell = dressed(&ansi, &[theme::STAR.patch(theme::SELECTED)]);
+        assert_eq!((cell.fg, cell.modifier), (Color::Yellow, Modifier::REVERSED));
+        let dark = appearance("dark", Colours::True);
+        let cell = dressed(&dark, &[theme::TEXT]);
+        assert_eq!(
+            (cell.fg, cell.bg),
+            (Color::Rgb(0xd7, 0xda, 0xe0), Color::Rgb(0x16, 0x18, 0x1d))
+        );
+        let cell = dressed(&dark, &[theme::DIM.patch(theme::SELECTED)]);
+        assert_eq!((cell.fg, cell.bg), (Color::Rgb(255, 255, 255), Color::Rgb(0x2f, 0x4f, 0x7a)));
+        let cell = dressed(&appearance("dark", Colours::Sixteen), &[theme::TROUBLE]);
+        assert_eq!((cell.bg, cell.modifier), (Color::Black, Modifier::BOLD));
+    }
+
+    #[test]
+    fn without_colours_only_accents_are_left_in_every_theme() {
+        for theme in Appearance::default().themes {
+            let bare = appearance(&theme.name, Colours::None);
+            for (style, accents) in [
+                (theme::TEXT, Modifier::empty()),
+                (theme::UNREAD, Modifier::BOLD),
+                (theme::TROUBLE, Modifier::BOLD),
+                (theme::DIM.patch(theme::SELECTED), Modifier::REVERSED),
+                (theme::SELECTED_ELSEWHERE, Modifier::UNDERLINED),
+                (Style::new().fg(Color::Rgb(1, 2, 3)).bg(Color::Red), Modifier::empty()),
+            ] {
+                let cell = dressed(&bare, &[style]);
+                assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset), "{}", theme.name);
+                assert_eq!(cell.modifier, accents, "{}", theme.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_pictures_own_colours_are_kept() {
+        let style = Style::new().fg(Color::Rgb(1, 2, 3)).bg(Color::Rgb(4, 5, 6));
+        let cell = dressed(&appearance("light", Colours::True), &[style]);
+        assert_eq!((cell.fg, cell.bg), (Color::Rgb(1, 2, 3), Color::Rgb(4, 5, 6)));
+    }
+}

@@ -1,0 +1,165 @@
+//! The program among others on a terminal: a shell that it goes back to, signals, a title, a mouse, a clipboard.
+
+use std::process::Command;
+
+use super::{Session, reaches_the_edges, words};
+
+/// A shell with job control that has started the demo, which wrote its process id into a file.
+fn shell_with_demo() -> (Session, String) {
+    let mut session = Session::start_program("/bin/sh", &["-i"], 120, 36);
+    session.press("PS1='at your service '; set -m; cd; export NO_PROXY='*'\n");
+    session.until("a prompt", |screen| screen.contents().matches("at your service").count() >= 2);
+    let program = env!("CARGO_BIN_EXE_backissue");
+    let start = format!("sh -c 'echo $$ > id; exec {program} demo'\n");
+    session.press(&start);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until_quiet();
+    let id = std::fs::read_to_string(session.home.path().join("id")).unwrap();
+    (session, id.trim().to_owned())
+}
+
+fn send(signal: &str, id: &str) {
+    let told = Command::new("sh").args(["-c", &format!("kill -{signal} {id}")]).status().unwrap();
+    assert!(told.success());
+}
+
+/// The shell has the terminal again.
+#[track_caller]
+fn until_the_shell_has_it(session: &mut Session) {
+    session.until("the shell", |screen| {
+        let text = screen.contents();
+        !screen.alternate_screen()
+            && text.to_lowercase().contains("stopped")
+            && !text.contains("All unread")
+    });
+    let screen = session.screen.screen();
+    assert!(!screen.hide_cursor() && !screen.bracketed_paste());
+    assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+    session.until_quiet();
+    session.press("echo still $((40 + 2)) here\n");
+    session.until_it_says("still 42 here");
+}
+
+#[track_caller]
+fn until_it_goes_on(session: &mut Session) {
+    session.until("the whole screen again", |screen| {
+        screen.alternate_screen()
+            && reaches_the_edges(screen, 120, 36)
+            && screen.contents().contains("All unread")
+            && !screen.contents().contains("still 42")
+    });
+    session.until_quiet();
+    assert_ne!(session.screen.screen().mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+}
+
+#[test]
+fn ctrl_z_goes_back_to_the_shell_and_fg_goes_on() {
+    let (mut session, id) = shell_with_demo();
+    for round in 0..2 {
+        if round == 0 {
+            session.press("\x1a");
+        } else {
+            send("TSTP", &id);
+        }
+        until_the_shell_has_it(&mut session);
+        session.press("fg\n");
+        until_it_goes_on(&mut session);
+        session.press("?");
+        session.until_it_says("half a page down");
+        session.press("?");
+        session.until("the panes", |screen| !screen.contents().contains("half a page"));
+    }
+    // Whoever is stopped without warning draws everything anew all the same.
+    send("STOP", &id);
+    session.until_it_says("topped");
+    session.press("fg\n");
+    until_it_goes_on(&mut session);
+    session.press("\x03");
+    session.until("the shell", |screen| !screen.alternate_screen());
+    session.press("exit\n");
+    session.ended();
+}
+
+#[test]
+fn without_a_shell_it_stays() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.press("\x1a");
+    session.until_it_says("there is no shell to go back to");
+    session.press("\x03");
+    assert!(session.ended().success());
+    session.given_back();
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_the_last_one() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    for step in 0..120_u16 {
+        session.resize(40 + step * 37 % 160, 12 + step * 17 % 40);
+    }
+    session.resize(101, 31);
+    session.until("a screen from edge to edge", |screen| reaches_the_edges(screen, 101, 31));
+    session.until_quiet();
+    session.press("\x03");
+    assert!(session.ended().success());
+    session.given_back();
+}
+
+#[test]
+fn title_mouse_and_clipboard_are_the_terminals() {
+    let mut session = Session::start(&["demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until_quiet();
+    assert!(session.has_written("\x1b[22;2t"), "the title is kept");
+    assert!(session.has_written("\x1b]0;backissue \u{b7} "), "and ours set");
+    assert!(session.has_written(" unread\x07"));
+    assert_eq!(
+        session.screen.screen().mouse_protocol_mode(),
+        vt100::MouseProtocolMode::PressRelease
+    );
+    // The third row of the entries, twice: it is opened.
+    session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
+    session.until_quiet();
+    session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
+    session.until("its text", |screen| words(screen, 8, 71..119) > 3);
+    session.press("y");
+    session.until_it_says("copied: http://127.0.0.1:");
+    assert!(
+        session.has_written("\x1b]52;c;aHR0cDovLzEyNy4wLjAuMTo"),
+        "http://127.0.0.1: in Base64"
+    );
+    // Losing the keys and getting them back changes nothing.
+    session.press("\x1b[O\x1b[I");
+    session.press("T");
+    session.until_it_says("theme dark");
+    session.press("\x03");
+    assert!(session.ended().success());
+    assert!(session.has_written("\x1b[23;2t"), "the title is given back");
+    session.given_back();
+}
+
+#[test]
+fn a_signal_to_end_loses_nothing_that_was_done() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("data");
+    let data = data.to_str().unwrap();
+    let added = Command::new(env!("CARGO_BIN_EXE_backissue"))
+        .env_clear()
+        .env("HOME", home.path())
+        .args(["--data-dir", data, "add", "--no-poll", "http://127.0.0.1:1/orchard.xml"])
+        .output();
+    assert!(added.unwrap().status.success());
+    let arguments = ["--data-dir", data, "--offline"];
+    let mut session = Session::start(&arguments, 120, 36);
+    session.until_it_says("orchard.xml");
+    session.press("jjjjj+");
+    session.until_it_says("more often");
+    send("TERM", &session.child.process_id().unwrap().to_string());
+    assert!(session.ended().success());
+    session.given_back();
+    let mut session = Session::start(&arguments, 120, 36);
+    session.until_it_says("▲");
+    session.press("q");
+    assert!(session.ended().success());
+}
