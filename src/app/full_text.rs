@@ -23,6 +23,9 @@ use crate::schedule::Wait;
 /// A page that could not be read is not asked for again by itself within this time.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
 
+/// Said until the answer is there.
+const ASKING: &str = "asking for the page of this entry …";
+
 /// What is kept of the page an entry links to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -179,7 +182,7 @@ fn ask_for(model: &mut Model, now: DateTime<Utc>, by_hand: bool) -> Vec<Effect> 
         reader.source = Source::Waiting;
     }
     if by_hand {
-        model.screen.say(now, "asking for the page of this entry …");
+        model.screen.say(now, ASKING);
     }
     if !model.pages.insert(key) {
         return Vec::new();
@@ -278,6 +281,10 @@ fn take(
     };
     if reader.is_some() {
         model.screen.reader = reader;
+    }
+    let asking = model.screen.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
+    if asking && told.is_none() {
+        model.screen.notice = None;
     }
     if let Some(told) = told {
         model.screen.complain(now, told);

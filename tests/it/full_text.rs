@@ -47,6 +47,7 @@ fn v_fetches_the_page_once_keeps_it_and_turns_back() {
     let screen = world.draw();
     assert!(screen.contains("The wax is warmed") && screen.contains("full text"), "{screen}");
     assert!(!screen.contains("Imprint"));
+    assert_eq!(world.notice(), "", "nothing is being asked for any more");
     world.press("v");
     let screen = world.draw();
     assert!(screen.contains("teaser") && screen.contains("the feed's text"), "{screen}");
