@@ -59,6 +59,14 @@ pub enum Command {
     Redo,
     /// Open in the browser.
     Open,
+    /// Open the attached file.
+    Enclosure,
+    /// The full text of the page, or the feed's.
+    FullText,
+    /// Always the full text for this feed.
+    FullTextAlways,
+    /// Hand the entry to a command.
+    Pipe,
     /// Subscribe.
     Add,
     /// Poll the selected feed.

@@ -60,6 +60,7 @@ fn document(fetched: &Fetched) -> Option<&FeedDocument> {
         AnswerBody::Document(document) if document.kind.is_feed() => Some(document),
         AnswerBody::Document(_)
         | AnswerBody::Page { .. }
+        | AnswerBody::Article(_)
         | AnswerBody::Listing(_)
         | AnswerBody::Empty
         | AnswerBody::Unread => None,

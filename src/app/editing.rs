@@ -82,6 +82,8 @@ pub enum EditField {
     Learn,
     /// Interval rules of the reader's own.
     Rules,
+    /// Entries are shown with the text of their pages.
+    FullText,
     /// Cache lifetimes are not believed.
     IgnoreCacheLifetime,
     /// Skip windows are not kept.
@@ -110,6 +112,7 @@ impl EditField {
             Self::Every => "fixed interval",
             Self::Learn => "learn its rhythm",
             Self::Rules => "own rules",
+            Self::FullText => "always the full text",
             Self::IgnoreCacheLifetime => "ignore cache lifetime",
             Self::IgnoreSkips => "ignore skip hours and days",
             Self::History => "history",
@@ -171,6 +174,7 @@ impl EditForm {
             choice(EditField::IgnoreSkips, SWITCH, usize::from(wishes.ignore_skips), ""),
             choice(EditField::History, HISTORY, chosen(history), settings.history.mode.word()),
             choice(EditField::Archives, ARCHIVES, chosen(archives), "not a standard"),
+            choice(EditField::FullText, SWITCH, usize::from(wishes.full_text), ""),
         ];
         let before = record.chosen();
         Self { feed, address: record.url.clone(), rows, selected: 0, problem: None, zone, before }
@@ -243,6 +247,7 @@ fn read(row: &EditRow, into: &mut Chosen, zone: &Zone) -> Result<(), String> {
         EditField::Every => wishes.fixed_minutes = interval()?,
         EditField::Learn => wishes.learn = own.map(|own| own == 0),
         EditField::Rules => wishes.rules = own_rules::read_rules(text, zone)?,
+        EditField::FullText => wishes.full_text = place == 1,
         EditField::IgnoreCacheLifetime => wishes.ignore_cache_lifetime = place == 1,
         EditField::IgnoreSkips => wishes.ignore_skips = place == 1,
         EditField::History => {

@@ -1,14 +1,21 @@
 //! Everything the program may ask of the world, as one closed enum.
 
+use std::ops::Range;
+
 use chrono::{DateTime, Utc};
 
+use super::command_line::CommandLine;
 use super::fetching::Request;
+use super::full_text::{FullText, Source};
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
+use super::placing::TextPlace;
 use super::ruling::RuleWish;
+use super::running::Errand;
 use super::saving::SavedSearch;
-use super::settings::NetworkSettings;
+use super::settings::{NetworkSettings, NotifySettings};
 use super::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::feed::Enclosure;
 use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
@@ -63,6 +70,10 @@ pub enum Effect {
     LoadEntry(EntryKey),
     /// Turn an entry's text into lines.
     Render(RenderWanted),
+    /// Keep where the reader left an entry; `None`: at its beginning or its end.
+    SavePlace(EntryKey, Option<TextPlace>),
+    /// Keep the page that an entry links to.
+    SaveFullText(EntryKey, Box<FullText>),
     /// Read the last polls of a feed.
     LoadPolls(FeedKey),
     /// Read when a feed published.
@@ -89,6 +100,14 @@ pub enum Effect {
     SaveFolded(std::collections::BTreeSet<String>),
     /// Open an address in the reader's browser.
     Open(String),
+    /// Start a command of the reader's own.
+    Run(Box<Errand>),
+    /// Read an entry for a command.
+    ReadForPipe(EntryKey, CommandLine),
+    /// Read new entries, by feed and numbers, behind everything that waits to be written.
+    ReadNews(Vec<(FeedKey, Range<u32>)>),
+    /// Tell the desktop something, by the way that is configured.
+    Notify(String, NotifySettings),
     /// Subscribe to everything an OPML file names.
     Import(String),
     /// Ask the network as these settings say from now on.
@@ -110,10 +129,14 @@ pub enum Effect {
 pub struct RenderWanted {
     /// The entry.
     pub key: EntryKey,
+    /// Which of its texts it is.
+    pub source: Source,
     /// Its text as marked up.
     pub html: String,
     /// Addresses in it are relative to this.
     pub base: Option<String>,
+    /// Files attached to it.
+    pub enclosures: Vec<Enclosure>,
     /// Columns there are.
     pub width: u16,
 }
@@ -123,6 +146,8 @@ pub struct RenderWanted {
 pub struct RenderedEntry {
     /// The entry.
     pub key: EntryKey,
+    /// Which of its texts it is.
+    pub source: Source,
     /// Columns it was made for.
     pub width: u16,
     /// The lines.

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::subscription::Validators;
 use crate::feed::FeedDocument;
 use crate::feed::discover::Candidate;
-use crate::history::FeedKey;
+use crate::history::{EntryKey, FeedKey};
 use crate::schedule;
 
 /// Names one fetch; a late answer to an unknown one is dropped.
@@ -55,6 +55,8 @@ pub enum Manner {
     Delta,
     /// A listing of the copies that the Internet Archive has.
     Listing,
+    /// The page an entry links to, as its text: `Accept: text/html`.
+    Page,
     /// The document in any form: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
     Anything,
 }
@@ -80,6 +82,8 @@ pub enum Purpose {
     Poll(FeedKey),
     /// An archive of a feed, or an older page of it.
     Archive(FeedKey),
+    /// The page that an entry links to.
+    FullText(EntryKey),
     /// An address the reader typed: a feed, or a page that names one. The number is that of the addition.
     Discover(u32),
 }
@@ -188,6 +192,8 @@ pub enum AnswerBody {
     /// A feed document, a redirect document, or something that is neither
     /// ([`crate::feed::Kind::None`] with its flaws).
     Document(Box<FeedDocument>),
+    /// The text of a page as marked up, or why none was found.
+    Article(Result<String, String>),
     /// The copies that were asked for as a listing, oldest first.
     Listing(Vec<u64>),
     /// An HTML page.

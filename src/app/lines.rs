@@ -11,6 +11,8 @@ pub struct Rendered {
     pub links: Vec<LinkTarget>,
     /// The pictures, in order of the text; [`StyledSpan::image`] counts from 1 too.
     pub images: Vec<ImageTarget>,
+    /// The numbers of the links that are attached files.
+    pub enclosures: Vec<u16>,
 }
 
 /// One line of the terminal.

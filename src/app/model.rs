@@ -3,11 +3,12 @@
 //! The model is a window, not the store: it holds every subscription with its sums and its plan, but of
 //! entries only the rows around the selection and the one being read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use super::announcing::Announcements;
 use super::backfilling::Backfill;
 use super::importing::Imported;
 use super::learning::Learning;
@@ -23,7 +24,7 @@ use super::subscribing::Addition;
 use super::subscription::{SavedSubscription, Subscription};
 use super::traffic::Traffic;
 use super::undoing::UndoStack;
-use crate::history::FeedKey;
+use crate::history::{EntryKey, FeedKey};
 use crate::schedule::Timetable;
 
 /// The state of the program. Changed by [`super::update::update`] alone.
@@ -69,6 +70,10 @@ pub struct Model {
     pub unsaved: u32,
     /// What is being learned.
     pub learning: Learning,
+    /// Entries whose pages wait or are asked for.
+    pub pages: BTreeSet<EntryKey>,
+    /// New entries that somebody is to be told of.
+    pub announcements: Announcements,
     /// Searches that were saved: each is a list of its own.
     pub searches: Saved,
     /// The reader's rules about entries.
@@ -109,6 +114,8 @@ impl Model {
             last_feed: 0,
             unsaved: 0,
             learning: Learning::default(),
+            pages: BTreeSet::new(),
+            announcements: Announcements::default(),
             searches: Saved::default(),
             rules: Rules::default(),
             undo: UndoStack::default(),

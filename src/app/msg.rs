@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use super::command_line::CommandLine;
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
+use super::full_text::FullText;
 use super::key::Key;
 use super::listing::RowsLoaded;
+use super::placing::TextPlace;
 use super::pointing::Mouse;
 use super::poll_log::PollLogEntry;
 use super::reconfiguring::Reconfigured;
 use super::refreshing::PollWish;
 use super::ruling::{RuleCount, RulePreview, Ruled};
+use super::running::ErrandPurpose;
 use super::subscribing::Wanted;
 use super::wishing::HistoryWish;
 use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
@@ -95,6 +99,12 @@ pub enum Msg {
     EntryFailed(EntryKey, String),
     /// An entry with its text.
     EntryLoaded(Box<LoadedEntry>),
+    /// An entry has been read for a command.
+    PipeRead(Box<LoadedEntry>, CommandLine),
+    /// New entries have been read.
+    NewsRead(Vec<LoadedEntry>),
+    /// A command of the reader's own ended: with the first line it said, or with a sentence.
+    Ran(ErrandPurpose, Result<Option<String>, String>),
     /// An entry's text as lines.
     Rendered(Box<RenderedEntry>),
     /// The last polls of a feed, newest first.
@@ -180,6 +190,10 @@ pub struct LoadedEntry {
     pub flags: Flags,
     /// Its text.
     pub body: Option<Body>,
+    /// Where the reader left it.
+    pub place: Option<TextPlace>,
+    /// What is kept of the page it links to.
+    pub full: Option<FullText>,
     /// The reader's rules that hit it, by their numbers.
     pub ruled: Vec<u32>,
 }

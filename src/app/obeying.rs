@@ -12,9 +12,9 @@ use super::refreshing::{self, PollWish, Wish};
 use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
-    appearance, attention, browsing, copying, editing, explaining, foreseeing, helping, marking,
-    muting, outlining, palette, preferring, reading, rule_list, saving, searching, tag_tree,
-    tagging, undoing, unsubscribing, walking, wishing,
+    appearance, attention, browsing, copying, editing, explaining, foreseeing, full_text, helping,
+    marking, muting, outlining, palette, preferring, reading, rule_list, running, saving,
+    searching, tag_tree, tagging, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
@@ -55,6 +55,10 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Undo => undoing::undo(model, now),
         Command::Redo => undoing::redo(model, now),
         Command::Open => reading::open_page(model, now),
+        Command::Enclosure => reading::play(model, now),
+        Command::FullText => full_text::toggle(model, now),
+        Command::FullTextAlways => full_text::always(model, now),
+        Command::Pipe => running::ask_pipe(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),
         Command::Poll => poll_selected(model, now),

@@ -10,6 +10,7 @@ use super::correcting;
 use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::{FetchId, Fetched, Purpose, Reach, Request};
+use super::full_text;
 use super::model::Model;
 use super::moving;
 use super::planning;
@@ -54,6 +55,11 @@ pub struct Poll {
 }
 
 impl Poll {
+    /// Whether no document of the feed was read before.
+    pub fn is_first(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| before.0.facts.last_ok.is_none())
+    }
+
     fn at(stage: Stage) -> Self {
         Self {
             stage,
@@ -127,6 +133,7 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         match waiting.purpose {
             Purpose::Poll(feed) => effects.extend(ask_feed(model, now, id, feed, &waiting)),
             Purpose::Archive(feed) => effects.extend(backfilling::ask(model, now, id, feed)),
+            Purpose::FullText(key) => effects.extend(full_text::ask(model, id, key, waiting.url)),
             Purpose::Discover(addition) => {
                 let reach = model.additions.get(&addition).map_or(Reach::Typed, correcting::reach);
                 let request = Request { reach, ..Request::typed(id, waiting.url) };

@@ -14,7 +14,7 @@ use super::screen::{Choice, Overlay, Pane};
 use super::subscribing::{self, Wanted};
 use super::{
     browsing, editing, explaining, helping, muting, outlining, palette, previewing, reading,
-    rule_list, saving, searching, tagging,
+    rule_list, running, saving, searching, tagging,
 };
 
 /// Text was pasted.
@@ -226,6 +226,8 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         PromptPurpose::Rename(id) => saving::renamed(model, now, id, &prompt.text),
         PromptPurpose::RenameTag => tagging::renamed(model, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
+        PromptPurpose::Pipe => running::pipe(model, now, &prompt.text),
+        // The edit dialog, the palette, the help and the search have the keys themselves; a rule was dealt with.
         // The edit dialog, the palette, the help and the search have the keys themselves; a rule and tags were dealt with.
         PromptPurpose::Field(_)
         | PromptPurpose::Tags(_)

@@ -33,6 +33,8 @@ pub enum PromptPurpose {
     Command,
     /// What to look for.
     Search,
+    /// A command that takes the selected entry.
+    Pipe,
     /// What the lines of the help must hold.
     Help,
     /// Another name for a saved search, by its number.
@@ -85,6 +87,7 @@ impl Prompt {
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Search => "Search: ",
+            PromptPurpose::Pipe => "Pipe the entry to: ",
             PromptPurpose::Help => "Find in the keys: ",
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",

@@ -4,13 +4,14 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Effect, RenderWanted, RenderedEntry};
 use super::feeds_pane::{self, FeedsRow};
+use super::full_text::Source;
 use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, marking, tag_tree};
+use super::{browsing, full_text, marking, placing, running, tag_tree};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -40,7 +41,7 @@ fn open(model: &mut Model, key: EntryKey) -> Vec<Effect> {
 }
 
 /// An entry has been read from the store: it is shown, and its text is made into lines.
-pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
+pub fn loaded(model: &mut Model, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<Effect> {
     if model.screen.opening != Some(entry.key) {
         return Vec::new();
     }
@@ -48,9 +49,18 @@ pub fn loaded(model: &mut Model, entry: LoadedEntry) -> Vec<Effect> {
     let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(entry.key));
     let flags = row.map_or(entry.flags, |row| row.flags);
     let entry = LoadedEntry { flags, ..entry };
-    model.screen.reader =
-        Some(Reader { entry, rendered: None, width: 0, scroll: 0, digits: String::new() });
-    render(model)
+    model.screen.reader = Some(Reader {
+        entry,
+        source: Source::Feed,
+        rendered: None,
+        width: 0,
+        scroll: 0,
+        starts: Vec::new(),
+        digits: String::new(),
+    });
+    let mut effects = full_text::opened(model, now);
+    effects.extend(render(model));
+    effects
 }
 
 /// An entry could not be read: nothing stands in its place.
@@ -79,25 +89,27 @@ pub fn render(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     reader.width = width;
-    let kept = &reader.entry.kept;
-    let html =
-        reader.entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default().to_owned();
+    let (html, base) = reader.markup();
     let site = model.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
-    let base = kept.link.clone().or(site);
-    vec![Effect::Render(RenderWanted { key: reader.entry.key, html, base, width })]
+    let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
+    let (key, source) = (reader.entry.key, reader.source);
+    let enclosures = reader.entry.kept.enclosures.clone();
+    vec![Effect::Render(RenderWanted { key, source, html, base, enclosures, width })]
 }
 
-/// Lines have been made. The place in the text is kept as well as another width allows.
+/// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
 pub fn rendered(model: &mut Model, made: RenderedEntry) {
     let rows = usize::from(model.screen.viewport.reader_rows);
     let Some(reader) = &mut model.screen.reader else { return };
-    if reader.entry.key != made.key || reader.width != made.width {
+    let of_page = |source| source == Source::Page;
+    let other = reader.entry.key != made.key || of_page(reader.source) != of_page(made.source);
+    if other || reader.width != made.width {
         return;
     }
-    let before = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
-    let lines = made.rendered.lines.len();
-    let place = reader.scroll.saturating_mul(lines).checked_div(before).unwrap_or(0);
-    reader.scroll = place.min(lines.saturating_sub(rows));
+    let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
+    reader.starts = placing::starts(&made.rendered);
+    let line = place.map_or(0, |place| placing::line_at(&reader.starts, place));
+    reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
     reader.rendered = Some(made.rendered);
 }
 
@@ -276,7 +288,7 @@ pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         return Vec::new();
     };
     model.screen.say(now, format!("opening {link}"));
-    let mut effects = vec![Effect::Open(link)];
+    let mut effects = vec![running::show(model, link)];
     if unread {
         effects.extend(marking::set(model, key, Flag::Read, true));
     }
@@ -322,10 +334,33 @@ pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let digits = std::mem::take(&mut reader.digits);
     let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let link = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
+    let attached = place.and_then(|place| u16::try_from(place.saturating_add(1)).ok());
+    let attached = attached.is_some_and(|number| {
+        reader.rendered.as_ref().is_some_and(|text| text.enclosures.contains(&number))
+    });
     let Some(url) = link.map(|link| link.url.clone()) else {
         model.screen.say(now, format!("this entry has no link {digits}"));
         return Vec::new();
     };
     model.screen.say(now, format!("opening {url}"));
-    vec![Effect::Open(url)]
+    vec![if attached { running::play(model, url) } else { running::show(model, url) }]
+}
+
+/// Opens the first file attached to the entry being read.
+pub fn play(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(text) = model.screen.reader.as_ref().and_then(|reader| reader.rendered.as_ref())
+    else {
+        model.screen.say(now, "open the entry first: E opens a file that is attached to it");
+        return Vec::new();
+    };
+    let place = text.enclosures.first().and_then(|number| usize::from(*number).checked_sub(1));
+    let Some(link) = place.and_then(|place| text.links.get(place)).map(|link| link.url.clone())
+    else {
+        model.screen.say(now, "no file is attached to this entry");
+        return Vec::new();
+    };
+    let more = text.enclosures.len().saturating_sub(1);
+    let others = if more > 0 { format!(" · {more} more by their numbers") } else { String::new() };
+    model.screen.say(now, format!("opening {link}{others}"));
+    vec![running::play(model, link)]
 }

@@ -8,6 +8,7 @@ use super::editing::EditForm;
 use super::explaining::PlanPane;
 use super::feeds_pane::FeedsPane;
 use super::foreseeing::TimetablePane;
+use super::full_text::Source;
 use super::helping::HelpPane;
 use super::key::Key;
 use super::lines::Rendered;
@@ -66,6 +67,8 @@ pub struct Screen {
     pub search: Option<Box<Search>>,
     /// The words that are marked in titles and texts.
     pub marks: Marks,
+    /// The command that an entry was handed to last.
+    pub piped: Option<String>,
     /// Entries the search index is still to take.
     pub unindexed: u32,
     /// What to do when the rows that were asked for have come.
@@ -95,12 +98,16 @@ pub enum Pane {
 pub struct Reader {
     /// The entry.
     pub entry: LoadedEntry,
+    /// Which of its texts is shown.
+    pub source: Source,
     /// Its text as lines; `None` while it is being made.
     pub rendered: Option<Rendered>,
     /// Columns it was made for.
     pub width: u16,
     /// First line shown.
     pub scroll: usize,
+    /// Characters of the text before each line (see [`super::placing`]).
+    pub starts: Vec<u32>,
     /// Digits typed of a link's number.
     pub digits: String,
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::command_line::CommandLine;
 use super::rebinding::Keymap;
 use crate::history::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
@@ -17,6 +18,10 @@ pub struct Settings {
     pub history: HistorySettings,
     /// The screen.
     pub ui: UiSettings,
+    /// Commands of the reader's own.
+    pub commands: CommandSettings,
+    /// What the desktop is told.
+    pub notify: NotifySettings,
     /// The keys in force.
     pub keys: Keymap,
 }
@@ -166,6 +171,41 @@ pub struct UiSettings {
     pub text_width: u16,
 }
 
+/// `[commands]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// Opens an address; `None`: the browser that `BROWSER` names, else the desktop's.
+    pub open: Option<CommandLine>,
+    /// Opens an attached file; `None`: as an address.
+    pub enclosure: Option<CommandLine>,
+    /// Stands in the prompt of `|` at first.
+    pub pipe: Option<String>,
+    /// Is told of new entries.
+    pub on_new: Option<CommandLine>,
+}
+
+/// `[notify]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NotifySettings {
+    /// How the desktop is told of new entries.
+    pub desktop: DesktopNotes,
+    /// The terminal's bell rings beside it.
+    pub bell: bool,
+}
+
+/// How a terminal passes a note on to the desktop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DesktopNotes {
+    /// Not at all.
+    #[default]
+    Off,
+    /// `OSC 9` (iTerm2, kitty, foot, `WezTerm`, ghostty, Windows Terminal).
+    Osc9,
+    /// `OSC 777` (urxvt, foot, ghostty, `VTE`).
+    Osc777,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -193,6 +233,8 @@ impl Default for Settings {
                 archives_a_day: 200,
                 internet_archive: INTERNET_ARCHIVE.to_owned(),
             },
+            commands: CommandSettings::default(),
+            notify: NotifySettings::default(),
             ui: UiSettings {
                 theme: None,
                 mouse: true,

@@ -101,7 +101,7 @@ fn give_up_waiting(model: &mut Model, now: DateTime<Utc>) {
         match waiting.purpose {
             Purpose::Poll(feed) => polling::ended(model, now, without_network(feed)),
             Purpose::Archive(feed) => backfilling::drop_walk(model, feed),
-            Purpose::Discover(_) => {}
+            Purpose::FullText(_) | Purpose::Discover(_) => {}
         }
     }
 }

@@ -103,6 +103,9 @@ pub struct Wishes {
     /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
     #[serde(skip_serializing_if = "is_default")]
     pub archives: Option<Adaptor>,
+    /// Its entries are shown with the text of the pages they link to.
+    #[serde(skip_serializing_if = "is_default")]
+    pub full_text: bool,
     /// The server's cache lifetimes are not believed (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// The publisher's skip windows are not kept (SPEC B.5).
@@ -151,6 +154,7 @@ impl Wishes {
             archives: settings
                 .get("archives")
                 .and_then(|word| Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word)),
+            full_text: is_on("full-text"),
             ignore_cache_lifetime: is_on("ignore-cache-lifetime"),
             ignore_skips: is_on("ignore-skips"),
         }
@@ -170,6 +174,7 @@ impl Wishes {
             ("learn", self.learn.map(|learn| if learn { "on" } else { "off" }.to_owned())),
             ("rules", Some(own_rules::rules_text(&self.rules)).filter(|text| !text.is_empty())),
             ("archives", self.archives.map(|adaptor| adaptor.word().to_owned())),
+            ("full-text", on(self.full_text)),
             ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
             ("ignore-skips", on(self.ignore_skips)),
         ];

@@ -7,19 +7,24 @@ use super::feeds_pane;
 use super::fetching::{FetchId, Fetched, Purpose};
 use super::model::Model;
 use super::msg::{HistoryNews, Msg};
+use super::placing;
 use super::polling::{self, News};
 use super::screen::Viewport;
 use super::subscribing;
 use super::{
-    backfilling, explaining, foreseeing, gap_rows, importing, learning, marking, muting, pointing,
-    pressing, reading, recalling, reconfiguring, refreshing, ruling, saving, searching, sparing,
-    touring, walking, wishing,
+    announcing, backfilling, explaining, foreseeing, full_text, gap_rows, importing, learning,
+    marking, muting, pointing, pressing, reading, recalling, reconfiguring, refreshing, ruling,
+    running, saving, searching, sparing, touring, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
 /// Changes the model by what happened and says what to do.
 pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
+    let open = placing::open(model);
     let mut effects = happened(model, now, msg);
+    let left = placing::left(model, open, &effects);
+    // What ends the program comes last.
+    effects.splice(0..0, left);
     effects.extend(gap_rows::follow(model, now));
     touring::follow(model);
     explaining::refresh(model, now);
@@ -77,7 +82,10 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             marking::marked(model, now, flag, value, whole_list, marked)
         }
         Msg::RowsLoaded(loaded) => reading::rows_loaded(model, now, loaded),
-        Msg::EntryLoaded(entry) => reading::loaded(model, *entry),
+        Msg::EntryLoaded(entry) => reading::loaded(model, now, *entry),
+        Msg::PipeRead(entry, command) => running::piped(model, *entry, command),
+        Msg::NewsRead(entries) => announcing::read(model, now, entries),
+        Msg::Ran(purpose, ended) => running::ran(model, now, purpose, ended),
         Msg::Rendered(made) => {
             reading::rendered(model, *made);
             Vec::new()
@@ -145,10 +153,13 @@ fn committed(
     news: News,
     withdrawn: Vec<u32>,
 ) -> Vec<Effect> {
+    let first = model.busy.get(&feed).is_some_and(polling::Poll::is_first);
+    announcing::arrived(model, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     recalling::withdrawn(model, now, feed, withdrawn);
     let mut effects = polling::committed(model, now, feed, counters, news);
     effects.extend(learning::polled(model, now, feed, news));
+    effects.extend(announcing::tell(model, now));
     effects.extend(followed(model, now, feed, changed));
     effects
 }
@@ -203,6 +214,7 @@ pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// Time passed: polls fall due, and a new day begins at midnight.
 fn ticked(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(model, now);
+    effects.extend(announcing::tell(model, now));
     let today = Some(feeds_pane::day_start(now, model.zone));
     if model.screen.is_on() && model.screen.today_since != today {
         model.screen.today_since = today;
@@ -234,6 +246,7 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
         Purpose::Archive(feed) => {
             backfilling::fetched(model, now, id, &ended.waiting, feed, fetched)
         }
+        Purpose::FullText(key) => full_text::fetched(model, now, key, &ended.waiting.url, fetched),
         Purpose::Discover(addition) => {
             subscribing::fetched(model, now, addition, &ended.waiting.url, fetched)
         }

@@ -1,22 +1,17 @@
 //! Pieces of JSON that several commands write: times, feeds, entries.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::app::attention::{self, Concern};
+use crate::app::entry_json;
 use crate::app::gap_rows;
 use crate::app::model::Model;
 use crate::app::poll_log::{PollCause, PollLogEntry};
 use crate::app::subscription::{Obstacle, Subscription};
-use crate::history::{
-    EntryKey, Flags, Gap, GapKind, GapState, KeptEntry, Reason, Standing as HistoryStanding,
-};
+use crate::history::{Gap, GapKind, GapState, Reason, Standing as HistoryStanding};
 use crate::schedule::{SettledBy, Standing};
-
-/// An instant in UTC, RFC 3339, whole seconds; null if there is none.
-pub(super) fn time(at: Option<DateTime<Utc>>) -> Value {
-    at.map_or(Value::Null, |at| Value::String(at.to_rfc3339_opts(SecondsFormat::Secs, true)))
-}
+pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.
 fn validator(bytes: Option<&Vec<u8>>) -> Value {
@@ -109,33 +104,6 @@ fn poll(line: &PollLogEntry) -> Value {
         "settled_by": line.settled_by.map(SettledBy::word),
         "queued_seconds": line.queued_seconds,
         "trouble": line.trouble,
-    })
-}
-
-/// An entry.
-pub(super) fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) -> Value {
-    json!({
-        "kind": "entry",
-        "number": key.to_string(),
-        "feed": key.feed,
-        "feed_title": feed_title,
-        "id": kept.id,
-        "title": kept.title,
-        "link": kept.link,
-        "author": kept.author,
-        "published": time(kept.published),
-        "updated": time(kept.updated),
-        "first_seen": time(Some(kept.first_seen)),
-        "listed": time(Some(kept.listed())),
-        "read": flags.is_read(),
-        "starred": flags.is_starred(),
-        "categories": kept.categories,
-        "enclosures": kept.enclosures.iter().map(|file| json!({
-            "url": file.url,
-            "type": file.media_type,
-            "length": file.length,
-            "duration_seconds": file.duration_seconds,
-        })).collect::<Vec<_>>(),
     })
 }
 

@@ -13,6 +13,7 @@ use crate::app::settings::Settings;
 use crate::io::config::Configured;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
+use crate::io::terminal::is_lent;
 use crate::io::{clock, config, config_watch, themes};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
@@ -146,7 +147,9 @@ pub(super) fn stop_on_signals(runtime: &Runtime) {
         if let Ok(mut signals) = signal(kind) {
             tokio::spawn(async move {
                 while signals.recv().await.is_some() {
-                    sender.send(Msg::Stop).ok();
+                    if kind != SignalKind::interrupt() || !is_lent() {
+                        sender.send(Msg::Stop).ok();
+                    }
                 }
             });
         }
@@ -159,5 +162,6 @@ pub(super) fn at_rest(model: &Model) -> bool {
         && model.backfills.is_empty()
         && model.unsaved == 0
         && model.learning.is_at_rest()
+        && model.announcements.is_at_rest()
         && model.additions.values().all(|addition| addition.ended.is_some())
 }

@@ -6,7 +6,7 @@ use super::session::{self, Failure};
 use crate::app::lines::StyledLine;
 use crate::history::EntryKey;
 use crate::io::console;
-use crate::view::html;
+use crate::view::{entry_text, html};
 
 /// Columns of the text.
 const WIDTH: u16 = 80;
@@ -15,7 +15,7 @@ const WIDTH: u16 = 80;
 pub(super) fn run(options: &Options, args: &ShowArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
     let mut store = session::store(options)?;
-    let Some((mut kept, _)) = store.entry(key)? else {
+    let Some((kept, _)) = store.entry(key)? else {
         return Err(Failure::new(format!(
             "there is no entry {key}; 'backissue entries' lists them"
         )));
@@ -26,23 +26,14 @@ pub(super) fn run(options: &Options, args: &ShowArgs) -> Result<Done, Failure> {
         console::put(markup);
         return Ok(Done::All);
     }
-    let text = html::render(markup, kept.link.as_deref(), WIDTH);
-    if !args.text {
-        let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
-        let head = [kept.title, kept.author, Some(dated), kept.link.take()];
-        for line in head.into_iter().flatten() {
-            console::put(&line);
+    let base = kept.link.clone();
+    if args.text {
+        for line in &html::render(markup, base.as_deref(), WIDTH).lines {
+            console::put(StyledLine::text(line).trim_end());
         }
-        console::put("");
+        return Ok(Done::All);
     }
-    for line in &text.lines {
-        console::put(StyledLine::text(line).trim_end());
-    }
-    if !args.text && !text.links.is_empty() {
-        console::put("");
-        for (number, link) in (1..).zip(&text.links) {
-            console::put(&format!("[{number}] {}", link.url));
-        }
-    }
+    console::put(&entry_text::head(&kept, None));
+    console::put(entry_text::body(markup, base.as_deref()).trim_end_matches('\n'));
     Ok(Done::All)
 }

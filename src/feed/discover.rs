@@ -48,6 +48,16 @@ pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
     found
 }
 
+/// A page as text. What it declares itself goes before what the header of its answer says, and both are believed only
+/// where the bytes do not say otherwise.
+pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
+    let of_header = || {
+        let (_, label) = content_type?.split_once("charset=")?;
+        Some(label.split(';').next()?.trim().trim_matches(['"', '\'']).to_owned())
+    };
+    to_text(html, html_charset(html).or_else(of_header).as_deref())
+}
+
 /// The title of a page, on one line.
 pub fn page_title(html: &[u8]) -> Option<String> {
     let page = read(html);

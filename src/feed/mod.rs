@@ -50,6 +50,7 @@ mod tree_builder;
 mod xml_feed;
 mod zone_names;
 
+pub use discover::page_text;
 pub use document::{
     FeedDocument, FeedHead, Flaw, History, Kind, Link, NewLocation, Role, Tombstone,
 };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
+use super::config_commands::{Commands, Notify};
 use super::config_names::unknown_name;
 use super::credentials::CredentialsTable;
 use super::own_keys::{self, KeysTable};
@@ -90,7 +91,9 @@ struct File {
     poll: Poll,
     history: History,
     ui: Ui,
+    commands: Commands,
     keys: KeysTable,
+    notify: Notify,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -186,6 +189,8 @@ impl File {
         settings.ui.hyperlinks = self.ui.hyperlinks;
         set(&mut settings.ui.plain, self.ui.plain);
         set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        settings.commands = self.commands.into_settings()?;
+        settings.notify = self.notify.into_settings();
         Ok(settings)
     }
 }
@@ -216,6 +221,7 @@ fn set<T>(target: &mut T, value: Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::settings::DesktopNotes;
 
     #[test]
     fn an_empty_file_means_the_defaults() {
@@ -258,6 +264,14 @@ mod tests {
             hyperlinks = true
             plain = false
             text_width = 72
+            [commands]
+            open = ["firefox", "{link}"]
+            enclosure = "mpv --no-video"
+            pipe = "!less"
+            on_new = "sh -c 'cat >> news.json'"
+            [notify]
+            desktop = "osc777"
+            bell = true
             [keys]
             star = ["x", "g s"]
         "#;
@@ -273,6 +287,9 @@ mod tests {
             (30, 2880, 120)
         );
         assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
+        let on_new = settings.commands.on_new.unwrap();
+        assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
+        assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
         assert_eq!(settings.history.internet_archive, "http://localhost:8080");
     }
 
@@ -282,6 +299,9 @@ mod tests {
             ("[poll]\nmin = 15", "line 2, column 7"),
             ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
             ("[network\n", "line 1"),
+            ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
+            ("[commands]\non_new = \"!vim\"", "would need the terminal"),
+            ("[commands]\nopen = 3", "a command is a text"),
             ("[poll]\nmni = \"1h\"", "no key is called 'mni' here; did you mean 'min'?"),
             ("[pol]", "line 1, column 2: no key is called 'pol' here; did you mean 'poll'?"),
             (

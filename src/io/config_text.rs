@@ -36,7 +36,7 @@ mod tests {
     fn every_key_that_is_read_is_printed() {
         let everything = with_everything();
         assert!(parse(&everything).is_ok(), "{:?}", parse(&everything));
-        for section in ["network", "poll", "history", "ui"] {
+        for section in ["network", "poll", "history", "ui", "commands", "notify"] {
             let why = parse(&format!("[{section}]\nzzzzzzzz = 1")).unwrap_err();
             let (_, known) = why.split_once("there are ").unwrap();
             let inside = everything.split(&format!("[{section}]")).nth(1).unwrap();

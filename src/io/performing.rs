@@ -8,17 +8,18 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
 use super::store::{Job, Keeper, RuleHits, Store, Texts};
-use super::{browser, clock, terminal};
+use super::{browser, clock, notes, running, terminal};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
 use crate::app::learning::LearnWanted;
 use crate::app::msg::Msg;
+use crate::app::running::Errand;
 use crate::app::subscribing::Wanted;
 use crate::app::subscription::Wishes;
 use crate::feed::opml;
 use crate::filters::EntryRule;
 use crate::schedule::learning;
-use crate::view::{html, link_list};
+use crate::view::entry_lines;
 
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -77,6 +78,8 @@ impl Performer {
             }
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
+            Effect::SavePlace(key, place) => self.keeper.hand(Job::SavePlace(key, place)),
+            Effect::SaveFullText(key, full) => self.keeper.hand(Job::SaveFullText(key, full)),
             Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
             Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
             Effect::Learn(wanted) => self.off_the_loop(move || Some(learn(&wanted))),
@@ -96,6 +99,10 @@ impl Performer {
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
             }
+            Effect::Run(errand) => self.run(*errand),
+            Effect::ReadForPipe(key, command) => self.keeper.hand(Job::ForPipe(key, command)),
+            Effect::ReadNews(ranges) => self.keeper.hand(Job::News(ranges)),
+            Effect::Notify(text, settings) => notes::tell(&text, &settings),
             Effect::Copy(text) => terminal::copy(&text),
             Effect::Suspend => return Some(Ending::Suspend),
             Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
@@ -129,6 +136,16 @@ impl Performer {
         });
     }
 
+    /// Runs a command on a task of its own.
+    fn run(&self, errand: Errand) {
+        let answers = self.answers.clone();
+        tokio::spawn(async move {
+            let purpose = errand.purpose;
+            let ended = running::run(errand, running::TIME_MAX).await;
+            answers.send(Msg::Ran(purpose, ended)).ok();
+        });
+    }
+
     /// Looks for what a rule would hit, until another preview is wanted.
     fn preview(&self, number: u64, rule: Box<EntryRule>) {
         self.preview.store(number, Ordering::Relaxed);
@@ -157,9 +174,13 @@ impl Performer {
 }
 
 fn render(wanted: &RenderWanted) -> Msg {
-    let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    link_list::append(&mut rendered, wanted.width);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+    let rendered = entry_lines::lay_out(wanted);
+    Msg::Rendered(Box::new(RenderedEntry {
+        key: wanted.key,
+        source: wanted.source,
+        width: wanted.width,
+        rendered,
+    }))
 }
 
 /// What a rule hits; `Err`: the store's files are damaged and sled gave up.

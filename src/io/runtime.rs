@@ -3,6 +3,7 @@
 //! Everything that happens comes through one channel, so that it has one order. The clock is read here and
 //! passed on; below this folder nobody knows the time.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,10 +13,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::clock::{self, SleepWatch};
 use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
+use super::running;
 use super::store::{Store, StoreError};
 use super::terminal::{Frames, Terminal};
+use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::msg::Msg;
+use crate::app::running::Errand;
 use crate::app::screen::Viewport;
 use crate::app::settings::Settings;
 use crate::app::update::{begin, measured, update};
@@ -36,6 +40,8 @@ pub struct Runtime {
     sender: UnboundedSender<Msg>,
     messages: UnboundedReceiver<Msg>,
     watch: SleepWatch,
+    /// Commands that wait for the terminal.
+    errands: VecDeque<Errand>,
 }
 
 /// What the screen is drawn on.
@@ -91,7 +97,8 @@ impl Runtime {
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
             model.screen.complain(clock::precise_now(), text);
         }
-        Ok(Self { model, performer, sender, messages, watch: SleepWatch::start() })
+        let (watch, errands) = (SleepWatch::start(), VecDeque::new());
+        Ok(Self { model, performer, sender, messages, watch, errands })
     }
 
     /// Where messages go in.
@@ -141,6 +148,9 @@ impl Runtime {
                 let Ok(msg) = self.messages.try_recv() else { break };
                 ending = ending.or(self.tell(msg));
             }
+            while let Some(errand) = self.errands.pop_front() {
+                ending = ending.or(self.lend(terminal, errand).await.map_err(broken)?);
+            }
             let suspended = ending == Some(Ending::Suspend);
             if suspended {
                 let msg = terminal.suspend().await.map_err(broken)?;
@@ -160,6 +170,36 @@ impl Runtime {
                 frames.note(began.elapsed());
             }
         }
+    }
+
+    /// Lends the terminal to a command until it ends. Everything but the screen goes on meanwhile.
+    async fn lend(
+        &mut self,
+        terminal: &mut Terminal,
+        errand: Errand,
+    ) -> std::io::Result<Option<Ending>> {
+        let purpose = errand.purpose;
+        terminal.lend();
+        let mut running = std::pin::pin!(running::run_on_terminal(errand));
+        let mut ending = None;
+        let ended = loop {
+            let msg = tokio::select! {
+                biased;
+                ended = &mut running => break Some(ended),
+                () = terminal.stop_with_borrower() => continue,
+                msg = self.next() => msg,
+            };
+            ending = self.tell(msg);
+            if ending.is_some() {
+                break None;
+            }
+        };
+        let continued = terminal.take_back()?;
+        self.tell(continued);
+        if let Some(ended) = ended {
+            ending = self.tell(Msg::Ran(purpose, ended));
+        }
+        Ok(ending)
     }
 
     /// Draws the screen, again if what was measured moved something.
@@ -197,9 +237,22 @@ impl Runtime {
         let woke = self.watch.slept().then(|| update(&mut self.model, now, Msg::Woke));
         let effects = woke.into_iter().flatten();
         for effect in effects.chain(update(&mut self.model, now, msg)) {
-            ending = self.performer.perform(effect).or(ending);
+            if let Effect::Run(errand) = effect {
+                self.run(*errand);
+            } else {
+                ending = self.performer.perform(effect).or(ending);
+            }
         }
         ending
+    }
+
+    /// Starts a command; one that needs the terminal waits for it.
+    fn run(&mut self, errand: Errand) {
+        if errand.command.on_terminal {
+            self.errands.push_back(errand);
+        } else {
+            self.performer.perform(Effect::Run(Box::new(errand)));
+        }
     }
 
     /// Finishes all writing. An error says what could not be kept after all.

@@ -31,6 +31,8 @@ use super::job_control::{self, JobSignal, Jobs};
 /// The terminal is in raw mode; read by the panic hook, which knows nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// The terminal is lent to a command.
+static LENT: AtomicBool = AtomicBool::new(false);
 /// The terminal has a title of ours.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
@@ -55,7 +57,8 @@ const FRAMES_MAX: usize = 100_000;
 #[derive(Debug)]
 pub struct Terminal {
     inner: DefaultTerminal,
-    events: EventStream,
+    /// `None` while the terminal is lent.
+    events: Option<EventStream>,
     jobs: Jobs,
     verbose: bool,
     mouse: bool,
@@ -79,7 +82,7 @@ impl Terminal {
         let title = ui.title.then(String::new);
         Ok(Self {
             inner,
-            events: EventStream::new(),
+            events: Some(EventStream::new()),
             jobs: Jobs::watch(),
             verbose,
             mouse: ui.mouse,
@@ -144,9 +147,10 @@ impl Terminal {
 
     /// The next thing the reader does; `None`: something that means nothing to us.
     pub async fn next(&mut self) -> Option<Msg> {
+        let Some(events) = &mut self.events else { return std::future::pending().await };
         tokio::select! {
             biased;
-            event = self.events.next() => match event {
+            event = events.next() => match event {
                 Some(Ok(event)) => message(event),
                 // The terminal is gone: end cleanly.
                 Some(Err(_)) | None => Some(Msg::Stop),
@@ -156,6 +160,29 @@ impl Terminal {
                 JobSignal::GoOn => Some(self.take_again().unwrap_or(Msg::Stop)),
             },
         }
+    }
+
+    /// Gives the terminal to somebody else for a while; see [`is_lent`].
+    pub fn lend(&mut self) {
+        // Who reads keys in the background would take them from the other.
+        self.events = None;
+        LENT.store(true, Ordering::Relaxed);
+        give_back();
+    }
+
+    /// Whoever has the terminal was stopped with a key: so are we, and the shell lets us all go on together.
+    pub async fn stop_with_borrower(&mut self) {
+        if self.jobs.next().await == JobSignal::Stop && job_control::has_shell() {
+            self.jobs.stop().await;
+        }
+    }
+
+    /// Takes the terminal back from whoever had it.
+    pub fn take_back(&mut self) -> io::Result<Msg> {
+        LENT.store(false, Ordering::Relaxed);
+        let msg = self.take_again()?;
+        self.events = Some(EventStream::new());
+        Ok(msg)
     }
 
     /// Tells how quick the frames were, if the reader wants to know (`-v`).
@@ -202,6 +229,11 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let done = work();
     QUIET.store(false, Ordering::Relaxed);
     done
+}
+
+/// Whether somebody else has the terminal: an interrupt typed there is meant for them.
+pub fn is_lent() -> bool {
+    LENT.load(Ordering::Relaxed)
 }
 
 /// Takes the terminal as it is.

@@ -5,7 +5,7 @@ use crate::app::lines::{Rendered, Role, StyledLine, StyledSpan};
 use crate::feed::text::one_line;
 
 /// Adds the list under the text.
-pub fn append(rendered: &mut Rendered, width: u16) {
+pub(super) fn append(rendered: &mut Rendered, width: u16) {
     if rendered.links.is_empty() {
         return;
     }

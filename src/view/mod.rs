@@ -3,9 +3,11 @@
 //! Nothing here changes the model or computes what it does not already say. Drawing answers with the sizes it
 //! measured ([`crate::app::screen::Viewport`]), which the loop puts back into the model.
 
+pub mod entry_lines;
+pub mod entry_text;
 pub mod html;
 mod hyperlinks;
-pub mod link_list;
+mod link_list;
 
 mod attention;
 mod cells;
@@ -13,6 +15,7 @@ mod choice;
 mod draw;
 mod dressing;
 mod edit;
+mod enclosure_list;
 mod entries;
 mod feeds;
 mod feeds_in_words;

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 use super::{cells, pane, plain, theme, when};
+use crate::app::full_text::Source;
 use crate::app::gap_rows;
 use crate::app::listing::RowKey;
 use crate::app::model::Model;
@@ -71,13 +72,10 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     let star = if reader.entry.flags.is_starred() { "★ " } else { "" };
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
     let dated = when::minute(kept.listed(), model.zone);
-    let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin()];
+    let text = text_shown(reader);
+    let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin(), text];
     let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    let address = match kept.enclosures.first() {
-        Some(enclosure) => format!("▶ {}", enclosure.url),
-        None => kept.link.clone().unwrap_or_default(),
-    };
-    let address = one_line(&address, width.saturating_mul(4));
+    let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
     let origin = cells::wrap(&origin, width, ORIGIN_LINES);
     let mut lines: Vec<Line<'static>> = Vec::new();
@@ -89,6 +87,16 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
     lines.push(Line::default());
     lines
+}
+
+/// Which text is shown, where there are two of them.
+fn text_shown(reader: &Reader) -> Option<&'static str> {
+    match (reader.source, &reader.entry.full) {
+        (Source::Page, _) => Some("full text"),
+        (Source::Waiting, _) => Some("full text is asked for"),
+        (Source::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
+        (Source::Feed, Some(_) | None) => None,
+    }
 }
 
 fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) {

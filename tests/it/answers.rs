@@ -24,9 +24,9 @@ pub fn line_of(row: &[ratatui::buffer::Cell]) -> String {
 }
 
 pub fn rendered(wanted: &RenderWanted) -> Msg {
-    let mut rendered = view::html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
-    view::link_list::append(&mut rendered, wanted.width);
-    Msg::Rendered(Box::new(RenderedEntry { key: wanted.key, width: wanted.width, rendered }))
+    let (rendered, source) = (view::entry_lines::lay_out(wanted), wanted.source);
+    let (key, width) = (wanted.key, wanted.width);
+    Msg::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
 }
 
 pub fn learned(wanted: &LearnWanted) -> Msg {

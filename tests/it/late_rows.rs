@@ -47,7 +47,15 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
     let entry = Entry { id: "b".into(), title: Some("Ladders".into()), ..Entry::default() };
     let rank = Rank::new(None, None, Position::Subscription, start());
     let kept = KeptEntry::of(&entry, start(), rank);
-    let loaded = LoadedEntry { key: *key, kept, flags: Flags::NEW, body: None, ruled: Vec::new() };
+    let loaded = LoadedEntry {
+        key: *key,
+        kept,
+        flags: Flags::NEW,
+        body: None,
+        ruled: Vec::new(),
+        place: None,
+        full: None,
+    };
     world.tell(Msg::EntryLoaded(Box::new(loaded)));
     let shown = world.model.screen.reader.as_ref().map(|reader| reader.entry.key);
     assert_eq!(shown, Some(*key));

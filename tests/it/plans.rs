@@ -221,6 +221,8 @@ fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
     let mut world = two_plans();
     world.press("e");
     world.tell(Msg::Pasted("https://looks-like.example/an/address".into()));
+    // From the first line upwards: the full text, the archives, the history.
+    world.tell(key(Code::Up));
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));
     world.tell(key(Code::Up));

@@ -4,6 +4,7 @@ use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
 use backissue::history::adaptor::read_listing;
+use backissue::io::article::extract;
 use backissue::io::http::read_body;
 
 use crate::world::World;
@@ -42,6 +43,13 @@ impl World {
             Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };
         let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
+        let result = result.map(|answer| {
+            let is_page = request.manner == Manner::Page && answer.status == 200;
+            let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
+            let kind = found.headers.content_type.as_deref().or(Some("text/html"));
+            let article = extract(found.body.as_bytes(), &url, kind);
+            Answer { body: AnswerBody::Article(article), ..answer }
+        });
         let result = result.map(|answer| {
             let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
             let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);

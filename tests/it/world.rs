@@ -10,6 +10,7 @@ use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
 use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
+use backissue::app::running::Errand;
 use backissue::app::settings::Settings;
 use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
@@ -42,6 +43,10 @@ pub struct World {
     pub copied: Vec<String>,
     /// How often the shell was gone back to.
     pub suspended: u32,
+    /// Commands started.
+    pub ran: Vec<Errand>,
+    /// What the desktop was told.
+    pub notes: Vec<String>,
     pub quit: bool,
     pub store: Store,
     size: (u16, u16),
@@ -67,6 +72,8 @@ impl World {
             network: BTreeMap::new(),
             requests: Vec::new(),
             opened: Vec::new(),
+            ran: Vec::new(),
+            notes: Vec::new(),
             copied: Vec::new(),
             suspended: 0,
             quit: false,
@@ -226,10 +233,35 @@ impl World {
             Effect::LoadEntry(key) => {
                 let (kept, flags) = self.store.entry(key).unwrap()?;
                 let body = self.store.body(key).unwrap();
+                let (place, full) =
+                    (self.store.place(key).unwrap(), self.store.full_text(key).unwrap());
                 let ruled = self.store.ruled_by(key);
-                Some(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, ruled })))
+                let entry = LoadedEntry { key, kept, flags, body, place, full, ruled };
+                Some(Msg::EntryLoaded(Box::new(entry)))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
+            Effect::SavePlace(key, place) => {
+                self.store.save_place(key, place).unwrap();
+                None
+            }
+            Effect::SaveFullText(key, full) => {
+                self.store.save_full_text(key, &full).unwrap();
+                None
+            }
+            Effect::Run(errand) => {
+                let purpose = errand.purpose;
+                self.ran.push(*errand);
+                Some(Msg::Ran(purpose, Ok(None)))
+            }
+            Effect::ReadForPipe(key, command) => {
+                let news = self.store.news(&[(key.feed, key.seq..key.seq + 1)]).unwrap();
+                Some(Msg::PipeRead(Box::new(news.into_iter().next()?), command))
+            }
+            Effect::ReadNews(ranges) => Some(Msg::NewsRead(self.store.news(&ranges).unwrap())),
+            Effect::Notify(text, _) => {
+                self.notes.push(text);
+                None
+            }
             Effect::LoadPolls(feed) => {
                 Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
             }

@@ -26,6 +26,7 @@ pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
     let accept = match request.manner {
         Manner::Anything => "*/*",
         Manner::Listing => "application/json",
+        Manner::Page => "text/html, application/xhtml+xml, */*;q=0.1",
         Manner::Usual | Manner::Fresh | Manner::Delta => ACCEPT,
     };
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));

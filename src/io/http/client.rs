@@ -15,6 +15,7 @@ use super::redirects::{self, Steps, Turn, Way};
 use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Manner, Request};
 use crate::app::settings::{Credentials, NetworkSettings};
 use crate::history::adaptor::read_listing;
+use crate::io::article::extract;
 use crate::io::body::Decoding;
 use crate::io::clock;
 
@@ -163,6 +164,9 @@ impl Http {
         }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
+            if manner == Manner::Page {
+                return AnswerBody::Article(extract(&bytes, url.as_str(), content_type.as_deref()));
+            }
             let listing = (manner == Manner::Listing).then(|| read_listing(&bytes)).flatten();
             listing.map_or_else(
                 || read_body(&bytes, url.as_str(), content_type.as_deref()),

@@ -281,6 +281,8 @@ impl Store {
             &self.history,
             &self.nodes,
             &self.rhythms,
+            &self.places,
+            &self.pages,
             &self.rulings_tree,
             &self.feeds,
         ] {

@@ -4,6 +4,7 @@
 //! Reads go before writes. Writes that wait together share one flush and one sync (a group commit), and are
 //! reported only after it.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
@@ -11,8 +12,11 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::open::{Store, StoreError};
+use crate::app::command_line::CommandLine;
+use crate::app::full_text::FullText;
 use crate::app::listing::RowsWanted;
 use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::placing::TextPlace;
 use crate::app::ruling::RuleWish;
 use crate::app::saving::SavedSearch;
 use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
@@ -54,6 +58,14 @@ pub enum Job {
     Rows(RowsWanted),
     /// One entry with its text; answered by [`Msg::EntryLoaded`].
     Entry(EntryKey),
+    /// Where the reader left an entry.
+    SavePlace(EntryKey, Option<TextPlace>),
+    /// The page that an entry links to.
+    SaveFullText(EntryKey, Box<FullText>),
+    /// An entry for a command; answered by [`Msg::PipeRead`].
+    ForPipe(EntryKey, CommandLine),
+    /// New entries, behind all writes; answered by [`Msg::NewsRead`].
+    News(Vec<(FeedKey, Range<u32>)>),
     /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
     Polls(FeedKey),
     /// When a feed published; answered by [`Msg::PublicationsLoaded`].
@@ -77,6 +89,7 @@ pub enum Job {
 }
 
 impl Job {
+    /// Whether it is done at once: what reads, and what is too small a thing to sync the disk for.
     const fn is_read(&self) -> bool {
         matches!(
             self,
@@ -84,6 +97,9 @@ impl Job {
                 | Self::Entry(_)
                 | Self::Polls(_)
                 | Self::Publications(_)
+                | Self::SavePlace(..)
+                | Self::SaveFullText(..)
+                | Self::ForPipe(..)
                 | Self::CountToday(_)
                 | Self::CountFound(_)
                 | Self::CountRuled
@@ -231,6 +247,7 @@ enum Concerns {
     Rows(u64),
     Entry(EntryKey),
     Rhythm(FeedKey),
+    News,
     Nobody,
 }
 
@@ -244,6 +261,7 @@ impl Concerns {
             Job::Rows(wanted) => Self::Rows(wanted.list),
             Job::Entry(key) => Self::Entry(*key),
             Job::Publications(feed) => Self::Rhythm(*feed),
+            Job::News(_) => Self::News,
             Job::SaveState(..)
             | Job::SaveTry(..)
             | Job::Absorb { .. }
@@ -252,6 +270,9 @@ impl Concerns {
             | Job::MarkList { .. }
             | Job::Polls(_)
             | Job::CountToday(_)
+            | Job::SavePlace(..)
+            | Job::SaveFullText(..)
+            | Job::ForPipe(..)
             | Job::SaveSearches(_)
             | Job::CountFound(_)
             | Job::SaveRules(_)
@@ -273,6 +294,7 @@ impl Concerns {
             Self::Entry(key) => Msg::EntryFailed(key, why),
             // Nothing is lost but what could be learned.
             Self::Rhythm(feed) => Msg::PublicationsLoaded(feed, None),
+            Self::News => Msg::NewsRead(Vec::new()),
             Self::Nobody => Msg::StoreFailed(why),
         }
     }
@@ -351,7 +373,10 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => Some(entry(store, key)?),
+        Job::Entry(key) => Some(match entry(store, key)? {
+            Ok(entry) => Msg::EntryLoaded(Box::new(entry)),
+            Err(why) => Msg::EntryFailed(key, why),
+        }),
         Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
         Job::Publications(feed) => {
             let publications = Some(std::sync::Arc::new(store.publications(feed)?));
@@ -360,6 +385,19 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
         Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
         Job::SaveSearches(searches) => {
             store.save_searches(&searches)?;
+            None
+        }
+        Job::ForPipe(key, command) => Some(match entry(store, key)? {
+            Ok(entry) => Msg::PipeRead(Box::new(entry), command),
+            Err(why) => Msg::EntryFailed(key, why),
+        }),
+        Job::News(ranges) => Some(Msg::NewsRead(store.news(&ranges)?)),
+        Job::SaveFullText(key, full) => {
+            store.save_full_text(key, &full)?;
+            None
+        }
+        Job::SavePlace(key, place) => {
+            store.save_place(key, place)?;
             None
         }
         Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
@@ -378,12 +416,13 @@ fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
 }
 
 /// An entry with its text, or why there is none.
-fn entry(store: &mut Store, key: EntryKey) -> Result<Msg, StoreError> {
+fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
     let (found, body) = (store.entry(key)?, store.body(key)?);
     let Some((kept, flags)) = found else {
-        let why = format!("the record of entry {key} is lost; run 'backissue doctor'");
-        return Ok(Msg::EntryFailed(key, why));
+        return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
     };
+    let place = store.place(key)?;
+    let full = store.full_text(key)?;
     let ruled = store.ruled_by(key);
-    Ok(Msg::EntryLoaded(Box::new(LoadedEntry { key, kept, flags, body, ruled })))
+    Ok(Ok(LoadedEntry { key, kept, flags, body, place, full, ruled }))
 }

@@ -216,7 +216,7 @@ impl Store {
         })
     }
 
-    fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {
+    pub(super) fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
     }
 

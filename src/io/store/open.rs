@@ -125,6 +125,10 @@ pub struct Store {
     pub(super) rhythms: Tree,
     /// The times of each feed's last polls, where they are later than its state says.
     pub(super) times: Tree,
+    /// Pages that entries link to.
+    pub(super) pages: Tree,
+    /// Where the reader was in texts.
+    pub(super) places: Tree,
     pub(super) history: Tree,
     pub(super) nodes: Tree,
     /// Which entries each rule of the reader's hit.
@@ -210,6 +214,8 @@ impl Store {
             polls: db.open_tree("polls")?,
             rhythms: db.open_tree("rhythms")?,
             times: db.open_tree("times")?,
+            pages: db.open_tree("pages")?,
+            places: db.open_tree("places")?,
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,
             rulings_tree: db.open_tree("rulings")?,

@@ -32,7 +32,8 @@ pub fn render(html: &str, base: Option<&str>, width: u16) -> Rendered {
     if shown.len() < html.len() {
         lines.push(remark("… the rest was left out (more than 2 MB)", width));
     }
-    Rendered { lines, links: body.links.into_targets(), images: body.images }
+    let targets = body.links.into_targets();
+    Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
 }
 
 /// Text whose paragraphs are only empty lines, as markup; `None`: the markup says itself where its

@@ -1,0 +1,55 @@
+//! Notes for the desktop, passed on by the terminal.
+
+use std::io::{Write, stdout};
+
+use crate::app::settings::{DesktopNotes, NotifySettings};
+use crate::feed::text::one_line;
+
+/// Characters of a note.
+const CHARS_MAX: usize = 200;
+
+/// Writes a note to the terminal, which is in our hands and not being drawn on.
+pub fn tell(text: &str, settings: &NotifySettings) {
+    let inside_tmux = std::env::var_os("TMUX").is_some();
+    let bytes = sequence(text, settings, inside_tmux);
+    let mut out = stdout().lock();
+    out.write_all(bytes.as_bytes()).and_then(|()| out.flush()).ok();
+}
+
+/// What makes a terminal pass a note on. tmux hands it through where `allow-passthrough` is on.
+fn sequence(text: &str, settings: &NotifySettings, inside_tmux: bool) -> String {
+    // A semicolon would begin another field.
+    let text = one_line(text, CHARS_MAX).replace(';', ",");
+    let note = match settings.desktop {
+        DesktopNotes::Off => String::new(),
+        DesktopNotes::Osc9 => format!("\x1b]9;{text}\x07"),
+        DesktopNotes::Osc777 => format!("\x1b]777;notify;backissue;{text}\x07"),
+    };
+    let note = if inside_tmux && !note.is_empty() {
+        format!("\x1bPtmux;{}\x1b\\", note.replace('\x1b', "\x1b\x1b"))
+    } else {
+        note
+    };
+    let bell = if settings.bell { "\x07" } else { "" };
+    format!("{note}{bell}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_one_sequence_whatever_stands_in_it() {
+        let hostile = "a\x07b\x1b]0;title\x07;c\nd";
+        for (desktop, bell, tmux, expected) in [
+            (DesktopNotes::Off, false, false, ""),
+            (DesktopNotes::Off, true, true, "\x07"),
+            (DesktopNotes::Osc9, false, false, "\x1b]9;ab]0,title,c d\x07"),
+            (DesktopNotes::Osc777, true, false, "\x1b]777;notify;backissue;ab]0,title,c d\x07\x07"),
+            (DesktopNotes::Osc9, false, true, "\x1bPtmux;\x1b\x1b]9;ab]0,title,c d\x07\x1b\\"),
+        ] {
+            let settings = NotifySettings { desktop, bell };
+            assert_eq!(sequence(hostile, &settings, tmux), expected);
+        }
+    }
+}
