@@ -43,7 +43,7 @@ pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> 
         return Vec::new();
     }
     // An address pasted anywhere is meant to be subscribed to.
-    if subscribing::address_of(text).is_ok() && text.contains('.') {
+    if subscribing::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
         model.screen.lay_over(Overlay::Prompt(prompt));

@@ -118,10 +118,10 @@ fn title(model: &Model, room: usize) -> String {
             let feed = model.feeds.get(key);
             let trouble = feed.and_then(|feed| feed.state.trouble.clone());
             let standing = feed.and_then(|feed| gap_rows::standing(model, feed));
-            let parts = [trouble, standing].into_iter().flatten().map(|part| format!(" ─ {part}"));
+            let parts = [standing, trouble].into_iter().flatten().map(|part| format!(" ─ {part}"));
             let state: String = parts.collect();
-            // The state of the feed is said whole before its name is.
-            let left = room.saturating_sub(cells::width(&state)).max(TITLE_CELLS_MIN);
+            // The name keeps a third; what does not fit then is said in the status line too.
+            let left = room.saturating_sub(cells::width(&state)).max(TITLE_CELLS_MIN).max(room / 3);
             let title = feed.map_or("", |feed| feed.record.shown_title());
             format!("{}{state}", cells::cut(title, left))
         }
