@@ -3,8 +3,8 @@
 //!
 //! The whole loop runs as in the program: the model, the thread of the store, the search index, texts laid out on the
 //! blocking pool. Only the terminal is a buffer in memory, and nothing is polled. A frame is complete when nothing that
-//! it shows is still to come: rows, the text of the entry, the answer of a search. The time goes from the key until that
-//! frame is drawn, frames in between included.
+//! it shows is still to come: rows in sight, the text of the entry, the whole answer of a search. Rows beyond the screen
+//! may still be fetched ahead. The time goes from the key until that frame is drawn, frames in between included.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use backissue::app::key::{Code, Key};
 use backissue::app::model::Model;
 use backissue::app::msg::Msg;
-use backissue::app::screen::Viewport;
+use backissue::app::screen::{Overlay, Viewport};
 use backissue::app::settings::Settings;
 use backissue::io::runtime::{Canvas, Runtime};
 use backissue::io::search::{CatchUp, SearchIndex};
@@ -149,7 +149,11 @@ impl Bench {
 fn is_complete(model: &Model) -> bool {
     let screen = &model.screen;
     let text = screen.reader.as_ref().is_none_or(|reader| reader.rendered.is_some());
-    !screen.list.waiting && screen.opening.is_none() && screen.then.is_none() && text
+    let list = &screen.list;
+    let typing = matches!(screen.overlay, Some(Overlay::Prompt(_)));
+    let end = list.total.min(list.top + usize::from(screen.viewport.entries_rows));
+    let ahead = !typing && !list.fresh && (list.top..end).all(|place| list.row(place).is_some());
+    (!list.waiting || ahead) && screen.opening.is_none() && screen.then.is_none() && text
 }
 
 fn keys_of(keys: &str) -> Vec<Key> {
