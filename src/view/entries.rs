@@ -118,12 +118,13 @@ fn title(model: &Model, room: usize) -> String {
             let feed = model.feeds.get(key);
             let trouble = feed.and_then(|feed| feed.state.trouble.clone());
             let standing = feed.and_then(|feed| gap_rows::standing(model, feed));
-            let parts = [standing, trouble].into_iter().flatten().map(|part| format!(" ─ {part}"));
-            let state: String = parts.collect();
-            // The name keeps a third; what does not fit then is said in the status line too.
-            let left = room.saturating_sub(cells::width(&state)).max(TITLE_CELLS_MIN).max(room / 3);
+            let said =
+                |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
+            let (standing, trouble) = (said(standing), said(trouble));
+            // The standing of the history is said whole before the name is; a trouble stands in the status line too.
+            let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
             let title = feed.map_or("", |feed| feed.record.shown_title());
-            format!("{}{state}", cells::cut(title, left))
+            format!("{}{standing}{trouble}", cells::cut(title, left))
         }
     };
     match model.screen.show {
