@@ -74,16 +74,8 @@ pub fn commanded(screen: &mut Screen, command: Command) -> bool {
 /// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
 /// that was typed.
 pub fn rows(model: &Model, help: &HelpPane) -> Vec<usize> {
-    let over = model.screen.beneath.last().is_some_and(|overlay| match overlay {
-        Overlay::Plan(_) | Overlay::Timetable(_) => true,
-        Overlay::Help(_)
-        | Overlay::Prompt(_)
-        | Overlay::Choice(_)
-        | Overlay::Palette(_)
-        | Overlay::Edit(_)
-        | Overlay::Mute(_)
-        | Overlay::Rules(_) => false,
-    });
+    let beneath = model.screen.beneath.last();
+    let over = matches!(beneath, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
     let typed = help.filter.text.to_lowercase();
     let holds = |place: usize, command: Command, text: &str| {
         let whole = format!("{} {} {text}", model.settings.keys.keys_of(place), name(command));

@@ -27,8 +27,7 @@ pub(super) fn compact(store: Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Compacts the store at the end of a session, if its log has grown to more than twice what lives in it (STORE 3).
+/// Compacts the store at the end of a session in which its log was found too long (STORE 3).
 pub(super) fn at_the_end(options: &Options) -> Result<(), Failure> {
-    let store = session::store(options)?;
-    if store.is_worth_compacting()? { compact(store) } else { Ok(()) }
+    compact(session::store(options)?)
 }

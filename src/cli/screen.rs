@@ -16,6 +16,8 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     loop {
         let configured = session::configured(options)?;
         let store = session::store(options)?;
+        // Asked now, while it is open: the end of a session that needs nothing must not wait for it to open again.
+        let too_long = store.is_worth_compacting()?;
         let ending = block_on(async {
             let mut runtime = Runtime::start(store, configured.settings)?;
             session::follow_configuration(&runtime, options);
@@ -30,7 +32,9 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
         })?;
         match ending {
             Ending::Quit => {
-                compacting::at_the_end(options)?;
+                if too_long {
+                    compacting::at_the_end(options)?;
+                }
                 return Ok(Done::All);
             }
             // Who stops the program wants it to end now.

@@ -55,6 +55,13 @@ impl FreshStore {
         if self.waiting >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
+    /// Bytes on disk of what was put so far.
+    pub(super) fn disk_bytes(&mut self) -> Result<u64, StoreError> {
+        self.write()?;
+        self.db.flush()?;
+        Ok(self.db.size_on_disk()?)
+    }
+
     fn write(&mut self) -> Result<(), StoreError> {
         let batch = std::mem::take(&mut self.batch);
         self.waiting = 0;
