@@ -227,7 +227,6 @@ fn finished(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         PromptPurpose::RenameTag => tagging::renamed(model, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(model, now, &prompt.text),
         PromptPurpose::Pipe => running::pipe(model, now, &prompt.text),
-        // The edit dialog, the palette, the help and the search have the keys themselves; a rule was dealt with.
         // The edit dialog, the palette, the help and the search have the keys themselves; a rule and tags were dealt with.
         PromptPurpose::Field(_)
         | PromptPurpose::Tags(_)
