@@ -12,8 +12,9 @@ use crate::app::reconfiguring::Reconfigured;
 /// From one look at the file to the next.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Looks after the file as long as somebody listens. Needs a tokio runtime around it.
-pub fn follow(path: PathBuf, listener: UnboundedSender<Msg>) {
+/// Looks after the file as long as somebody listens. `plain`: the plain screen was asked for on the command line, and
+/// stays whatever the file says. Needs a tokio runtime around it.
+pub fn follow(path: PathBuf, plain: bool, listener: UnboundedSender<Msg>) {
     let mut seen = state_of(&path);
     tokio::spawn(async move {
         while !listener.is_closed() {
@@ -23,7 +24,7 @@ pub fn follow(path: PathBuf, listener: UnboundedSender<Msg>) {
                 continue;
             }
             seen = state;
-            let msg = Msg::Configured(Box::new(read(&path)));
+            let msg = Msg::Configured(Box::new(read(&path, plain)));
             if listener.send(msg).is_err() {
                 return;
             }
@@ -38,9 +39,10 @@ fn state_of(path: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Reads the file; one that was taken away means the defaults.
-fn read(path: &Path) -> Reconfigured {
+fn read(path: &Path, plain: bool) -> Reconfigured {
     match config::read(path, false) {
-        Ok(read) => {
+        Ok(mut read) => {
+            read.settings.ui.plain |= plain;
             let (appearance, troubles) = themes::appearance(&read.settings.ui, Some(path));
             Reconfigured::Read {
                 settings: Box::new(read.settings),
@@ -49,5 +51,26 @@ fn read(path: &Path) -> Reconfigured {
             }
         }
         Err(why) => Reconfigured::Wrong(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plain_screen_of_the_command_line_outlives_a_saved_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (text, plain, expected) in [
+            ("[ui]\ntext_width = 70", true, true),
+            ("[ui]\nplain = true", false, true),
+            ("[ui]\nplain = false", false, false),
+        ] {
+            std::fs::write(file.path(), text).unwrap();
+            let Reconfigured::Read { settings, .. } = read(file.path(), plain) else {
+                panic!("{text} is read");
+            };
+            assert_eq!(settings.ui.plain, expected, "{text}");
+        }
     }
 }
