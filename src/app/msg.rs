@@ -190,6 +190,8 @@ pub struct LoadedEntry {
     pub flags: Flags,
     /// Its text.
     pub body: Option<Body>,
+    /// It had a text that is not kept any more.
+    pub text_gone: bool,
     /// Where the reader left it.
     pub place: Option<TextPlace>,
     /// What is kept of the page it links to.

@@ -114,6 +114,9 @@ pub struct PollSettings {
     pub start_spread_seconds: u32,
 }
 
+/// The least that `[history] texts_mb` can be.
+pub const TEXTS_MB_MIN: u32 = 16;
+
 /// `[history]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistorySettings {
@@ -123,6 +126,8 @@ pub struct HistorySettings {
     pub archives_a_day: u32,
     /// Where the Internet Archive is asked, for feeds whose reader wants it.
     pub internet_archive: String,
+    /// Megabytes of texts kept (SPEC C.10); from [`TEXTS_MB_MIN`] up.
+    pub texts_mb: u32,
 }
 
 /// Whether archives are walked (SPEC C.10).
@@ -232,6 +237,7 @@ impl Default for Settings {
                 mode: HistoryMode::Auto,
                 archives_a_day: 200,
                 internet_archive: INTERNET_ARCHIVE.to_owned(),
+                texts_mb: 1024,
             },
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use super::args::{DoctorArgs, Options};
 use super::session::{self, Failure};
-use super::{Done, compacting, search};
+use super::{Done, search, upkeep};
 use crate::app::colours::Colours;
 use crate::app::settings::Settings;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
@@ -47,7 +47,7 @@ pub(super) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure>
     }
     let found = index_found(&store, args.repair)?;
     if args.compact {
-        compacting::compact(store)?;
+        upkeep::compact(store)?;
     }
     let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
     let wrong = misconfigured

@@ -10,7 +10,6 @@ mod add;
 mod args;
 mod args_simulate;
 mod backup;
-mod compacting;
 mod config;
 mod demo;
 mod doctor;
@@ -35,6 +34,7 @@ mod set;
 mod show;
 mod simulate;
 mod simulate_feed;
+mod upkeep;
 mod watch;
 
 use args::{Args, Command};

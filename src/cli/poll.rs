@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::args::{Options, PollArgs};
 use super::json;
 use super::session::{self, Failure, at_rest, block_on};
-use super::{Done, compacting, lookup};
+use super::upkeep::Upkeep;
+use super::{Done, lookup};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::refreshing::{PollWish, Wish};
@@ -19,8 +20,7 @@ use crate::io::console;
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
     let store = session::store(options)?;
-    // Asked while it is open: the end of a poll that needs nothing must not wait for it to open again.
-    let too_long = store.is_worth_compacting()?;
+    let upkeep = Upkeep::due(&store, &session::settings(options)?)?;
     let done = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
         let feeds = wanted(&runtime.model, &args.feeds)?;
@@ -56,7 +56,7 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
             Err(Failure::new("interrupted; what had been polled is saved"))
         }
     })?;
-    compacting::after_poll(options, too_long)?;
+    upkeep.after_poll(options)?;
     Ok(done)
 }
 

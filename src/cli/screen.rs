@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 
 use super::args::Options;
 use super::session::{self, Failure, block_on};
-use super::{Done, compacting, demo};
+use super::upkeep::Upkeep;
+use super::{Done, demo};
 use crate::app::reconfiguring;
 use crate::io::clock;
 use crate::io::performing::Ending;
@@ -16,8 +17,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     loop {
         let configured = session::configured(options)?;
         let (store, recovered) = session::store_or_recovered(options)?;
-        // Asked now, while it is open: the end of a session that needs nothing must not wait for it to open again.
-        let too_long = store.is_worth_compacting()?;
+        let upkeep = Upkeep::due(&store, &configured.settings)?;
         let ending = block_on(async {
             let mut runtime = Runtime::start(store, configured.settings)?;
             session::follow_configuration(&runtime, options);
@@ -35,9 +35,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
         })?;
         match ending {
             Ending::Quit => {
-                if too_long {
-                    compacting::at_the_end(options)?;
-                }
+                upkeep.at_the_end(options)?;
                 return Ok(Done::All);
             }
             // Who stops the program wants it to end now.

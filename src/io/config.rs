@@ -9,7 +9,7 @@ use super::config_commands::{Commands, Notify};
 use super::config_names::unknown_name;
 use super::credentials::CredentialsTable;
 use super::own_keys::{self, KeysTable};
-use crate::app::settings::{Credentials, HistoryMode, Settings};
+use crate::app::settings::{Credentials, HistoryMode, Settings, TEXTS_MB_MIN};
 use crate::app::span::Span;
 use crate::schedule::Pace;
 
@@ -126,6 +126,7 @@ struct History {
     mode: Option<HistoryMode>,
     archives_a_day: Option<u32>,
     internet_archive: Option<String>,
+    texts_mb: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -181,6 +182,10 @@ impl File {
                 return Err(format!("[history] internet_archive is no address: '{base}'"));
             }
             settings.history.internet_archive = base;
+        }
+        set(&mut settings.history.texts_mb, self.history.texts_mb);
+        if settings.history.texts_mb < TEXTS_MB_MIN {
+            return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
         }
         settings.ui.theme = self.ui.theme;
         set(&mut settings.ui.mouse, self.ui.mouse);

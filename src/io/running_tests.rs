@@ -23,6 +23,7 @@ fn told() -> Box<ToldEntry> {
         kept,
         flags: Flags::NEW,
         body: Some(Body::of(&entry)),
+        text_gone: false,
         ruled: Vec::new(),
         place: None,
         full: None,

@@ -102,10 +102,12 @@ fn text_shown(reader: &Reader) -> Option<&'static str> {
 fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
-        frame.render_widget(
-            Paragraph::new("This entry has no text: o opens its page.").style(theme::DIM),
-            area,
-        );
+        let why = if reader.entry.text_gone {
+            "The text of this entry is not kept any more: o opens its page, v fetches it."
+        } else {
+            "This entry has no text: o opens its page."
+        };
+        frame.render_widget(Paragraph::new(why).style(theme::DIM).wrap(Wrap { trim: true }), area);
         return;
     }
     let in_words = model.screen.appearance.plain;

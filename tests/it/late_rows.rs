@@ -52,6 +52,7 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
         kept,
         flags: Flags::NEW,
         body: None,
+        text_gone: false,
         ruled: Vec::new(),
         place: None,
         full: None,

@@ -236,7 +236,8 @@ impl World {
                 let (place, full) =
                     (self.store.place(key).unwrap(), self.store.full_text(key).unwrap());
                 let ruled = self.store.ruled_by(key);
-                let entry = LoadedEntry { key, kept, flags, body, place, full, ruled };
+                let text_gone = body.is_none() && self.store.is_text_gone(key).unwrap();
+                let entry = LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled };
                 Some(Msg::EntryLoaded(Box::new(entry)))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),

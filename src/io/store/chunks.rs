@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sled::{Batch, Tree};
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::open::{Store, StoreError, feed_bytes, feed_of};
 use super::shown::Shown;
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
@@ -34,13 +34,15 @@ enum BodySlot {
     Here(Body),
     /// The text has a record of its own.
     Alone,
+    /// The text was dropped to keep within the bounds (SPEC C.10).
+    Dropped,
 }
 
 impl BodySlot {
     /// The text at this place.
     fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<Body>, StoreError> {
         match self {
-            Self::Empty => Ok(None),
+            Self::Empty | Self::Dropped => Ok(None),
             Self::Here(body) => Ok(Some(body)),
             Self::Alone => {
                 let damaged =
@@ -163,6 +165,61 @@ impl Store {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
         slot.text(&self.bodies, key)
+    }
+
+    /// Whether the text of an entry was dropped.
+    pub(super) fn is_dropped(&self, key: EntryKey) -> Result<bool, StoreError> {
+        let chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
+        Ok(matches!(chunk.get(slot(key.seq, BODIES)), Some(BodySlot::Dropped)))
+    }
+
+    /// Drops the texts of entries of a feed, in one batch, and says how many there were.
+    pub(super) fn drop_texts(
+        &self,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Result<usize, StoreError> {
+        let mut dropped = 0_usize;
+        let mut batch = Batch::default();
+        let mut current: Option<(u32, BodyChunk)> = None;
+        for seq in seqs {
+            let open = |chunk| self.body_chunk(feed, chunk);
+            let texts = opened(&mut current, &mut batch, feed, seq / BODIES, open)?;
+            let Some(text) = texts.get_mut(slot(seq, BODIES)) else { continue };
+            match text {
+                BodySlot::Here(_) => {}
+                BodySlot::Alone => batch.remove(alone_key(EntryKey { feed, seq })),
+                BodySlot::Empty | BodySlot::Dropped => continue,
+            }
+            *text = BodySlot::Dropped;
+            dropped = dropped.saturating_add(1);
+        }
+        packed(current, &mut batch, feed)?;
+        self.bodies.apply_batch(batch)?;
+        Ok(dropped)
+    }
+
+    /// The bytes of each record of texts, by its feed and the number of its first entry; and how many entries it is of.
+    pub(super) fn text_records(
+        &self,
+    ) -> impl Iterator<Item = Result<(EntryKey, u32, u64), StoreError>> {
+        self.bodies.iter().filter_map(|pair| {
+            let (key, bytes) = match pair {
+                Ok(pair) => pair,
+                Err(error) => return Some(Err(error.into())),
+            };
+            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            let feed = feed_of(&key)?;
+            let number = |at: usize| {
+                let bytes = key.get(at..)?.first_chunk()?;
+                Some(u32::from_be_bytes(*bytes))
+            };
+            // A text that stands alone has its own number behind that of its record.
+            Some(Ok(match number(8) {
+                Some(seq) => (EntryKey { feed, seq }, 1, length),
+                None => (EntryKey { feed, seq: number(4)?.saturating_mul(BODIES) }, BODIES, length),
+            }))
+        })
     }
 
     /// The batch that brings the tree's index in line with the kept rows, for the chunks of these numbers.

@@ -266,5 +266,6 @@ fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>
     let place = store.place(key)?;
     let full = store.full_text(key)?;
     let ruled = store.ruled_by(key);
-    Ok(Ok(LoadedEntry { key, kept, flags, body, place, full, ruled }))
+    let text_gone = body.is_none() && store.is_text_gone(key)?;
+    Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
 }

@@ -7,7 +7,7 @@ use crate::app::gap_rows::GapMark;
 use crate::app::listing::{
     ListQuery, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS,
 };
-use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry};
+use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 
 impl Store {
     /// The rows a list wants; builds its order first if asked to.
@@ -216,6 +216,13 @@ impl Store {
 
     pub(super) fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
+    }
+
+    /// Whether an entry had a text that is not kept any more: it was dropped, or lost with a damaged store.
+    pub fn is_text_gone(&mut self, key: EntryKey) -> Result<bool, StoreError> {
+        let row = self.rows_of(key.feed)?.get(key.seq as usize);
+        let lost = row.is_some_and(|row| row.content == TEXT_LOST);
+        Ok(lost || self.is_dropped(key)?)
     }
 
     /// One entry with its marks; `None` if there is no such entry.

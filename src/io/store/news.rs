@@ -23,6 +23,7 @@ impl Store {
                     kept,
                     flags,
                     body,
+                    text_gone: false,
                     ruled: Vec::new(),
                     place: None,
                     full: None,

@@ -6,6 +6,7 @@ mod marking;
 mod recovering;
 mod rhythms;
 mod searching;
+mod shedding;
 mod sums;
 mod unchanged;
 

@@ -1,0 +1,70 @@
+//! The bound on stored texts (SPEC C.10).
+
+use backissue::history::Flag;
+use backissue::io::store::Shed;
+
+use super::{commit, entry, key, listed, open};
+use backissue::app::listing::Show;
+
+/// A text that does not compress.
+fn text(id: u32) -> String {
+    let mut seed = id.wrapping_mul(2_654_435_761) | 1;
+    let letter = |_| {
+        seed ^= seed << 13;
+        seed ^= seed >> 17;
+        seed ^= seed << 5;
+        char::from(b'!' + u8::try_from(seed % 90).unwrap())
+    };
+    (0..20_000).map(letter).collect()
+}
+
+#[test]
+fn texts_of_the_oldest_read_entries_without_a_star_are_dropped_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    // The larger the number the older. 21 stands alone in its record.
+    let mut entries: Vec<_> = (1..=20).map(|id| entry(id, &text(id))).collect();
+    entries.push(entry(21, &(0..40).map(text).collect::<String>()));
+    commit(&mut store, 1, entries);
+    let all: Vec<_> = (0..21).map(key).collect();
+    store.mark(&all[5..], Flag::Read, true).unwrap();
+    store.mark(&all[18..19], Flag::Starred, true).unwrap();
+    let whole = store.shed_texts(100_000_000).unwrap();
+    assert_eq!(whole.entries, 0);
+    assert!(whole.before > 1_000_000, "{whole:?}");
+    // Half a megabyte is what stands alone, and some of the others have to go.
+    let shed = store.shed_texts(200_000).unwrap();
+    assert_eq!(shed.before, whole.before);
+    let gone: Vec<u32> = (0..21).filter(|&seq| store.body(key(seq)).unwrap().is_none()).collect();
+    assert_eq!(shed.entries, gone.len());
+    assert_eq!(gone[gone.len() - 2..], [19, 20], "the oldest first");
+    assert!(!gone.contains(&18), "starred");
+    assert!(gone[0] >= 5, "unread ones stay: {gone:?}");
+    let in_order: Vec<u32> = (gone[0]..=20).filter(|&seq| seq != 18).collect();
+    assert_eq!(gone, in_order, "no younger one before an older one");
+    for &seq in &gone {
+        assert!(store.is_text_gone(key(seq)).unwrap());
+    }
+    assert!(!store.is_text_gone(key(0)).unwrap());
+    assert_eq!(listed(&mut store, Show::All).len(), 21, "the entries stay");
+    assert_eq!(store.shed_texts(200_000).unwrap().entries, 0, "once is enough");
+    drop(store);
+    let mut store = open(&folder);
+    assert_eq!(store.check(false).unwrap().findings, []);
+    let again = commit(&mut store, 2, vec![entry(20, &text(20))]);
+    assert_eq!((again.new, again.edited, again.known), (0, 0, 1), "not shown as new");
+    assert_eq!(store.body(key(19)).unwrap(), None, "and not kept again");
+    commit(&mut store, 3, vec![entry(20, "edited")]);
+    assert!(store.body(key(19)).unwrap().is_some());
+    assert!(!store.is_text_gone(key(19)).unwrap());
+}
+
+#[test]
+fn unread_and_starred_texts_stay_however_many_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, (1..=8).map(|id| entry(id, &text(id))).collect());
+    let shed = store.shed_texts(1000).unwrap();
+    assert!(matches!(shed, Shed { entries: 0, before } if before > 100_000), "{shed:?}");
+    assert!(!store.may_hold_too_much(1000).unwrap(), "it has not grown since");
+}
