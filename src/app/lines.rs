@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 /// A body laid out for one width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Lines, each at most as wide as asked.
+    /// Lines, each at most as wide as asked, unless it can be moved sideways.
     pub lines: Vec<StyledLine>,
     /// What may be opened; the link numbered `n` in the text is `links[n - 1]`.
     pub links: Vec<LinkTarget>,
@@ -20,6 +20,24 @@ pub struct Rendered {
 pub struct StyledLine {
     /// From left to right.
     pub spans: Vec<StyledSpan>,
+    /// It belongs to a block that is wider than was asked for, and is moved sideways with it.
+    pub slide: Option<Slide>,
+}
+
+/// What of a line is moved sideways (see [`super::sideways`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slide {
+    /// Spans at its beginning that stay where they are: bars, bullets, indents.
+    pub stays: usize,
+    /// Cells of the widest line of the block, without what stays.
+    pub cells: usize,
+}
+
+impl From<Vec<StyledSpan>> for StyledLine {
+    /// A line that stays where it is.
+    fn from(spans: Vec<StyledSpan>) -> Self {
+        Self { spans, slide: None }
+    }
 }
 
 impl StyledLine {

@@ -29,7 +29,8 @@ pub(super) fn link(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
     let lines = text.lines.iter().skip(reader.scroll).zip(0..area.rows);
     for (line, row) in lines {
         let row = area.row.saturating_add(row);
-        for run in runs(line, area.columns) {
+        let line = line.window(reader.sideways, usize::from(area.columns));
+        for run in runs(&line, area.columns) {
             let place = usize::from(run.number).checked_sub(1);
             let address = place.and_then(|place| text.links.get(place)).map(|link| &link.url);
             if let Some(address) = address.filter(|address| is_harmless(address)) {
@@ -123,7 +124,7 @@ mod tests {
             link: *link,
             ..StyledSpan::default()
         };
-        StyledLine { spans: parts.iter().map(span).collect() }
+        parts.iter().map(span).collect::<Vec<_>>().into()
     }
 
     #[test]

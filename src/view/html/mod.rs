@@ -30,4 +30,5 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub use model::Column;
 pub use render::render;
