@@ -88,6 +88,8 @@ pub enum Role {
     Code,
     /// A line of a preformatted block.
     Preformatted,
+    /// A piece of code whose language is known.
+    Syntax(Syntax),
     /// The alternative text of a picture.
     Image,
     /// A line that stands for a frame, a film or a sound.
@@ -106,6 +108,24 @@ pub enum Role {
     WrapMark,
     /// A remark of ours: what was left out.
     Note,
+}
+
+/// What a piece of code is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Syntax {
+    /// Anything else.
+    #[default]
+    Other,
+    /// A comment.
+    Comment,
+    /// A string or a character.
+    Text,
+    /// A keyword.
+    Keyword,
+    /// A number or another constant.
+    Number,
+    /// A function, a type, a macro, an attribute.
+    Name,
 }
 
 /// How a span is written.

@@ -42,6 +42,7 @@ const fn is_text(role: Role) -> bool {
         | Role::Link
         | Role::Code
         | Role::Preformatted
+        | Role::Syntax(_)
         | Role::Image
         | Role::Embed => true,
         Role::LinkNumber

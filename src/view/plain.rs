@@ -97,6 +97,7 @@ pub(super) fn told(span: &StyledSpan) -> String {
         | Role::Link
         | Role::Code
         | Role::Preformatted
+        | Role::Syntax(_)
         | Role::Image
         | Role::Embed
         | Role::LinkNumber

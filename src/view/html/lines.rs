@@ -47,7 +47,7 @@ fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine>
 fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
         Block::Text { runs, .. } => wrap(runs, column.width),
-        Block::Preformatted(runs) => preformatted(runs, column),
+        Block::Preformatted { runs, .. } => preformatted(runs, column),
         Block::Rule => vec![rule(column.width, Role::Rule)],
         Block::Quote(blocks) => quote(blocks, column),
         Block::Indented(blocks) => {
@@ -76,7 +76,7 @@ fn is_apart(before: &Block, after: &Block, in_item: bool) -> bool {
         (Block::Indented(_), Block::Indented(_)) => false,
         (
             Block::Text { .. }
-            | Block::Preformatted(_)
+            | Block::Preformatted { .. }
             | Block::Rule
             | Block::Quote(_)
             | Block::Indented(_)
@@ -199,7 +199,7 @@ pub(super) fn remark(text: &str, width: usize) -> StyledLine {
 pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
     let sizes = blocks.iter().map(|block| match block {
         Block::Text { runs, .. } => extent(runs),
-        Block::Preformatted(runs) => (TEXT_CELLS_MIN, preformatted_cells(runs)),
+        Block::Preformatted { runs, .. } => (TEXT_CELLS_MIN, preformatted_cells(runs)),
         Block::Rule => (1, 1),
         Block::Quote(blocks) | Block::Indented(blocks) => moved(blocks_extent(blocks), 2),
         Block::List(items) => {

@@ -1,8 +1,10 @@
 //! The blocks that rendering goes through, from tags to lines.
 
 pub(super) use crate::app::lines::{
-    ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan,
+    ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
 };
+
+use super::language::Language;
 
 /// The room that a text is laid out in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +71,7 @@ pub(super) enum Block {
     /// A paragraph; a `loose` one keeps a blank line from its neighbours.
     Text { runs: Vec<Run>, loose: bool },
     /// Lines kept as typed.
-    Preformatted(Vec<Run>),
+    Preformatted { runs: Vec<Run>, language: Option<Language> },
     /// A rule across the column.
     Rule,
     /// Blocks beside a bar.

@@ -1,5 +1,6 @@
 //! An entry's body, markup or plain text, to lines.
 
+use super::colouring::colour;
 use super::elements::{Element, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
@@ -23,10 +24,11 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
         return Rendered::default();
     }
     let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
-    let body = match as_paragraphs(shown) {
+    let mut body = match as_paragraphs(shown) {
         Some(paragraphs) => read(&paragraphs, base),
         None => read(shown, base),
     };
+    colour(&mut body.blocks);
     let mut lines = lay_out(&body.blocks, column);
     if shown.len() < html.len() {
         lines.push(remark("… the rest was left out (more than 2 MB)", column.width));

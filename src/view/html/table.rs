@@ -47,7 +47,7 @@ fn holds_table(table: &Table) -> bool {
             Block::Table(_) => true,
             Block::Quote(blocks) | Block::Indented(blocks) => in_blocks(blocks),
             Block::List(items) => items.iter().any(|item: &Item| in_blocks(&item.blocks)),
-            Block::Text { .. } | Block::Preformatted(_) | Block::Rule => false,
+            Block::Text { .. } | Block::Preformatted { .. } | Block::Rule => false,
         })
     }
     table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
