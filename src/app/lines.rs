@@ -1,5 +1,6 @@
 //! A text laid out as lines of a terminal: what the renderer yields and the reader pane shows.
 
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// A body laid out for one width.
@@ -13,6 +14,15 @@ pub struct Rendered {
     pub images: Vec<ImageTarget>,
     /// The numbers of the links that are attached files.
     pub enclosures: Vec<u16>,
+}
+
+/// How many cells a text takes, grapheme by grapheme as the screen is filled: the width of a whole Arabic text is
+/// less, where letters are joined into one.
+pub fn cells(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.width();
+    }
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
 /// One line of the terminal.
@@ -50,7 +60,7 @@ impl StyledLine {
     pub fn link_at(&self, column: usize) -> Option<u16> {
         let mut end = 0_usize;
         let at = self.spans.iter().find(|span| {
-            end = end.saturating_add(span.text.width());
+            end = end.saturating_add(cells(&span.text));
             column < end
         });
         at.and_then(|span| span.link)

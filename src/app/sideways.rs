@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::effect::Effect;
-use super::lines::{Role, StyledLine, StyledSpan};
+use super::lines::{self, Role, StyledLine, StyledSpan};
 use super::model::Model;
 
 /// Something goes on to the left, or to the right.
@@ -54,7 +54,7 @@ impl StyledLine {
 
     /// The cells behind what stays.
     fn room(&self, stays: usize, columns: usize) -> usize {
-        let fixed = self.spans.iter().take(stays).map(|span| span.text.width());
+        let fixed = self.spans.iter().take(stays).map(|span| lines::cells(&span.text));
         columns.saturating_sub(fixed.sum())
     }
 

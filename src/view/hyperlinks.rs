@@ -10,7 +10,7 @@ use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::lines::StyledLine;
+use crate::app::lines::{self, StyledLine};
 use crate::app::model::Model;
 use crate::app::screen::{Overlay, Viewport};
 
@@ -53,7 +53,7 @@ fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut at = 0_u16;
     for span in &line.spans {
-        let cells = u16::try_from(span.text.width()).unwrap_or(u16::MAX);
+        let cells = u16::try_from(lines::cells(&span.text)).unwrap_or(u16::MAX);
         let (from, to) = (at.min(columns), at.saturating_add(cells).min(columns));
         at = at.saturating_add(cells);
         let Some(number) = span.link.filter(|_| to > from) else { continue };

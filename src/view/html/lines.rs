@@ -2,7 +2,7 @@
 
 use super::model::{Block, Column, Item, Look, Role, Run, Slide, StyledLine};
 use super::table::{line_cells, table};
-use super::wrap::{cells, extent, keep, wrap};
+use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
 /// Lines of one body; what would come after is left out with a remark.
 const LINES_MAX: usize = 40_000;
@@ -46,7 +46,7 @@ fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine>
 
 fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
-        Block::Text { runs, .. } => wrap(runs, column.width),
+        Block::Text { runs, .. } => text(runs, column.width),
         Block::Preformatted { runs, .. } => preformatted(runs, column),
         Block::Rule => vec![rule(column.width, Role::Rule)],
         Block::Quote(blocks) => quote(blocks, column),
@@ -89,6 +89,18 @@ fn is_apart(before: &Block, after: &Block, in_item: bool) -> bool {
 
 fn is_caption(block: &Block) -> bool {
     matches!(block, Block::Text { runs, .. } if runs.iter().any(|run| run.look.role == Role::Caption))
+}
+
+/// Running text; what is read from right to left begins at the right edge.
+fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
+    let mut lines = wrap(runs, width);
+    if reads_leftwards(runs) {
+        for line in &mut lines {
+            let free = width.saturating_sub(line_cells(line));
+            prefix(line, &" ".repeat(free), Role::Text);
+        }
+    }
+    lines
 }
 
 /// Lines as typed; those of a block that is too wide are moved sideways if the column allows it.

@@ -272,6 +272,18 @@ fn wide_signs_are_measured() {
 }
 
 #[test]
+fn what_is_read_from_right_to_left_begins_at_the_right_edge() {
+    check(
+        "<p>שלום עולם ומלואו</p><p>and RSS</p>",
+        10,
+        &[" שלום עולם", "    ומלואו", "", "and RSS"],
+    );
+    check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
+    check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
+    check("<blockquote>لا إله</blockquote>", 12, &["│     لا إله"]);
+}
+
+#[test]
 fn too_much_markup_is_cut_with_a_remark() {
     let rendered = render(&format!("text{}", " ".repeat(2_200_000)), None, 80);
     assert_eq!(spans(&rendered, Role::Note).len(), 1);
