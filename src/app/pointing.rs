@@ -56,6 +56,10 @@ pub fn pointed(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effec
     if !model.settings.ui.mouse {
         return Vec::new();
     }
+    if mouse.gesture == Gesture::Click {
+        // Keys pressed before it and behind it are no sequence.
+        model.screen.begun.clear();
+    }
     match (mouse.gesture, model.screen.overlay.is_some()) {
         (Gesture::WheelDown, true) => rolled_over_panes(model, now, mouse, true),
         (Gesture::WheelUp, true) => rolled_over_panes(model, now, mouse, false),
