@@ -105,6 +105,10 @@ pub enum Command {
     Theme,
     /// The reader pane alone, and back.
     Zoom,
+    /// What is wider than the pane: what is on its left.
+    ScrollLeft,
+    /// And on its right.
+    ScrollRight,
     /// Copy the link of the entry or feed.
     CopyLink,
     /// Stop until the shell lets it go on.

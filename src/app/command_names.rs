@@ -53,6 +53,8 @@ pub const fn name(command: Command) -> &'static str {
         Command::SaveSearch => "save-search",
         Command::Theme => "theme",
         Command::Zoom => "zoom",
+        Command::ScrollLeft => "scroll-left",
+        Command::ScrollRight => "scroll-right",
         Command::CopyLink => "copy-link",
         Command::Suspend => "suspend",
         Command::Tags => "tags",

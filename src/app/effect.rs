@@ -141,6 +141,8 @@ pub struct RenderWanted {
     pub enclosures: Vec<Enclosure>,
     /// Columns there are.
     pub width: u16,
+    /// Tables and code that are wider are moved sideways; otherwise they are broken.
+    pub slides: bool,
 }
 
 /// A text as lines.

@@ -219,6 +219,14 @@ pub const BINDINGS: &[Binding] = &[
         Command::Zoom,
         "the reader alone on the screen, and back",
     ),
+    binding(
+        ">",
+        &[Key::char('>')],
+        READER,
+        Command::ScrollRight,
+        "tables and code wider than the pane: what is on the right",
+    ),
+    binding("<", &[Key::char('<')], READER, Command::ScrollLeft, "and what is on the left"),
     binding("a", &[Key::char('a')], &[], Command::Add, "add a subscription"),
     binding(
         "D",

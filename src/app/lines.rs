@@ -1,11 +1,12 @@
 //! A text laid out as lines of a terminal: what the renderer yields and the reader pane shows.
 
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// A body laid out for one width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Lines, each at most as wide as asked.
+    /// Lines, each at most as wide as asked, unless it can be moved sideways.
     pub lines: Vec<StyledLine>,
     /// What may be opened; the link numbered `n` in the text is `links[n - 1]`.
     pub links: Vec<LinkTarget>,
@@ -15,11 +16,38 @@ pub struct Rendered {
     pub enclosures: Vec<u16>,
 }
 
+/// How many cells a text takes, grapheme by grapheme as the screen is filled: the width of a whole Arabic text is
+/// less, where letters are joined into one.
+pub fn cells(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.width();
+    }
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
 /// One line of the terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledLine {
     /// From left to right.
     pub spans: Vec<StyledSpan>,
+    /// It belongs to a block that is wider than was asked for, and is moved sideways with it.
+    pub slide: Option<Slide>,
+}
+
+/// What of a line is moved sideways (see [`super::sideways`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slide {
+    /// Spans at its beginning that stay where they are: bars, bullets, indents.
+    pub stays: usize,
+    /// Cells of the widest line of the block, without what stays.
+    pub cells: usize,
+}
+
+impl From<Vec<StyledSpan>> for StyledLine {
+    /// A line that stays where it is.
+    fn from(spans: Vec<StyledSpan>) -> Self {
+        Self { spans, slide: None }
+    }
 }
 
 impl StyledLine {
@@ -32,7 +60,7 @@ impl StyledLine {
     pub fn link_at(&self, column: usize) -> Option<u16> {
         let mut end = 0_usize;
         let at = self.spans.iter().find(|span| {
-            end = end.saturating_add(span.text.width());
+            end = end.saturating_add(cells(&span.text));
             column < end
         });
         at.and_then(|span| span.link)
@@ -70,6 +98,8 @@ pub enum Role {
     Code,
     /// A line of a preformatted block.
     Preformatted,
+    /// A piece of code whose language is known.
+    Syntax(Syntax),
     /// The alternative text of a picture.
     Image,
     /// A line that stands for a frame, a film or a sound.
@@ -88,6 +118,24 @@ pub enum Role {
     WrapMark,
     /// A remark of ours: what was left out.
     Note,
+}
+
+/// What a piece of code is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Syntax {
+    /// Anything else.
+    #[default]
+    Other,
+    /// A comment.
+    Comment,
+    /// A string or a character.
+    Text,
+    /// A keyword.
+    Keyword,
+    /// A number or another constant.
+    Number,
+    /// A function, a type, a macro, an attribute.
+    Name,
 }
 
 /// How a span is written.

@@ -74,6 +74,7 @@ pub mod searching;
 pub mod server_habits;
 pub mod settings;
 pub mod settling;
+pub mod sideways;
 pub mod span;
 pub mod sparing;
 pub mod subscribing;

@@ -14,12 +14,13 @@ use super::walking::Distance;
 use super::{
     appearance, attention, browsing, copying, editing, explaining, foreseeing, full_text, helping,
     marking, muting, outlining, palette, preferring, reading, rule_list, running, saving,
-    searching, tag_tree, tagging, undoing, unsubscribing, walking, wishing,
+    searching, sideways, tag_tree, tagging, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
 
 /// Does what a command says.
+#[expect(clippy::too_many_lines, reason = "a table: a line for each command")]
 pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
     match command {
         Command::Down | Command::HalfDown | Command::PageDown | Command::Last => {
@@ -79,6 +80,8 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         }
         Command::Theme => appearance::next(model, now),
         Command::Zoom => reading::zoom(model, now),
+        Command::ScrollLeft => sideways::go(model, now, false),
+        Command::ScrollRight => sideways::go(model, now, true),
         Command::CopyLink => copying::copy_link(model, now),
         Command::Suspend => vec![Effect::Suspend],
         Command::Outline => outlining::begin(model, now),

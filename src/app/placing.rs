@@ -42,6 +42,7 @@ const fn is_text(role: Role) -> bool {
         | Role::Link
         | Role::Code
         | Role::Preformatted
+        | Role::Syntax(_)
         | Role::Image
         | Role::Embed => true,
         Role::LinkNumber
@@ -114,16 +115,13 @@ mod tests {
     use crate::app::lines::{StyledLine, StyledSpan};
 
     fn text(lines: &[&[(&str, Role)]]) -> Rendered {
-        let line = |spans: &&[(&str, Role)]| StyledLine {
-            spans: spans
-                .iter()
-                .map(|&(text, role)| StyledSpan {
-                    text: text.into(),
-                    role,
-                    ..StyledSpan::default()
-                })
-                .collect(),
+        let span = |&(text, role): &(&str, Role)| StyledSpan {
+            text: text.into(),
+            role,
+            ..StyledSpan::default()
         };
+        let line =
+            |spans: &&[(&str, Role)]| StyledLine::from(spans.iter().map(span).collect::<Vec<_>>());
         Rendered { lines: lines.iter().map(line).collect(), ..Rendered::default() }
     }
 

@@ -14,10 +14,12 @@ use super::prompting::{Prompt, PromptPurpose};
 use super::rule_list::RULE_LINES;
 use super::screen::{Area, Overlay, Pane};
 use super::tag_tree::{self, INDENT_CELLS};
-use super::{attention, foreseeing, listing, pressing, previewing, reading, walking};
+use super::{attention, foreseeing, listing, pressing, previewing, reading, sideways, walking};
 
 /// Rows or lines that one step of the wheel scrolls.
 const WHEEL_ROWS: usize = 3;
+/// Cells that one step moves what is wider than the pane.
+const WHEEL_CELLS: usize = 6;
 /// Cells before the name of a tag at the top of the tree: a blank and its sign.
 const SIGN_CELLS: usize = 2;
 /// Cells at the right end of the bottom line that name the help.
@@ -43,6 +45,10 @@ pub enum Gesture {
     WheelDown,
     /// The wheel was turned away.
     WheelUp,
+    /// It was turned to the left, or with Shift away from the reader.
+    WheelLeft,
+    /// It was turned to the right, or with Shift towards the reader.
+    WheelRight,
 }
 
 /// Something was done with the mouse.
@@ -50,11 +56,18 @@ pub fn pointed(model: &mut Model, now: DateTime<Utc>, mouse: Mouse) -> Vec<Effec
     if !model.settings.ui.mouse {
         return Vec::new();
     }
+    if mouse.gesture == Gesture::Click {
+        // Keys pressed before it and behind it are no sequence.
+        model.screen.begun.clear();
+    }
     match (mouse.gesture, model.screen.overlay.is_some()) {
         (Gesture::WheelDown, true) => rolled_over_panes(model, now, mouse, true),
         (Gesture::WheelUp, true) => rolled_over_panes(model, now, mouse, false),
         (Gesture::WheelDown, false) => rolled(model, mouse, true),
         (Gesture::WheelUp, false) => rolled(model, mouse, false),
+        (Gesture::WheelLeft, false) => rolled_sideways(model, mouse, false),
+        (Gesture::WheelRight, false) => rolled_sideways(model, mouse, true),
+        (Gesture::WheelLeft | Gesture::WheelRight, true) => Vec::new(),
         (Gesture::Click, true) => clicked_over_panes(model, now, mouse),
         (Gesture::Click, false) => clicked(model, now, mouse),
     }
@@ -114,6 +127,14 @@ fn rolled(model: &mut Model, mouse: Mouse, down: bool) -> Vec<Effect> {
         }
         None => Vec::new(),
     }
+}
+
+/// The wheel moves what is wider than the reader sideways.
+fn rolled_sideways(model: &mut Model, mouse: Mouse, right: bool) -> Vec<Effect> {
+    if pane_at(model, mouse) == Some(Pane::Reader) {
+        sideways::by(model, right, WHEEL_CELLS);
+    }
+    Vec::new()
 }
 
 /// Scrolls the entry list so that a row comes first; the selected row stays where it is as long as it is in sight.
@@ -251,8 +272,10 @@ fn clicked_reader(
 ) -> Vec<Effect> {
     let Some(reader) = &mut model.screen.reader else { return Vec::new() };
     model.screen.focus = Pane::Reader;
+    let columns = usize::from(model.screen.viewport.reader.columns);
     let text = reader.rendered.as_ref();
     let shown = text.and_then(|text| text.lines.get(reader.scroll.saturating_add(line)));
+    let shown = shown.map(|shown| shown.window(reader.sideways, columns));
     let Some(number) = shown.and_then(|shown| shown.link_at(column)) else { return Vec::new() };
     reader.digits = number.to_string();
     reading::follow(model, now)

@@ -19,6 +19,7 @@ use super::{
 
 /// Text was pasted.
 pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
+    model.screen.begun.clear();
     if let Some(Overlay::Prompt(prompt)) = &mut model.screen.overlay {
         prompt.insert(text);
         return searching::typed(model, now);

@@ -55,6 +55,7 @@ pub fn loaded(model: &mut Model, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
         rendered: None,
         width: 0,
         scroll: 0,
+        sideways: 0,
         starts: Vec::new(),
         digits: String::new(),
     });
@@ -94,7 +95,9 @@ pub fn render(model: &mut Model) -> Vec<Effect> {
     let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
     let (key, source) = (reader.entry.key, reader.source);
     let enclosures = reader.entry.kept.enclosures.clone();
-    vec![Effect::Render(RenderWanted { key, source, html, base, enclosures, width })]
+    // Who has the screen read out cannot look sideways.
+    let slides = !model.screen.appearance.plain;
+    vec![Effect::Render(RenderWanted { key, source, html, base, enclosures, width, slides })]
 }
 
 /// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.

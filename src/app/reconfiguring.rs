@@ -6,6 +6,7 @@ use super::appearance::Appearance;
 use super::effect::Effect;
 use super::model::Model;
 use super::planning;
+use super::reading;
 use super::settings::Settings;
 use crate::history::FeedKey;
 
@@ -35,9 +36,17 @@ pub fn reconfigured(model: &mut Model, now: DateTime<Utc>, read: Reconfigured) -
         Reconfigured::Read { settings, appearance, notes } => (*settings, *appearance, notes),
     };
     let before = std::mem::replace(&mut model.settings, settings);
+    let was_plain = model.screen.appearance.plain;
     let themed = before.ui.theme != model.settings.ui.theme;
     model.screen.appearance.take(appearance, themed);
     let mut effects = Vec::new();
+    if was_plain != model.screen.appearance.plain
+        && let Some(reader) = &mut model.screen.reader
+    {
+        // What is wide is laid out otherwise then.
+        reader.width = 0;
+        effects.extend(reading::render(model));
+    }
     if before.network != model.settings.network {
         effects.push(Effect::Reconnect(Box::new(model.settings.network.clone())));
     }

@@ -106,6 +106,8 @@ pub struct Reader {
     pub width: u16,
     /// First line shown.
     pub scroll: usize,
+    /// Cells by which what is wider than the pane is moved to the left.
+    pub sideways: usize,
     /// Characters of the text before each line (see [`super::placing`]).
     pub starts: Vec<u32>,
     /// Digits typed of a link's number.

@@ -74,8 +74,18 @@ pub enum ThemeRole {
     Hit,
     /// The text of a link.
     Link,
-    /// Code.
+    /// Code whose language is not named.
     Code,
+    /// In code: a comment.
+    CodeComment,
+    /// In code: a string.
+    CodeText,
+    /// In code: a keyword.
+    CodeKeyword,
+    /// In code: a number.
+    CodeNumber,
+    /// In code: a function, a type.
+    CodeName,
     /// What stands for a picture, a film or a sound.
     Image,
     /// Numbers of links, bullets of lists.
@@ -92,7 +102,7 @@ pub enum ThemeRole {
 
 impl ThemeRole {
     /// All roles, in the order they are declared.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 26] = [
         Self::Text,
         Self::Dim,
         Self::Unread,
@@ -108,6 +118,11 @@ impl ThemeRole {
         Self::Hit,
         Self::Link,
         Self::Code,
+        Self::CodeComment,
+        Self::CodeText,
+        Self::CodeKeyword,
+        Self::CodeNumber,
+        Self::CodeName,
         Self::Image,
         Self::Number,
         Self::Heat1,
@@ -134,6 +149,11 @@ impl ThemeRole {
             Self::Hit => "hit",
             Self::Link => "link",
             Self::Code => "code",
+            Self::CodeComment => "code-comment",
+            Self::CodeText => "code-string",
+            Self::CodeKeyword => "code-keyword",
+            Self::CodeNumber => "code-number",
+            Self::CodeName => "code-name",
             Self::Image => "image",
             Self::Number => "number",
             Self::Heat1 => "heat-1",
@@ -152,16 +172,20 @@ impl ThemeRole {
             | Self::Trouble
             | Self::BorderFocused
             | Self::Key
-            | Self::Code => &[Accent::Bold],
+            | Self::Code
+            | Self::CodeKeyword => &[Accent::Bold],
             Self::Selected => &[Accent::Reversed],
             Self::SelectedElsewhere | Self::Link => &[Accent::Underlined],
             Self::Hit => &[Accent::Bold, Accent::Underlined],
-            Self::Image => &[Accent::Italic],
+            Self::Image | Self::CodeComment => &[Accent::Italic],
             Self::Text
             | Self::Dim
             | Self::Star
             | Self::Gap
             | Self::Border
+            | Self::CodeText
+            | Self::CodeNumber
+            | Self::CodeName
             | Self::Number
             | Self::Heat1
             | Self::Heat2

@@ -77,7 +77,8 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
 /// Takes over what the reader changes in the configuration file while the program runs.
 pub(super) fn follow_configuration(runtime: &Runtime, options: &Options) {
     if let Some(path) = config_file(options) {
-        config_watch::follow(path, options.plain, runtime.sender());
+        let theme = runtime.model.settings.ui.theme.clone();
+        config_watch::follow(path, options.plain, theme, runtime.sender());
     }
 }
 

@@ -6,10 +6,11 @@ use super::session::{self, Failure};
 use crate::app::lines::StyledLine;
 use crate::history::EntryKey;
 use crate::io::console;
-use crate::view::{entry_text, html};
+use crate::view::entry_text;
+use crate::view::html::{self, Column};
 
 /// Columns of the text.
-const WIDTH: u16 = 80;
+const WIDTH: Column = Column { width: 80, slides: false };
 
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &ShowArgs) -> Result<Done, Failure> {

@@ -38,7 +38,12 @@ pub fn extract(bytes: &[u8], url: &str, content_type: Option<&str>) -> Result<St
 
 fn read(html: &str, url: &str) -> Result<String, String> {
     let nothing = || "no text was found on the page".to_owned();
-    let config = Config { max_elements_to_parse: ELEMENTS_MAX, ..Config::default() };
+    let config = Config {
+        max_elements_to_parse: ELEMENTS_MAX,
+        // They name the languages of code.
+        keep_classes: true,
+        ..Config::default()
+    };
     let mut page = Readability::new(html, Some(url), Some(config)).map_err(|_| nothing())?;
     let article = page.parse().map_err(|_| nothing())?;
     let letters = article.text_content.chars().filter(|char| !char.is_whitespace()).count();

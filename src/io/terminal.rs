@@ -280,12 +280,12 @@ const fn pointed(mouse: MouseEvent) -> Option<Mouse> {
         MouseEventKind::Down(MouseButton::Left) => Gesture::Click,
         MouseEventKind::ScrollDown => Gesture::WheelDown,
         MouseEventKind::ScrollUp => Gesture::WheelUp,
+        MouseEventKind::ScrollLeft => Gesture::WheelLeft,
+        MouseEventKind::ScrollRight => Gesture::WheelRight,
         MouseEventKind::Down(_)
         | MouseEventKind::Up(_)
         | MouseEventKind::Drag(_)
-        | MouseEventKind::Moved
-        | MouseEventKind::ScrollLeft
-        | MouseEventKind::ScrollRight => return None,
+        | MouseEventKind::Moved => return None,
     };
     Some(Mouse { gesture, column: mouse.column, row: mouse.row })
 }

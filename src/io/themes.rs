@@ -25,14 +25,8 @@ pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance,
     };
     let wanted = ui.theme.as_deref();
     let mut troubles = Vec::new();
-    let folder = configuration.and_then(Path::parent);
-    let mut files = folder.map(|folder| files(&folder.join("themes"))).unwrap_or_default();
-    let path = wanted.filter(|wanted| is_path(wanted)).map(|wanted| {
-        let path = PathBuf::from(wanted);
-        folder.filter(|_| path.is_relative()).map_or(path.clone(), |folder| folder.join(&path))
-    });
-    files.extend(path.clone().filter(|path| !files.contains(path)));
-    for file in files {
+    let path = named(wanted, configuration);
+    for file in files_of(wanted, configuration) {
         match read(&file, &appearance.themes) {
             Ok(theme) => {
                 // A file of the reader's takes the place of a theme of its name.
@@ -55,6 +49,21 @@ pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance,
         appearance.choose(theme_files::FIRST).ok();
     }
     (appearance, troubles)
+}
+
+/// The theme files there are: those beside the configuration, and the one it names by its path.
+pub(super) fn files_of(wanted: Option<&str>, configuration: Option<&Path>) -> Vec<PathBuf> {
+    let folder = configuration.and_then(Path::parent);
+    let mut files = folder.map(|folder| files(&folder.join("themes"))).unwrap_or_default();
+    files.extend(named(wanted, configuration).filter(|path| !files.contains(path)));
+    files
+}
+
+/// The path of the wanted theme, if it is wanted by one.
+fn named(wanted: Option<&str>, configuration: Option<&Path>) -> Option<PathBuf> {
+    let path = PathBuf::from(wanted.filter(|wanted| is_path(wanted))?);
+    let folder = configuration.and_then(Path::parent).filter(|_| path.is_relative());
+    Some(folder.map_or(path.clone(), |folder| folder.join(&path)))
 }
 
 fn is_path(wanted: &str) -> bool {

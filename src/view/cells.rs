@@ -3,14 +3,16 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::app::lines;
+
 /// Cells a text takes.
 pub(super) fn width(text: &str) -> usize {
-    text.width()
+    lines::cells(text)
 }
 
 /// The text, cut to `max` cells with an ellipsis if it is longer. Never cuts a character in two.
 pub(super) fn cut(text: &str, max: usize) -> String {
-    if text.width() <= max {
+    if width(text) <= max {
         return text.to_owned();
     }
     let mut kept = String::new();
@@ -32,7 +34,7 @@ pub(super) fn cut(text: &str, max: usize) -> String {
 /// The text cut or padded with blanks to exactly `cells` cells.
 pub(super) fn fit(text: &str, cells: usize) -> String {
     let mut fitted = cut(text, cells);
-    let missing = cells.saturating_sub(fitted.width());
+    let missing = cells.saturating_sub(width(&fitted));
     fitted.extend(std::iter::repeat_n(' ', missing));
     fitted
 }
@@ -41,11 +43,11 @@ pub(super) fn fit(text: &str, cells: usize) -> String {
 pub(super) fn ends(left: &str, right: &str, cells: usize) -> String {
     let right = cut(right, cells);
     let gap = usize::from(!right.is_empty());
-    let room = cells.saturating_sub(right.width().saturating_add(gap));
+    let room = cells.saturating_sub(width(&right).saturating_add(gap));
     format!(
         "{}{}{right}",
         fit(left, room),
-        " ".repeat(gap.min(cells.saturating_sub(right.width())))
+        " ".repeat(gap.min(cells.saturating_sub(width(&right))))
     )
 }
 
@@ -55,7 +57,7 @@ pub(super) fn wrap(text: &str, max: usize, lines: usize) -> Vec<String> {
     let mut rest = text.trim();
     while !rest.is_empty() && wrapped.len() < lines {
         let last = wrapped.len().saturating_add(1) == lines;
-        let at = if last || rest.width() <= max { rest.len() } else { break_within(rest, max) };
+        let at = if last || width(rest) <= max { rest.len() } else { break_within(rest, max) };
         let (line, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
         wrapped.push(cut(line.trim_end(), max));
         rest = behind.trim_start();
@@ -74,7 +76,8 @@ fn break_within(text: &str, max: usize) -> usize {
         used = used.saturating_add(grapheme.width());
         if used > max {
             // A single sign wider than the line still has to go somewhere.
-            return blank.filter(|&at| at > 0).unwrap_or(at.max(grapheme.len()));
+            let within = if at == 0 { grapheme.len() } else { at };
+            return blank.filter(|&at| at > 0).unwrap_or(within);
         }
     }
     text.len()
@@ -82,6 +85,8 @@ fn break_within(text: &str, max: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -91,6 +96,85 @@ mod tests {
         assert_eq!(fit("漢字かな", 4), "漢… ");
         assert_eq!(cut("abc", 3), "abc");
         assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn texts_of_every_script_are_measured_cut_and_broken() {
+        // (text, cells, cut to six cells, in lines of six cells)
+        for (text, cells, cut_to_six, lines) in [
+            ("שלום עולם", 9, "שלום …", &["שלום", "עולם"][..]),
+            ("שָׁלוֹם", 4, "שָׁלוֹם", &["שָׁלוֹם"]),
+            // Lam and alef are joined where a font can do it; the screen has a cell for each.
+            ("لا إله", 6, "لا إله", &["لا إله"]),
+            ("السلام عليكم", 12, "السلا…", &["السلام", "عليكم"]),
+            ("مُحَمَّد", 4, "مُحَمَّد", &["مُحَمَّد"]),
+            ("RSS ומה עוד", 11, "RSS ו…", &["RSS", "ומה", "עוד"]),
+            ("מחיר 12.50", 10, "מחיר …", &["מחיר", "12.50"]),
+            ("漢字かな", 8, "漢字…", &["漢字か", "な"]),
+            ("한국어", 6, "한국어", &["한국어"]),
+            ("👩‍🚀👩‍🚀👩‍🚀👩‍🚀", 8, "👩‍🚀👩‍🚀…", &["👩‍🚀👩‍🚀👩‍🚀", "👩‍🚀"]),
+            ("🇩🇪🇫🇷🇮🇱🇯🇵", 8, "🇩🇪🇫🇷…", &["🇩🇪🇫🇷🇮🇱", "🇯🇵"]),
+            ("क्षत्रिय", 6, "क्षत्रिय", &["क्षत्रिय"]),
+            (
+                "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}",
+                7,
+                "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}…",
+                &["e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", "e\u{301}"],
+            ),
+        ] {
+            assert_eq!(width(text), cells, "{text}");
+            assert_eq!(cut(text, 6), cut_to_six, "{text}");
+            assert_eq!(wrap(text, 6, 9), lines, "{text}");
+        }
+    }
+
+    /// Texts of letters that join, combine, are wide, or go the other way.
+    fn mixed() -> impl Strategy<Value = String> {
+        let letters = [
+            "a",
+            " ",
+            "é",
+            "e\u{301}",
+            "ש",
+            "שָׁ",
+            "ם",
+            "ل",
+            "ا",
+            "مُ",
+            "ه\u{200d}",
+            "漢",
+            "ー",
+            "한",
+            "👩‍🚀",
+            "🇩🇪",
+            "❤\u{fe0f}",
+            "ก็ำ",
+            "क्ष",
+            "12",
+            "-",
+            "ن\u{200c}",
+            "ﷺ",
+        ];
+        prop::collection::vec(prop::sample::select(letters.to_vec()), 0..40)
+            .prop_map(|letters| letters.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_cut_within_a_sign_or_wider_than_asked(text in mixed(), max in 2_usize..40) {
+            let signs: Vec<&str> = text.graphemes(true).collect();
+            let short = cut(&text, max);
+            prop_assert!(width(&short) <= max, "{short:?}");
+            let kept: Vec<&str> = short.strip_suffix('…').unwrap_or(&short).graphemes(true).collect();
+            prop_assert!(signs.starts_with(&kept), "{short:?} of {text:?}");
+            prop_assert_eq!(width(&fit(&text, max)), max);
+            for line in wrap(&text, max, 100) {
+                prop_assert!(width(&line) <= max, "{line:?}");
+                for sign in line.graphemes(true) {
+                    prop_assert!(signs.contains(&sign) || sign == "…", "{sign:?} of {signs:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn append(rendered: &mut Rendered, enclosures: &[Enclosure], width: u
         if link.is_some() {
             spans.push(span(format!(" {sign}"), Role::LinkNumber));
         }
-        rendered.lines.push(StyledLine { spans });
+        rendered.lines.push(spans.into());
     }
 }
 

@@ -1,12 +1,14 @@
 //! An entry's text with everything below it, laid out for the reader pane.
 
-use super::{enclosure_list, html, link_list};
+use super::html::{self, Column};
+use super::{enclosure_list, link_list};
 use crate::app::effect::RenderWanted;
 use crate::app::lines::Rendered;
 
 /// Lays an entry out: its text, its attached files, where its links lead.
 pub fn lay_out(wanted: &RenderWanted) -> Rendered {
-    let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), wanted.width);
+    let column = Column { width: usize::from(wanted.width), slides: wanted.slides };
+    let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), column);
     enclosure_list::append(&mut rendered, &wanted.enclosures, wanted.width);
     link_list::append(&mut rendered, wanted.width);
     rendered

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::html;
+use super::html::{self, Column};
 use crate::app::lines::StyledLine;
 use crate::history::KeptEntry;
 
 /// Columns of the text.
-const WIDTH: u16 = 80;
+const WIDTH: usize = 80;
 
 /// Title, feed, author, date and link, a line each.
 pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
@@ -24,7 +24,7 @@ pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
 
 /// The text, and below it where its links lead.
 pub fn body(markup: &str, base: Option<&str>) -> String {
-    let rendered = html::render(markup, base, WIDTH);
+    let rendered = html::render(markup, base, Column { width: WIDTH, slides: false });
     let mut text = String::new();
     for line in &rendered.lines {
         text.push_str(StyledLine::text(line).trim_end());

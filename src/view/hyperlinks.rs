@@ -10,7 +10,7 @@ use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::lines::StyledLine;
+use crate::app::lines::{self, StyledLine};
 use crate::app::model::Model;
 use crate::app::screen::{Overlay, Viewport};
 
@@ -29,7 +29,8 @@ pub(super) fn link(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
     let lines = text.lines.iter().skip(reader.scroll).zip(0..area.rows);
     for (line, row) in lines {
         let row = area.row.saturating_add(row);
-        for run in runs(line, area.columns) {
+        let line = line.window(reader.sideways, usize::from(area.columns));
+        for run in runs(&line, area.columns) {
             let place = usize::from(run.number).checked_sub(1);
             let address = place.and_then(|place| text.links.get(place)).map(|link| &link.url);
             if let Some(address) = address.filter(|address| is_harmless(address)) {
@@ -52,7 +53,7 @@ fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut at = 0_u16;
     for span in &line.spans {
-        let cells = u16::try_from(span.text.width()).unwrap_or(u16::MAX);
+        let cells = u16::try_from(lines::cells(&span.text)).unwrap_or(u16::MAX);
         let (from, to) = (at.min(columns), at.saturating_add(cells).min(columns));
         at = at.saturating_add(cells);
         let Some(number) = span.link.filter(|_| to > from) else { continue };
@@ -123,7 +124,7 @@ mod tests {
             link: *link,
             ..StyledSpan::default()
         };
-        StyledLine { spans: parts.iter().map(span).collect() }
+        parts.iter().map(span).collect::<Vec<_>>().into()
     }
 
     #[test]

@@ -18,6 +18,6 @@ pub(super) fn append(rendered: &mut Rendered, width: u16) {
         let span = |text: String, role| StyledSpan { text, role, link, ..StyledSpan::default() };
         let spans =
             vec![span(number_text, Role::LinkNumber), span(format!(" {address}"), Role::Note)];
-        rendered.lines.push(StyledLine { spans });
+        rendered.lines.push(spans.into());
     }
 }

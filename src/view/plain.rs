@@ -15,7 +15,7 @@ use crate::app::model::Model;
 use crate::app::screen::{Area, Overlay, Pane, Viewport};
 
 /// Signs of ours and what stands for each.
-const SIGNS: [(&str, &str); 22] = [
+const SIGNS: [(&str, &str); 24] = [
     ("·", "-"),
     ("–", "-"),
     ("—", "-"),
@@ -30,6 +30,8 @@ const SIGNS: [(&str, &str); 22] = [
     ("▼", "-"),
     ("▶", ">"),
     ("⏎", ">"),
+    ("‹", "<"),
+    ("›", ">"),
     ("×", "x"),
     ("•", "o"),
     ("○", "O"),
@@ -95,6 +97,7 @@ pub(super) fn told(span: &StyledSpan) -> String {
         | Role::Link
         | Role::Code
         | Role::Preformatted
+        | Role::Syntax(_)
         | Role::Image
         | Role::Embed
         | Role::LinkNumber

@@ -113,7 +113,8 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) 
     let in_words = model.screen.appearance.plain;
     let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
     let spans = |line: &crate::app::lines::StyledLine| {
-        line.spans
+        line.window(reader.sideways, usize::from(area.width))
+            .spans
             .iter()
             .flat_map(|span| {
                 let text = if in_words { plain::told(span) } else { span.text.clone() };

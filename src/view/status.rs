@@ -16,7 +16,9 @@ use crate::app::palette::Palette;
 use crate::app::planning::settled_words;
 use crate::app::polling::Stage;
 use crate::app::prompting::Prompt;
+use crate::app::rebinding::place_of;
 use crate::app::screen::{Overlay, Pane};
+use crate::app::sideways;
 use crate::app::tagging;
 use crate::app::touring::Tour;
 use crate::app::traffic::{WaitsFor, site_of};
@@ -51,7 +53,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         [] => String::new(),
         begun => format!(" {} …", shown(begun)),
     };
-    let hint = format!("{begun} ? help ");
+    let hint = format!("{begun}{} ? help ", sideways_hint(model));
     let room = usize::from(area.width).saturating_sub(cells::width(&hint));
     let notice = model.screen.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
@@ -82,6 +84,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         Span::styled(hint, theme::DIM),
     ]);
     frame.render_widget(Paragraph::new(line), area);
+}
+
+/// The keys that move what is wider than the pane, if something in sight is.
+fn sideways_hint(model: &Model) -> String {
+    let reading = model.screen.focus == Pane::Reader && model.screen.overlay.is_none();
+    if !reading || sideways::slack_in_sight(model) == 0 {
+        return String::new();
+    }
+    let keys = ["scroll-left", "scroll-right"].map(|name| {
+        place_of(name).map(|place| model.settings.keys.keys_of(place)).unwrap_or_default()
+    });
+    let keys = keys.join(" ");
+    if keys.trim().is_empty() { String::new() } else { format!(" {} sideways ", keys.trim()) }
 }
 
 /// The lines of the tour at a width; none: there is no tour.

@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use ratatui::text::Span;
 
-use crate::app::lines::{Role, StyledSpan};
+use crate::app::lines::{Role, StyledSpan, Syntax};
 use crate::app::theme::ThemeRole;
 use crate::search::Marks;
 
@@ -74,6 +74,18 @@ pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'st
     spans
 }
 
+/// How a piece of code is drawn.
+const fn of_code(syntax: Syntax) -> Style {
+    match syntax {
+        Syntax::Other => TEXT,
+        Syntax::Comment => text(ThemeRole::CodeComment),
+        Syntax::Text => text(ThemeRole::CodeText),
+        Syntax::Keyword => text(ThemeRole::CodeKeyword),
+        Syntax::Number => text(ThemeRole::CodeNumber),
+        Syntax::Name => text(ThemeRole::CodeName),
+    }
+}
+
 /// How a span of an entry's text is drawn.
 pub(super) fn of_span(span: &StyledSpan) -> Style {
     let mut style = match span.role {
@@ -81,6 +93,7 @@ pub(super) fn of_span(span: &StyledSpan) -> Style {
         Role::Heading(_) => HEADING,
         Role::Link => text(ThemeRole::Link),
         Role::Code | Role::Preformatted => text(ThemeRole::Code),
+        Role::Syntax(syntax) => of_code(syntax),
         Role::Image | Role::Embed => text(ThemeRole::Image),
         Role::LinkNumber | Role::ListMarker => text(ThemeRole::Number),
         Role::Caption

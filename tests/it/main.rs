@@ -51,6 +51,7 @@ mod rules;
 mod screens;
 mod scripted;
 mod searching;
+mod sideways;
 mod simulation;
 mod site;
 mod store;

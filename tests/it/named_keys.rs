@@ -19,6 +19,7 @@ pub fn named_key(name: &str) -> Key {
         "pgdn" => Key::code(Code::PageDown),
         "delete" => Key::code(Code::Delete),
         "back" | "backspace" => Key::code(Code::Backspace),
+        "lt" => Key::char('<'),
         name => Key::ctrl(name.strip_prefix("c-").and_then(|rest| rest.chars().next()).unwrap()),
     }
 }

@@ -41,6 +41,15 @@ fn the_pictures_of_the_readme_are_what_is_drawn() {
             (124, 30),
             "Subscriptions, entries and an entry side by side",
         ),
+        // Code in the colours of its language, and a line of it that is wider than the pane.
+        (
+            "code",
+            "<end>l",
+            Some("Code"),
+            "<enter>z",
+            (100, 40),
+            "An entry with code, alone on the screen",
+        ),
         (
             "plan",
             "<end>",

@@ -20,7 +20,7 @@ const KEYS: usize = 600;
 const STRETCH: usize = 40;
 const SIZES: [(u16, u16); 6] = [(160, 50), (100, 30), (60, 20), (40, 12), (119, 9), (12, 4)];
 /// Keys that are no characters, and some that would be rare among characters.
-const NAMED: [&str; 26] = [
+const NAMED: [&str; 28] = [
     "<enter>",
     "<esc>",
     "<tab>",
@@ -47,6 +47,8 @@ const NAMED: [&str; 26] = [
     "t",
     "F",
     "D",
+    ">",
+    "<lt>",
 ];
 
 /// A small generator of numbers that look random (xorshift).

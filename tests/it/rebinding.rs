@@ -5,6 +5,7 @@ use backissue::app::key::{Code, Key};
 use backissue::app::key_names::sequence;
 use backissue::app::keymap::BINDINGS;
 use backissue::app::msg::Msg;
+use backissue::app::pointing::{Gesture, Mouse};
 use backissue::app::rebinding::{Keymap, OwnKeys, place_of};
 use backissue::app::reconfiguring::Reconfigured;
 use backissue::app::settings::Settings;
@@ -108,4 +109,23 @@ fn every_command_but_the_link_numbers_can_be_bound() {
     world.press("l");
     world.tell(Msg::Key(Key::code(Code::Function(5))));
     assert_eq!(world.feed(1).counters.unread, 1);
+}
+
+#[test]
+fn a_click_or_a_paste_ends_a_sequence_that_was_begun() {
+    let mut world = world();
+    configured(&mut world, bound(&[("star", "g s")]));
+    let click = Mouse { gesture: Gesture::Click, column: 50, row: 8 };
+    let wheel = Mouse { gesture: Gesture::WheelDown, ..click };
+    for (msg, ends) in [
+        (Msg::Mouse(click), true),
+        (Msg::Pasted("no address".into()), true),
+        (Msg::Mouse(wheel), false),
+    ] {
+        world.press("lg");
+        assert!(!world.model.screen.begun.is_empty());
+        world.tell(msg.clone());
+        assert_eq!(world.model.screen.begun.is_empty(), ends, "{msg:?}");
+        world.press("<esc>");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::feed::text::is_hidden;
 
 use super::elements::Format;
+use super::language::Language;
 use super::links::{Links, bare_urls};
 use super::model::{Look, Role, Run, Style};
 
@@ -13,6 +14,8 @@ pub(super) struct State {
     pub heading: Option<u8>,
     pub caption: bool,
     pub preformatted: bool,
+    /// Of the preformatted text.
+    pub language: Option<Language>,
     link: Option<OpenLink>,
 }
 
@@ -108,8 +111,9 @@ impl Flow {
         }
     }
 
-    pub(super) const fn begin_preformatted(&mut self) {
+    pub(super) const fn begin_preformatted(&mut self, language: Option<Language>) {
         self.state.preformatted = true;
+        self.state.language = language;
         self.at_start_tag = true;
     }
 

@@ -1,34 +1,37 @@
 //! Blocks to lines: indents, markers, bars and the blank lines between.
 
-use super::model::{Block, Item, Look, Role, Run, StyledLine};
-use super::table::table;
-use super::wrap::{cells, extent, keep, wrap};
+use super::model::{Block, Column, Item, Look, Role, Run, Slide, StyledLine};
+use super::table::{line_cells, table};
+use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
 /// Lines of one body; what would come after is left out with a remark.
 const LINES_MAX: usize = 40_000;
 
+/// A preformatted line that is longer is broken even where it could be moved sideways, cells.
+const SLIDE_CELLS_MAX: usize = 2_000;
+
 /// Text is not squeezed below this by indents, cells; a deeper block is not indented.
 const TEXT_CELLS_MIN: usize = 6;
 
-/// Lays blocks out, each line at most `width` cells wide.
-pub(super) fn lay_out(blocks: &[Block], width: usize) -> Vec<StyledLine> {
-    let mut lines = blocks_in(blocks, width, false);
+/// Lays blocks out, each line at most as wide as the column, save those that can be moved sideways.
+pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
+    let mut lines = blocks_in(blocks, column, false);
     if lines.len() >= LINES_MAX {
         lines.truncate(LINES_MAX);
-        lines.push(remark("… too long to show here", width));
+        lines.push(remark("… too long to show here", column.width));
     }
     lines
 }
 
 /// `in_item`: a list right after the text of an item belongs to it.
-fn blocks_in(blocks: &[Block], width: usize, in_item: bool) -> Vec<StyledLine> {
+fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut before: Option<&Block> = None;
     for block in blocks {
         if lines.len() >= LINES_MAX {
             break;
         }
-        let laid = one_block(block, width);
+        let laid = one_block(block, column);
         if laid.is_empty() {
             continue;
         }
@@ -41,22 +44,22 @@ fn blocks_in(blocks: &[Block], width: usize, in_item: bool) -> Vec<StyledLine> {
     lines
 }
 
-fn one_block(block: &Block, width: usize) -> Vec<StyledLine> {
+fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
-        Block::Text { runs, .. } => wrap(runs, width),
-        Block::Preformatted(runs) => keep(runs, width),
-        Block::Rule => vec![rule(width, Role::Rule)],
-        Block::Quote(blocks) => quote(blocks, width),
+        Block::Text { runs, .. } => text(runs, column.width),
+        Block::Preformatted { runs, .. } => preformatted(runs, column),
+        Block::Rule => vec![rule(column.width, Role::Rule)],
+        Block::Quote(blocks) => quote(blocks, column),
         Block::Indented(blocks) => {
-            let indent = indent(2, width);
-            let mut lines = blocks_in(blocks, width - indent, false);
+            let indent = indent(2, column.width);
+            let mut lines = blocks_in(blocks, column.narrower(indent), false);
             for line in &mut lines {
                 prefix(line, &" ".repeat(indent), Role::Text);
             }
             lines
         }
-        Block::List(items) => list(items, width),
-        Block::Table(written) => table(written, width),
+        Block::List(items) => list(items, column),
+        Block::Table(written) => table(written, column),
     }
 }
 
@@ -73,7 +76,7 @@ fn is_apart(before: &Block, after: &Block, in_item: bool) -> bool {
         (Block::Indented(_), Block::Indented(_)) => false,
         (
             Block::Text { .. }
-            | Block::Preformatted(_)
+            | Block::Preformatted { .. }
             | Block::Rule
             | Block::Quote(_)
             | Block::Indented(_)
@@ -88,9 +91,41 @@ fn is_caption(block: &Block) -> bool {
     matches!(block, Block::Text { runs, .. } if runs.iter().any(|run| run.look.role == Role::Caption))
 }
 
-fn quote(blocks: &[Block], width: usize) -> Vec<StyledLine> {
-    let indent = indent(2, width);
-    let mut lines = blocks_in(blocks, width - indent, false);
+/// Running text; what is read from right to left begins at the right edge.
+fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
+    let mut lines = wrap(runs, width);
+    if reads_leftwards(runs) {
+        for line in &mut lines {
+            let free = width.saturating_sub(line_cells(line));
+            prefix(line, &" ".repeat(free), Role::Text);
+        }
+    }
+    lines
+}
+
+/// Lines as typed; those of a block that is too wide are moved sideways if the column allows it.
+fn preformatted(runs: &[Run], column: Column) -> Vec<StyledLine> {
+    let wanted = preformatted_cells(runs).min(SLIDE_CELLS_MAX);
+    if !column.slides || wanted <= column.width {
+        return keep(runs, column.width);
+    }
+    sliding(keep(runs, wanted), column)
+}
+
+/// Makes lines of one block, that stands at the beginning of them, movable if any is too wide.
+pub(super) fn sliding(mut lines: Vec<StyledLine>, column: Column) -> Vec<StyledLine> {
+    let cells = lines.iter().map(line_cells).max().unwrap_or_default();
+    if cells > column.width {
+        for line in &mut lines {
+            line.slide = Some(Slide { stays: 0, cells });
+        }
+    }
+    lines
+}
+
+fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
+    let indent = indent(2, column.width);
+    let mut lines = blocks_in(blocks, column.narrower(indent), false);
     for line in &mut lines {
         for span in &mut line.spans {
             span.style.quoted = true;
@@ -103,9 +138,9 @@ fn quote(blocks: &[Block], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-fn list(items: &[Item], width: usize) -> Vec<StyledLine> {
+fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
     let widest = items.iter().map(|item| cells(&item.marker)).max().unwrap_or_default();
-    let indent = indent(widest + 1, width);
+    let indent = indent(widest + 1, column.width);
     // Items of several paragraphs keep a blank line from each other.
     let is_long = |item: &Item| {
         item.blocks.iter().filter(|block| !matches!(block, Block::List(_))).count() > 1
@@ -116,13 +151,13 @@ fn list(items: &[Item], width: usize) -> Vec<StyledLine> {
         if lines.len() >= LINES_MAX {
             break;
         }
-        let mut laid = blocks_in(&item.blocks, width - indent, true);
+        let mut laid = blocks_in(&item.blocks, column.narrower(indent), true);
         if laid.is_empty() {
             laid.push(StyledLine::default());
         }
         if indent == 0 {
             // Too narrow to stand beside its marker.
-            laid.insert(0, StyledLine { spans: vec![marker(&item.marker, width)] });
+            laid.insert(0, vec![marker(&item.marker, column.width)].into());
         }
         if apart && !lines.is_empty() {
             lines.push(StyledLine::default());
@@ -155,25 +190,28 @@ const fn indent(wished: usize, width: usize) -> usize {
 fn prefix(line: &mut StyledLine, text: &str, role: Role) {
     if !text.is_empty() {
         line.spans.insert(0, Look::of(role).span(text.to_owned()));
+        if let Some(slide) = &mut line.slide {
+            slide.stays += 1;
+        }
     }
 }
 
 /// A line across the column.
 pub(super) fn rule(width: usize, role: Role) -> StyledLine {
-    StyledLine { spans: vec![Look::of(role).span("─".repeat(width))] }
+    vec![Look::of(role).span("─".repeat(width))].into()
 }
 
 /// A remark of ours, cut to the width.
 pub(super) fn remark(text: &str, width: usize) -> StyledLine {
     let text = text.chars().take(width).collect();
-    StyledLine { spans: vec![Look::of(Role::Note).span(text)] }
+    vec![Look::of(Role::Note).span(text)].into()
 }
 
 /// The narrowest and the widest a set of blocks wants to be, in cells.
 pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
     let sizes = blocks.iter().map(|block| match block {
         Block::Text { runs, .. } => extent(runs),
-        Block::Preformatted(runs) => (TEXT_CELLS_MIN, preformatted_cells(runs)),
+        Block::Preformatted { runs, .. } => (TEXT_CELLS_MIN, preformatted_cells(runs)),
         Block::Rule => (1, 1),
         Block::Quote(blocks) | Block::Indented(blocks) => moved(blocks_extent(blocks), 2),
         Block::List(items) => {

@@ -12,10 +12,12 @@
 //! the end of `i64` overflows, a nested list in a narrow pane is an error. What is used here is the
 //! tokenizer it stands on, html5ever's.
 
+mod colouring;
 mod elements;
 mod flow;
 mod frames;
 mod images;
+mod language;
 mod lines;
 mod links;
 mod media;
@@ -30,4 +32,5 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub use model::Column;
 pub use render::render;

@@ -1,8 +1,32 @@
 //! The blocks that rendering goes through, from tags to lines.
 
 pub(super) use crate::app::lines::{
-    ImageTarget, LinkTarget, Rendered, Role, Style, StyledLine, StyledSpan,
+    ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
 };
+
+use super::language::Language;
+
+/// The room that a text is laid out in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Cells.
+    pub width: usize,
+    /// Tables and preformatted lines that are wider keep their form and are moved sideways
+    /// ([`StyledLine::slide`]); otherwise they are broken.
+    pub slides: bool,
+}
+
+impl Column {
+    /// Room in which nothing is wider than it.
+    pub(super) const fn fixed(width: usize) -> Self {
+        Self { width, slides: false }
+    }
+
+    /// The room beside a bar or an indent.
+    pub(super) const fn narrower(self, by: usize) -> Self {
+        Self { width: self.width.saturating_sub(by), ..self }
+    }
+}
 
 /// The properties of a span apart from its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,7 +71,7 @@ pub(super) enum Block {
     /// A paragraph; a `loose` one keeps a blank line from its neighbours.
     Text { runs: Vec<Run>, loose: bool },
     /// Lines kept as typed.
-    Preformatted(Vec<Run>),
+    Preformatted { runs: Vec<Run>, language: Option<Language> },
     /// A rule across the column.
     Rule,
     /// Blocks beside a bar.

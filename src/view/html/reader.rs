@@ -5,6 +5,7 @@ use crate::feed::markup::{Piece, Tag, walk};
 use super::elements::{Element, Format, ListKind, TablePart, element};
 use super::flow::Flow;
 use super::frames::{Container, Frames, Held, Numbering};
+use super::language::Language;
 use super::links::Links;
 use super::media::Player;
 use super::model::{Align, Block, ImageTarget, Role, Table};
@@ -56,6 +57,8 @@ pub(super) struct Reader {
     hidden_by_style: usize,
     is_styled_away: bool,
     pub(super) player: Option<Player>,
+    /// The language that an open element around the text names.
+    wrapped_in: Option<(Language, Nested)>,
 }
 
 impl Reader {
@@ -72,6 +75,7 @@ impl Reader {
             hidden_by_style: 0,
             is_styled_away: false,
             player: None,
+            wrapped_in: None,
         }
     }
 
@@ -130,8 +134,22 @@ impl Reader {
             }
             return;
         }
+        self.wrap(element, tag);
         if let Some(element) = element {
             self.apply(element, tag);
+        }
+    }
+
+    /// An element around a block of code may name its language.
+    fn wrap(&mut self, element: Option<Element>, tag: &Tag) {
+        if let Some((_, until)) = &mut self.wrapped_in {
+            until.open(tag);
+        } else if matches!(element, Some(Element::Plain | Element::Paragraph))
+            && tag.name() != "p"
+            && has_inside(tag)
+        {
+            let language = Language::of(tag);
+            self.wrapped_in = language.map(|language| (language, Nested::new(tag)));
         }
     }
 
@@ -173,7 +191,10 @@ impl Reader {
                 self.leave(Container::Definition);
                 self.enter(Held::Definition);
             }
-            Element::Preformatted => self.flow.begin_preformatted(),
+            Element::Preformatted => {
+                let wrapped = self.wrapped_in.as_ref().map(|(language, _)| *language);
+                self.flow.begin_preformatted(Language::of(tag).or(wrapped));
+            }
             Element::Rule => self.add(Block::Rule),
             Element::Break => self.flow.line_break(),
             Element::WordBreak => self.flow.text("\u{200B}"),
@@ -185,7 +206,13 @@ impl Reader {
             Element::Embed(word) => self.embed(word, tag),
             Element::Input => self.check_box(tag),
             Element::Around(before, _) => self.flow.text(before),
-            Element::Format(format) => self.flow.begin(format),
+            Element::Format(format) => {
+                if format == Format::Code && self.flow.state.preformatted {
+                    let language = &mut self.flow.state.language;
+                    *language = Language::of(tag).or(*language);
+                }
+                self.flow.begin(format);
+            }
             Element::Table(part) => self.open_table_part(part, tag),
             Element::Plain | Element::Source | Element::Hidden => {}
         }
@@ -241,6 +268,7 @@ impl Reader {
         if let Some(element) = element(name) {
             self.close_element(element);
         }
+        self.wrapped_in.take_if(|(_, until)| until.close(name));
     }
 
     fn close_element(&mut self, element: Element) {
@@ -299,7 +327,7 @@ impl Reader {
         if let Some(runs) = self.flow.take(&mut self.links) {
             let loose = std::mem::take(&mut self.loose) || apart;
             self.add(if preformatted {
-                Block::Preformatted(runs)
+                Block::Preformatted { runs, language: self.flow.state.language }
             } else {
                 Block::Text { runs, loose }
             });

@@ -1,8 +1,9 @@
 //! An entry's body, markup or plain text, to lines.
 
+use super::colouring::colour;
 use super::elements::{Element, element};
 use super::lines::{lay_out, remark};
-use super::model::Rendered;
+use super::model::{Column, Rendered};
 use super::reader::read;
 use crate::feed::markup::{Piece, walk};
 
@@ -13,24 +14,24 @@ const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// mean nothing.
 const WRAPPED_CHARS_MIN: usize = 50;
 
-/// Lays out `html` for a column `width` cells wide.
+/// Lays out `html` in a column.
 ///
 /// Relative references are resolved against `base`, an absolute address. No line is wider than
-/// `width`; below two cells nothing can be shown. The links are not listed after the text: that is
+/// `column`, save those that can be moved sideways; below two cells nothing can be shown. The links are not listed after the text: that is
 /// for the caller to do with [`Rendered::links`].
-pub fn render(html: &str, base: Option<&str>, width: u16) -> Rendered {
-    let width = usize::from(width);
-    if width < 2 {
+pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
+    if column.width < 2 {
         return Rendered::default();
     }
     let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
-    let body = match as_paragraphs(shown) {
+    let mut body = match as_paragraphs(shown) {
         Some(paragraphs) => read(&paragraphs, base),
         None => read(shown, base),
     };
-    let mut lines = lay_out(&body.blocks, width);
+    colour(&mut body.blocks);
+    let mut lines = lay_out(&body.blocks, column);
     if shown.len() < html.len() {
-        lines.push(remark("… the rest was left out (more than 2 MB)", width));
+        lines.push(remark("… the rest was left out (more than 2 MB)", column.width));
     }
     let targets = body.links.into_targets();
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }

@@ -1,22 +1,30 @@
-//! Tables: in a grid of borders if the width allows, else row by row, else (layout only) as text.
+//! Tables: in a grid of borders if the width allows, else a wider grid that is moved sideways, or row by row; those
+//! that only arrange things as text.
 
-use super::lines::{blocks_extent, lay_out, rule};
-use super::model::{Align, Block, Cell, Item, Look, Role, Style, StyledLine, Table};
+use super::lines::{blocks_extent, lay_out, rule, sliding};
+use super::model::{Align, Block, Cell, Column, Item, Look, Role, Style, StyledLine, Table};
 use super::table_grid::Grid;
 use super::wrap::cells;
 
-/// A column with text is at least this wide, cells; more columns than fit so are shown row by row.
-const COLUMN_CELLS_MIN: usize = 4;
+/// A column with sentences is at least this wide, cells.
+const SENTENCE_CELLS_MIN: usize = 8;
+
+/// Where they are long it is wider, up to this, cells.
+const PARAGRAPH_CELLS_MIN: usize = 16;
+
+/// And this wide in a table that is wider than the pane anyway, cells.
+const SENTENCE_CELLS: usize = 28;
 
 /// A word longer than this may be cut for the sake of the other columns, cells.
 const WORD_CELLS_MAX: usize = 16;
 
-/// Lays out a table, each line at most `width` cells wide.
-pub(super) fn table(written: &Table, width: usize) -> Vec<StyledLine> {
+/// Lays out a table.
+pub(super) fn table(written: &Table, column: Column) -> Vec<StyledLine> {
+    let width = column.width;
     let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
     let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
     if written.layout_only || columns <= 1 || filled <= 1 || holds_table(written) {
-        return as_text(written, width);
+        return as_text(written, column);
     }
     let headers = written.rows.iter().take_while(|row| row.iter().all(|cell| cell.header)).count();
     let Some(grid) = Grid::place(&written.rows) else {
@@ -24,6 +32,10 @@ pub(super) fn table(written: &Table, width: usize) -> Vec<StyledLine> {
     };
     match column_widths(&grid, width) {
         Some((widths, padding)) => grid.draw(&widths, padding, headers),
+        None if column.slides => {
+            let lines = grid.draw(&natural_widths(&grid, width), 1, headers);
+            sliding(lines, column)
+        }
         None => row_by_row(written, headers, width),
     }
 }
@@ -35,18 +47,18 @@ fn holds_table(table: &Table) -> bool {
             Block::Table(_) => true,
             Block::Quote(blocks) | Block::Indented(blocks) => in_blocks(blocks),
             Block::List(items) => items.iter().any(|item: &Item| in_blocks(&item.blocks)),
-            Block::Text { .. } | Block::Preformatted(_) | Block::Rule => false,
+            Block::Text { .. } | Block::Preformatted { .. } | Block::Rule => false,
         })
     }
     table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
 }
 
 /// The cells one after the other.
-fn as_text(table: &Table, width: usize) -> Vec<StyledLine> {
+fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut long_before = false;
     for cell in table.rows.iter().flatten() {
-        let laid = lay_out(&cell.blocks, width);
+        let laid = lay_out(&cell.blocks, column);
         if laid.is_empty() {
             continue;
         }
@@ -69,7 +81,7 @@ fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
     let mut lines = vec![rule(width, Role::TableBorder)];
     for row in table.rows.iter().skip(headers) {
         for (at, cell) in row.iter().enumerate() {
-            let laid = lay_out(&cell.blocks, width);
+            let laid = lay_out(&cell.blocks, Column::fixed(width));
             if !laid.is_empty() {
                 let heading = headings.get(at).map(String::as_str).unwrap_or_default();
                 lines.extend(labelled(heading, laid, width));
@@ -84,7 +96,7 @@ fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
 
 /// A heading's text on one line.
 fn heading(cell: &Cell) -> String {
-    let lines = lay_out(&cell.blocks, 200);
+    let lines = lay_out(&cell.blocks, Column::fixed(200));
     lines.iter().map(StyledLine::text).collect::<Vec<_>>().join(" ")
 }
 
@@ -99,7 +111,7 @@ fn labelled(heading: &str, mut laid: Vec<StyledLine>, width: usize) -> Vec<Style
     let used = cells(&span.text);
     match laid.first_mut() {
         Some(first) if used + line_cells(first) <= width => first.spans.insert(0, span),
-        Some(_) | None => laid.insert(0, StyledLine { spans: vec![span] }),
+        Some(_) | None => laid.insert(0, vec![span].into()),
     }
     laid
 }
@@ -109,13 +121,14 @@ pub(super) fn line_cells(line: &StyledLine) -> usize {
     line.spans.iter().map(|span| cells(&span.text)).sum()
 }
 
-/// The width of each column and the blanks on either side of its text; `None`: there is no room.
+/// The width of each column and the blanks on either side of its text; `None`: there is no room in
+/// which words are whole and sentences can be read.
 fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     let columns = grid.columns;
     let room = |padding: usize| width.checked_sub(columns + 1 + 2 * padding * columns);
-    let least: usize = wants(grid, 1).iter().map(|(least, _)| *least).sum();
-    let padding = usize::from(room(1).is_some_and(|room| room >= least));
-    let room = room(padding).filter(|room| *room >= columns * COLUMN_CELLS_MIN)?;
+    let least = |padding| -> usize { wants(grid, padding).iter().map(|(least, _)| *least).sum() };
+    let padding = usize::from(room(1).is_some_and(|room| room >= least(1)));
+    let room = room(padding)?;
     let wants = wants(grid, padding);
     let most: usize = wants.iter().map(|(_, most)| *most).sum();
     if most <= room {
@@ -123,10 +136,17 @@ fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     }
     let mut widths: Vec<usize> = wants.iter().map(|(least, _)| *least).collect();
     if widths.iter().sum::<usize>() > room {
-        widths = wants.iter().map(|(least, _)| (*least).min(COLUMN_CELLS_MIN)).collect();
+        return None;
     }
     share(&mut widths, &wants, room);
     Some((widths, padding))
+}
+
+/// The width of each column where there is no need to fit: no column is wider than can be seen at once.
+fn natural_widths(grid: &Grid<'_>, width: usize) -> Vec<usize> {
+    let seen = width.saturating_sub(4).max(SENTENCE_CELLS_MIN);
+    let wanted = |(least, most): (usize, usize)| least.max(most.min(SENTENCE_CELLS)).min(seen);
+    wants(grid, 1).into_iter().map(wanted).collect()
 }
 
 /// Gives what room is left to the columns that want more, cell by cell to the one whose share of
@@ -145,14 +165,15 @@ fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     }
 }
 
-/// What each column wants: the least (its longest word, within reason) and the most.
+/// What each column wants: the least (its longest word, within reason, and room for a sentence if it
+/// holds any) and the most.
 fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     let mut wants = vec![(1, 1); grid.columns];
     let sized = grid.placed.iter().map(|placed| (placed, blocks_extent(&placed.cell.blocks)));
     let (single, spanning): (Vec<_>, Vec<_>) = sized.partition(|(placed, _)| placed.columns == 1);
     for (placed, (least, most)) in single {
         if let Some(want) = wants.get_mut(placed.column) {
-            want.0 = want.0.max(least.min(WORD_CELLS_MAX));
+            want.0 = want.0.max(least.min(WORD_CELLS_MAX)).max(readable(most));
             want.1 = want.1.max(most);
         }
     }
@@ -167,6 +188,14 @@ fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
         }
     }
     wants
+}
+
+/// The least width at which so many cells of text can be read.
+const fn readable(most: usize) -> usize {
+    let wished = most / 4;
+    let wished = if wished < PARAGRAPH_CELLS_MIN { wished } else { PARAGRAPH_CELLS_MIN };
+    let least = if wished > SENTENCE_CELLS_MIN { wished } else { SENTENCE_CELLS_MIN };
+    if least < most { least } else { most }
 }
 
 /// The blanks before and after a text of `used` cells in a cell `width` cells wide.

@@ -1,7 +1,7 @@
 //! A table's cells on a grid, spans resolved, and the borders between them.
 
 use super::lines::lay_out;
-use super::model::{Cell, Look, Role, StyledLine};
+use super::model::{Cell, Column, Look, Role, StyledLine};
 use super::table::{line_cells, margins};
 
 /// Larger tables are not drawn as a grid.
@@ -131,7 +131,7 @@ struct Pen<'a> {
 
 impl Pen<'_> {
     fn lay(&self, placed: &Placed<'_>) -> Vec<StyledLine> {
-        lay_out(&placed.cell.blocks, self.inner(placed.column, placed.columns))
+        lay_out(&placed.cell.blocks, Column::fixed(self.inner(placed.column, placed.columns)))
     }
 
     /// The room for text in so many columns.

@@ -4,11 +4,15 @@ use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use super::Column;
 use super::model::{Rendered, Role, StyledLine, StyledSpan};
-use super::render;
 use crate::feed::text::is_hidden;
 
 const BASE: Option<&str> = Some("https://base.example/dir/page");
+
+fn render(html: &str, base: Option<&str>, width: u16) -> Rendered {
+    super::render(html, base, Column::fixed(width.into()))
+}
 
 fn lines(html: &str, width: u16) -> Vec<String> {
     render(html, BASE, width).lines.iter().map(StyledLine::text).collect()
@@ -136,6 +140,35 @@ fn a_table_without_room_is_shown_row_by_row() {
     );
 }
 
+/// The lines where what is too wide is moved so far sideways.
+fn moved(html: &str, width: usize, moved: usize) -> Vec<String> {
+    let rendered = super::render(html, BASE, Column { width, slides: true });
+    rendered.lines.iter().map(|line| line.window(moved, width).text()).collect()
+}
+
+#[test]
+fn a_table_without_room_is_moved_sideways_and_the_text_stays() {
+    let html = "<p>before</p><table><tr><th>A<th>B<th>C<tr><td>one<td>two<td>three</table>";
+    for (sideways, expected) in [
+        (0, ["┌─────┬────›", "│ A   │ B  ›", "├─────┼────›", "│ one │ two›", "└─────┴────›"]),
+        (5, ["‹┬─────┬───›", "‹│ B   │ C ›", "‹┼─────┼───›", "‹│ two │ th›", "‹┴─────┴───›"]),
+        (99, ["‹──┬───────┐", "‹  │ C     │", "‹──┼───────┤", "‹o │ three │", "‹──┴───────┘"]),
+    ] {
+        let lines = moved(html, 12, sideways);
+        assert_eq!(lines[..2], ["before", ""]);
+        assert_eq!(lines[2..], expected, "{sideways}");
+    }
+}
+
+#[test]
+fn code_that_is_too_wide_keeps_its_lines_beside_a_bar() {
+    let html = "<blockquote><pre>0123456789abcdef\nx</pre></blockquote><pre>fits</pre>";
+    assert_eq!(moved(html, 10, 0), ["│ 0123456›", "│ x", "", "fits"]);
+    assert_eq!(moved(html, 10, 99), ["│ ‹9abcdef", "│ ‹", "", "fits"]);
+    let long = format!("<pre>{}</pre>", "x".repeat(5_000));
+    assert_eq!(moved(&long, 10, 0).len(), 3, "a line without end is broken all the same");
+}
+
 #[test]
 fn a_table_that_only_arranges_things_is_text() {
     check("<table><tr><td>a<tr><td>b</table>", 20, &["a", "b"]);
@@ -239,6 +272,18 @@ fn wide_signs_are_measured() {
 }
 
 #[test]
+fn what_is_read_from_right_to_left_begins_at_the_right_edge() {
+    check(
+        "<p>שלום עולם ומלואו</p><p>and RSS</p>",
+        10,
+        &[" שלום עולם", "    ומלואו", "", "and RSS"],
+    );
+    check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
+    check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
+    check("<blockquote>لا إله</blockquote>", 12, &["│     لا إله"]);
+}
+
+#[test]
 fn too_much_markup_is_cut_with_a_remark() {
     let rendered = render(&format!("text{}", " ".repeat(2_200_000)), None, 80);
     assert_eq!(spans(&rendered, Role::Note).len(), 1);
@@ -247,13 +292,20 @@ fn too_much_markup_is_cut_with_a_remark() {
 
 /// Nothing may be wider than asked, and nothing hidden may come through.
 fn is_sound(html: &str, width: u16) {
-    let rendered = render(html, BASE, width);
-    for line in &rendered.lines {
+    is_sound_in(html, Column::fixed(width.into()));
+    is_sound_in(html, Column { width: width.into(), slides: true });
+}
+
+fn is_sound_in(html: &str, Column { width, slides }: Column) {
+    let rendered = super::render(html, BASE, Column { width, slides });
+    for (place, line) in rendered.lines.iter().enumerate() {
+        assert!(slides || line.slide.is_none());
+        let line = line.window(place % 3 * place, width);
         let text = line.text();
         let cells: usize = text.graphemes(true).map(UnicodeWidthStr::width).sum();
-        assert!(cells <= usize::from(width), "{cells} > {width}: {text:?} of {html:?}");
+        assert!(cells <= width, "{cells} > {width}: {text:?} of {html:?}");
         let by_span: usize = line.spans.iter().map(|span| span.text.width()).sum();
-        assert!(by_span <= usize::from(width), "{by_span} > {width}: {text:?} of {html:?}");
+        assert!(by_span <= width, "{by_span} > {width}: {text:?} of {html:?}");
         assert!(!text.contains(is_hidden), "{text:?}");
         for span in &line.spans {
             assert!(span.link.is_none_or(|n| usize::from(n) <= rendered.links.len()));

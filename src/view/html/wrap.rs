@@ -6,6 +6,7 @@ use unicode_linebreak::linebreaks;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+pub(super) use crate::app::lines::cells;
 use crate::feed::text::is_hidden;
 
 use super::model::{Look, Role, Run, StyledLine};
@@ -18,11 +19,6 @@ const TAB_STOP: usize = 4;
 
 /// The sign before the continuation of a preformatted line.
 const WRAP_MARK: &str = "↳ ";
-
-/// How many cells a text takes, grapheme by grapheme as the terminal buffer counts.
-pub(super) fn cells(text: &str) -> usize {
-    text.graphemes(true).map(UnicodeWidthStr::width).sum()
-}
 
 /// One grapheme to be drawn.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +89,17 @@ pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
         widest_line = widest_line.max(whole);
     }
     (widest_word, widest_line)
+}
+
+/// Whether running text is read from right to left: its first letter says so.
+pub(super) fn reads_leftwards(runs: &[Run]) -> bool {
+    let of_text = runs.iter().filter(|run| run.look.role != Role::LinkNumber);
+    let mut letters = of_text.flat_map(|run| run.text.chars()).filter(|c| c.is_alphabetic());
+    letters.next().is_some_and(|letter| {
+        // The blocks of Hebrew, Arabic, Syriac, Thaana, N'Ko and other scripts (Unicode, DerivedBidiClass).
+        matches!(letter, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFF}'
+            | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
+    })
 }
 
 /// Splits runs at their line feeds.
