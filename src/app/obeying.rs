@@ -13,13 +13,14 @@ use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
     appearance, attention, browsing, copying, editing, explaining, foreseeing, full_text, helping,
-    marking, muting, outlining, palette, preferring, reading, rule_list, running, saving,
+    marking, muting, outlining, palette, pictures, preferring, reading, rule_list, running, saving,
     searching, tag_tree, tagging, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
 
 /// Does what a command says.
+#[expect(clippy::too_many_lines, reason = "a table: a line for each command")]
 pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
     match command {
         Command::Down | Command::HalfDown | Command::PageDown | Command::Last => {
@@ -58,6 +59,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Enclosure => reading::play(model, now),
         Command::FullText => full_text::toggle(model, now),
         Command::FullTextAlways => full_text::always(model, now),
+        Command::Pictures => pictures::toggle(model, now),
         Command::Pipe => running::ask_pipe(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),

@@ -15,7 +15,7 @@ fn wish(url: &str, feed: u32) -> Waiting {
 fn feeds(started: &[(FetchId, Waiting)]) -> Vec<u32> {
     let number = |waiting: &Waiting| match waiting.purpose {
         Purpose::Poll(feed) | Purpose::Archive(feed) => feed.0,
-        Purpose::FullText(_) | Purpose::Discover(_) => 0,
+        Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => 0,
     };
     started.iter().map(|(_, waiting)| number(waiting)).collect()
 }
