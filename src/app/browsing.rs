@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use super::effect::Effect;
 use super::feeds_pane::{self, FeedsRow};
-use super::listing::{RowOrder, RowsWanted, Seek, Sought};
+use super::listing::{RowOrder, RowsWanted, Seek, Sought, rows_around};
 use super::model::Model;
 use super::screen::Pane;
 use super::walking;
@@ -26,21 +26,19 @@ pub fn go_to(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect> 
         return Vec::new();
     }
     let list = &mut model.screen.list;
-    if list.total == 0 || list.waiting {
+    if list.total == 0 {
         return Vec::new();
     }
     model.screen.focus = Pane::Entries;
     // The newest row that is not newer than the end of the stretch; oldest first, the first of the stretch.
     let date = if list.order == RowOrder::OldestFirst { from } else { until };
     list.waiting = true;
-    list.asked = Some(list.selected);
+    let (number, asked) = (list.number, Some(list.selected));
+    let rows = rows_around(model.screen.viewport.entries_rows.into());
     vec![Effect::LoadRows(RowsWanted {
-        list: list.number,
-        rebuild: None,
-        around: None,
         date: Some(date),
-        offset: 0,
-        seek: None,
+        asked,
+        ..RowsWanted::at(number, 0, rows)
     })]
 }
 
@@ -86,15 +84,13 @@ pub fn turn_round(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     model.screen.list.order = RowOrder::OldestFirst;
     let query = feeds_pane::query(model, now);
     model.screen.list.gaps.clone_from(&query.gaps);
-    model.screen.list.asked = Some(0);
     effects.clear();
+    let rows = rows_around(model.screen.viewport.entries_rows.into());
     effects.push(Effect::LoadRows(RowsWanted {
-        list: model.screen.list.number,
         rebuild: Some(query),
-        around: None,
-        date: None,
-        offset: 0,
         seek: Some(Seek { from: 0, down: true, what: Sought::Unopened }),
+        asked: Some(0),
+        ..RowsWanted::at(model.screen.list.number, 0, rows)
     }));
     effects
 }

@@ -12,12 +12,16 @@ use super::gap_rows::GapMark;
 use crate::history::{EntryKey, FeedKey, Flags, GapKey};
 use crate::search::Matching;
 
-/// Rows fetched at once.
+/// Rows that are in memory at most.
 pub const WINDOW_ROWS: usize = 240;
 /// Lines of a gap: what is missing, why, and what happens next.
 pub const GAP_LINES: usize = 3;
-/// Rows to have beyond the screen on both sides before more are asked for.
+/// Rows to have around the selection on both sides before more are asked for.
 const WINDOW_MARGIN: usize = 60;
+/// Rows by which what is in memory grows on each side at once: a key pressed meanwhile does not wait for more.
+const WINDOW_STEP: usize = 40;
+/// The fewest rows that are asked for, whatever the height of the screen.
+const SIGHT_ROWS_MIN: usize = 24;
 
 /// Which entries a list holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,8 +158,28 @@ pub struct RowsWanted {
     pub date: Option<DateTime<Utc>>,
     /// First row wanted.
     pub offset: usize,
+    /// Rows wanted; [`WINDOW_ROWS`] at most.
+    pub rows: usize,
     /// Find the next entry of a kind from a place on, and answer with the rows around it.
     pub seek: Option<Seek>,
+    /// Where the selection stood that follows what is found.
+    pub asked: Option<usize>,
+}
+
+impl RowsWanted {
+    /// Rows of a list from a place on.
+    pub const fn at(list: u64, offset: usize, rows: usize) -> Self {
+        Self {
+            list,
+            rebuild: None,
+            around: None,
+            date: None,
+            offset,
+            rows,
+            seek: None,
+            asked: None,
+        }
+    }
 }
 
 /// Where to look for an entry of a kind.
@@ -201,6 +225,8 @@ pub struct RowsLoaded {
     pub rows: Vec<Row>,
     /// Place of the entry that was looked for, if it is in the list.
     pub found: Option<usize>,
+    /// Where the selection stood when it was asked for.
+    pub asked: Option<usize>,
     /// It answers a look for an entry of a kind.
     pub seek: bool,
     /// Entries of the whole list that were opened, if it was built anew from the beginning.
@@ -228,8 +254,6 @@ pub struct Listing {
     pub gaps: Vec<GapMark>,
     /// Rows have been asked for and have not come.
     pub waiting: bool,
-    /// Where the entry stood that the rows on their way were asked around.
-    pub asked: Option<usize>,
     /// Which end comes first.
     pub order: RowOrder,
     /// Entries of it that were opened, where it goes from the beginning.
@@ -254,7 +278,7 @@ impl Listing {
     /// Takes rows that came. Where an entry was looked for, selection and screen move as far as it moved since
     /// it was asked for: keys pressed meanwhile are not undone, and the screen stays still under the reader.
     pub fn take(&mut self, loaded: RowsLoaded) {
-        if let (Some(found), Some(asked)) = (loaded.found, self.asked.take()) {
+        if let (Some(found), Some(asked)) = (loaded.found, loaded.asked) {
             let moved = |place: usize| place.saturating_add(found).saturating_sub(asked);
             self.selected = moved(self.selected);
             self.top = moved(self.top);
@@ -269,16 +293,28 @@ impl Listing {
         self.fresh = false;
     }
 
-    /// The first row to ask for, if the rows around the selection are not all in memory.
-    pub fn wanted_offset(&self) -> Option<usize> {
+    /// The rows to ask for, if those around the selection are not all in memory. On a screen of `height` lines: those
+    /// in sight alone if one of them is missing, else as many more as are read in no time.
+    pub fn wanted(&self, height: usize) -> Option<RowsWanted> {
         if self.waiting || self.total == 0 {
             return None;
         }
+        let end = self.offset.saturating_add(self.rows.len());
+        let sight = self.top..self.top.saturating_add(height).min(self.total);
+        if sight.start < self.offset || sight.end > end {
+            // Day headings move what is in sight by a few rows.
+            let (above, rows) = (height / 4, sight_rows(height).saturating_add(height / 4));
+            return Some(RowsWanted::at(self.number, self.top.saturating_sub(above), rows));
+        }
         let from = self.selected.saturating_sub(WINDOW_MARGIN);
         let to = self.selected.saturating_add(WINDOW_MARGIN).min(self.total);
-        let end = self.offset.saturating_add(self.rows.len());
-        let missing = from < self.offset || to > end;
-        missing.then(|| self.selected.saturating_sub(WINDOW_ROWS / 2))
+        if from >= self.offset && to <= end {
+            return None;
+        }
+        let window = self.selected.saturating_sub(WINDOW_ROWS / 2);
+        let from = window.max(self.offset.saturating_sub(WINDOW_STEP));
+        let to = window.saturating_add(WINDOW_ROWS).min(end.saturating_add(WINDOW_STEP));
+        Some(RowsWanted::at(self.number, from, to.saturating_sub(from)))
     }
 
     /// Moves `top` so that the selected row is on a screen of `height` lines, day headings included.
@@ -319,86 +355,17 @@ impl Listing {
     }
 }
 
+/// Rows that fill a screen of a height.
+pub const fn sight_rows(height: usize) -> usize {
+    if height < SIGHT_ROWS_MIN { SIGHT_ROWS_MIN } else { height }
+}
+
+/// Rows to ask for around a row that stands anywhere on a screen of a height.
+pub const fn rows_around(height: usize) -> usize {
+    sight_rows(height).saturating_mul(2)
+}
+
 /// The day an instant falls on in a zone.
 pub fn day_of(instant: DateTime<Utc>, zone: Tz) -> NaiveDate {
     instant.with_timezone(&zone).date_naive()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(seq: u32, day: i64) -> Row {
-        Row {
-            key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
-            flags: Flags::NEW,
-            listed: DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap(),
-            title: String::new(),
-            link: None,
-            author: None,
-            ruled: Vec::new(),
-        }
-    }
-
-    fn listing(rows: usize) -> Listing {
-        let rows: Vec<Row> = (0..rows)
-            .map(|n| row(u32::try_from(n).unwrap(), i64::try_from(n / 3).unwrap()))
-            .collect();
-        Listing { total: rows.len(), rows, ..Listing::default() }
-    }
-
-    #[test]
-    fn the_selection_is_kept_on_the_screen_with_day_headings_counted() {
-        let mut list = listing(30);
-        list.selected = 8;
-        list.keep_in_sight(6, Tz::UTC);
-        // Rows 5 to 8 take four lines and the headings of two days the other two.
-        assert_eq!(list.top, 5);
-        list.selected = 2;
-        list.keep_in_sight(6, Tz::UTC);
-        assert_eq!(list.top, 2);
-    }
-
-    #[test]
-    fn rows_are_asked_for_before_the_edge_is_reached() {
-        let mut list = Listing { total: 1000, rows: listing(240).rows, ..Listing::default() };
-        assert_eq!(list.wanted_offset(), None);
-        list.selected = 200;
-        assert_eq!(list.wanted_offset(), Some(80));
-        list.waiting = true;
-        assert_eq!(list.wanted_offset(), None);
-    }
-
-    #[test]
-    fn the_screen_stays_still_under_the_selection_when_entries_arrive_above_it() {
-        let mut list = listing(20);
-        (list.selected, list.top, list.asked) = (6, 4, Some(6));
-        let rows = listing(25).rows;
-        list.take(RowsLoaded {
-            list: 0,
-            total: 25,
-            offset: 0,
-            rows,
-            found: Some(11),
-            seek: false,
-            opened: None,
-        });
-        assert_eq!((list.selected, list.top), (11, 9));
-    }
-
-    #[test]
-    fn a_list_that_shrank_keeps_a_valid_selection() {
-        let mut list = listing(20);
-        list.selected = 19;
-        list.take(RowsLoaded {
-            list: 0,
-            total: 3,
-            offset: 0,
-            rows: listing(3).rows,
-            found: None,
-            seek: false,
-            opened: None,
-        });
-        assert_eq!(list.selected, 2);
-    }
 }

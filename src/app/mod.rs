@@ -37,6 +37,8 @@ pub mod keymap;
 pub mod learning;
 pub mod lines;
 pub mod listing;
+#[cfg(test)]
+mod listing_tests;
 pub mod marking;
 pub mod model;
 pub mod moving;

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::effect::{Effect, RenderWanted, RenderedEntry};
 use super::feeds_pane::{self, FeedsRow};
 use super::full_text::Source;
-use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
+use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought, rows_around};
 use super::model::Model;
 use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
@@ -186,18 +186,16 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
     if place >= list.total {
         return next_feed(model, now);
     }
-    let (number, from) = (list.number, place);
-    model.screen.list.waiting = true;
     model.screen.then = Some(Then::Open);
-    let wanted = RowsWanted {
-        list: number,
-        rebuild: None,
-        around: None,
-        date: None,
-        offset: from,
-        seek: Some(Seek { from, ..seek }),
-    };
-    vec![Effect::LoadRows(wanted)]
+    ask_for(model, Seek { from: place, ..seek })
+}
+
+/// Asks the store where the next entry of a kind stands.
+fn ask_for(model: &mut Model, seek: Seek) -> Vec<Effect> {
+    model.screen.list.waiting = true;
+    let rows = rows_around(model.screen.viewport.entries_rows.into());
+    let at = RowsWanted::at(model.screen.list.number, seek.from, rows);
+    vec![Effect::LoadRows(RowsWanted { seek: Some(seek), ..at })]
 }
 
 fn open_at(model: &mut Model, place: usize) -> Vec<Effect> {
@@ -253,7 +251,7 @@ pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) ->
     model.screen.list.take(loaded);
     // An answer to something else leaves what waits for the seek waiting.
     let due = match model.screen.then {
-        Some(Then::Open) => is_seek,
+        Some(Then::Open | Then::OpenHere) => is_seek,
         Some(Then::OpenFirstUnread) | None => true,
     };
     let then = if due { model.screen.then.take() } else { None };
@@ -262,19 +260,28 @@ pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) ->
         effects.extend(walking::refresh_list(model, now));
     }
     effects.extend(match (then, found) {
-        (Some(Then::Open), Some(place)) => open_at(model, place),
+        (Some(Then::Open | Then::OpenHere), Some(place)) => open_at(model, place),
         (Some(Then::Open), None) => next_feed(model, now),
-        (Some(Then::OpenFirstUnread), _) => {
-            model.screen.focus = Pane::Entries;
-            let unread = model.screen.list.rows.iter().position(|row| row.flags.is_unread());
-            match unread.map(|place| place.saturating_add(model.screen.list.offset)) {
-                Some(place) => open_at(model, place),
-                None => nothing(model, now),
-            }
-        }
+        (Some(Then::OpenHere), None) => nothing(model, now),
+        (Some(Then::OpenFirstUnread), _) => open_first_unread(model, now),
         (None, _) => Vec::new(),
     });
     effects
+}
+
+/// The first unread entry of a list whose beginning has come.
+fn open_first_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    model.screen.focus = Pane::Entries;
+    let list = &model.screen.list;
+    let end = list.offset.saturating_add(list.rows.len());
+    match list.rows.iter().position(|row| row.flags.is_unread()) {
+        Some(place) => open_at(model, place.saturating_add(model.screen.list.offset)),
+        None if end >= list.total => nothing(model, now),
+        None => {
+            model.screen.then = Some(Then::OpenHere);
+            ask_for(model, Seek { from: end, down: true, what: Sought::Unread })
+        }
+    }
 }
 
 /// The next or previous entry, read or not, while reading.

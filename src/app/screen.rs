@@ -212,8 +212,10 @@ impl Area {
 /// What to do when rows have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// Open the entry that was found.
+    /// Open the entry that was found; else go on to the next feed.
     Open,
+    /// Open the entry that was found in this list, if there is one.
+    OpenHere,
     /// Open the first unread entry; the list was just opened for it.
     OpenFirstUnread,
 }

@@ -8,7 +8,7 @@ use super::effect::Effect;
 use super::feeds_pane::FeedsRow;
 use super::gap_rows;
 use super::key::{Code, Key};
-use super::listing::{ListQuery, Listing, RowOrder, RowsWanted, Scope, Show};
+use super::listing::{ListQuery, Listing, RowOrder, RowsWanted, Scope, Show, sight_rows};
 use super::model::Model;
 use super::prompting::{Prompt, PromptPurpose};
 use super::saving;
@@ -242,14 +242,8 @@ fn search_for(
         search.matching = Some(matching);
     }
     model.screen.list.gaps.clone_from(&query.gaps);
-    vec![Effect::LoadRows(RowsWanted {
-        list: number,
-        rebuild: Some(query),
-        around: None,
-        date: None,
-        offset: 0,
-        seek: None,
-    })]
+    let rows = sight_rows(model.screen.viewport.entries_rows.into());
+    vec![Effect::LoadRows(RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) })]
 }
 
 /// The list of what is looked for.

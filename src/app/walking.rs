@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::attention;
 use super::effect::Effect;
-use super::listing::{Listing, RowsWanted};
+use super::listing::{Listing, RowsWanted, WINDOW_ROWS, sight_rows};
 use super::model::Model;
 use super::screen::{Arrangement, Overlay, Pane};
 use super::{feeds_pane, foreseeing, searching};
@@ -130,16 +130,8 @@ fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
 pub fn settle(model: &mut Model) -> Vec<Effect> {
     let height = usize::from(model.screen.viewport.entries_rows);
     model.screen.list.keep_in_sight(height.max(1), model.zone);
-    let Some(offset) = model.screen.list.wanted_offset() else { return Vec::new() };
+    let Some(wanted) = model.screen.list.wanted(height) else { return Vec::new() };
     model.screen.list.waiting = true;
-    let wanted = RowsWanted {
-        list: model.screen.list.number,
-        rebuild: None,
-        around: None,
-        date: None,
-        offset,
-        seek: None,
-    };
     vec![Effect::LoadRows(wanted)]
 }
 
@@ -155,14 +147,8 @@ pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     model.screen.list.gaps.clone_from(&query.gaps);
     let height = usize::from(model.screen.viewport.feeds_rows);
     model.screen.feeds.keep_in_sight(height);
-    vec![Effect::LoadRows(RowsWanted {
-        list: number,
-        rebuild: Some(query),
-        around: None,
-        date: None,
-        offset: 0,
-        seek: None,
-    })]
+    let rows = sight_rows(model.screen.viewport.entries_rows.into());
+    vec![Effect::LoadRows(RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) })]
 }
 
 /// Builds the open list anew; the selection stays on its entry.
@@ -174,16 +160,12 @@ pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let query = feeds_pane::query(model, now);
     let list = &mut model.screen.list;
     list.waiting = true;
-    list.asked = around.map(|_| list.selected);
     list.gaps.clone_from(&query.gaps);
-    let offset = list.offset;
     vec![Effect::LoadRows(RowsWanted {
-        list: list.number,
         rebuild: Some(query),
         around,
-        date: None,
-        offset,
-        seek: None,
+        asked: around.map(|_| list.selected),
+        ..RowsWanted::at(list.number, list.offset, WINDOW_ROWS)
     })]
 }
 

@@ -88,7 +88,7 @@ impl KeptEntry {
 }
 
 /// The date an entry is listed under: the stated one if it is believable, else its place, else first sight.
-pub(super) fn listed(
+pub fn listed(
     stated: Option<DateTime<Utc>>,
     placed: Option<DateTime<Utc>>,
     first_seen: DateTime<Utc>,

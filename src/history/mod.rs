@@ -59,7 +59,7 @@ pub use adaptor::{Adaptor, Via, Way};
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
 pub use graves::Graves;
-pub use kept::{Body, KeptEntry};
+pub use kept::{Body, KeptEntry, listed};
 pub use keys::{EntryKey, FeedKey};
 pub use kind::{DocumentKind, Reached, document_kind};
 pub use merge::{Known, KnownEntry, Merged, MergedEntry, Merging, Place, merge, merge_as};

@@ -23,8 +23,8 @@ fn refreshing() -> (World, Msg) {
     let list = &world.model.screen.list;
     let found = wanted.around.and_then(|key| list.rows.iter().position(|row| row.key == key));
     let (rows, total) = (list.rows.clone(), list.total);
-    let (list, opened) = (wanted.list, None);
-    let loaded = RowsLoaded { list, total, offset: 0, rows, found, seek: false, opened };
+    let (list, asked, opened) = (wanted.list, wanted.asked, None);
+    let loaded = RowsLoaded { list, total, offset: 0, rows, found, asked, seek: false, opened };
     (world, Msg::RowsLoaded(loaded))
 }
 
@@ -59,4 +59,32 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
     world.tell(Msg::EntryLoaded(Box::new(loaded)));
     let shown = world.model.screen.reader.as_ref().map(|reader| reader.entry.key);
     assert_eq!(shown, Some(*key));
+}
+
+#[test]
+fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_first() {
+    let ids: Vec<String> = (0..300).map(|number| format!("Hive {number}")).collect();
+    let items = (1_u32..).zip(&ids).map(|(hours, id)| (id.as_str(), id.as_str(), hours.into(), ""));
+    let hives = rss("Hives", &items.collect::<Vec<_>>());
+    let notes = rss("Bell Tower", &[("v", "Vespers", 1, "")]);
+    let feeds: [(&str, &str, &[&str]); 2] =
+        [("https://tower.example/feed", &notes, &[]), ("https://hives.example/feed", &hives, &[])];
+    let mut world = World::subscribed(120, 36, &feeds);
+    world.press("<enter>A");
+    assert_eq!(world.model.unread(), 0);
+    // The oldest entry is the unread one, and the list of the other feed is open.
+    world.press("GN");
+    assert_eq!(world.model.unread(), 1);
+    world.press("hg");
+    for _ in 0..20 {
+        if world.titles() != ["Vespers"] {
+            world.press("j");
+        }
+    }
+    assert_eq!(world.titles(), ["Vespers"]);
+    world.press("n");
+    let reader = world.model.screen.reader.as_ref();
+    assert_eq!(reader.and_then(|reader| reader.entry.kept.title.as_deref()), Some("Hive 299"));
+    let rows = world.model.screen.list.rows.len();
+    assert!(rows < 300, "{rows} are not all of them");
 }

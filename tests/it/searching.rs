@@ -113,6 +113,7 @@ fn late_rows_of_an_earlier_key_are_dropped() {
         offset: 0,
         rows: Vec::new(),
         found: None,
+        asked: None,
         seek: false,
         opened: None,
     };

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::open::{Store, StoreError, feed_bytes};
+use super::shown::Shown;
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
 /// Index rows in a record.
@@ -49,6 +51,9 @@ impl BodySlot {
         }
     }
 }
+
+/// A record of kept entries: its feed and its number there.
+pub(super) type EntryRecord = (FeedKey, u32);
 
 type EntryChunk = Vec<Option<KeptEntry>>;
 type BodyChunk = Vec<BodySlot>;
@@ -131,6 +136,14 @@ impl Store {
         Ok(found)
     }
 
+    /// What a list shows of an entry; `None`: its record is lost. Read once and remembered.
+    pub(super) fn shown(&mut self, key: EntryKey) -> Option<&Shown> {
+        let record = (key.feed, key.seq / ENTRIES);
+        let read = || record_in(&self.meta, key.feed, record.1);
+        // A record that cannot be read is as good as none: a list shows the others.
+        self.shown.get(record, slot(key.seq, ENTRIES), read).ok().flatten()
+    }
+
     /// As [`Self::kept`], but a record that cannot be read is as good as none: a list shows the others.
     pub fn kept_readable(
         &self,
@@ -174,10 +187,11 @@ impl Store {
     /// is in it, and of many texts the first are written here, ahead of the batch. No row speaks of them if the
     /// batch is not written then, and the next document writes them again.
     pub(super) fn entry_batches(
-        &self,
+        &mut self,
         feed: FeedKey,
         entries: BTreeMap<u32, MergedEntry>,
     ) -> Result<(Batch, Batch), StoreError> {
+        self.shown.forget(feed);
         let (mut meta, mut bodies) = (Batch::default(), Batch::default());
         let mut entry_chunk: Option<(u32, EntryChunk)> = None;
         let mut body_chunk: Option<(u32, BodyChunk)> = None;
@@ -275,6 +289,15 @@ pub(super) fn kept_in(
 }
 
 fn entry_chunk_in(meta: &Tree, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
+    record_in(meta, feed, chunk)
+}
+
+/// A record of entries, as much of each as is wanted.
+fn record_in<T: DeserializeOwned>(
+    meta: &Tree,
+    feed: FeedKey,
+    chunk: u32,
+) -> Result<Vec<Option<T>>, StoreError> {
     let damaged =
         |why| StoreError::Damaged { what: format!("a record of entries of feed {feed}"), why };
     let bytes = meta.get(chunk_key(feed, chunk))?;

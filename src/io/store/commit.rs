@@ -293,6 +293,7 @@ impl Store {
             tree.apply_batch(batch)?;
         }
         self.rows.remove(&feed);
+        self.shown.forget(feed);
         self.forget_hits(feed);
         Ok(())
     }

@@ -2,110 +2,26 @@
 //!
 //! Work is handed to it and answered through the program's one channel, so that nothing waits for the disk.
 //! Reads go before writes. Writes that wait together share one flush and one sync (a group commit), and are
-//! reported only after it.
+//! reported only after it; meanwhile reads are answered.
 
-use std::ops::Range;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
-use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::jobs::{Concerns, Job, perform};
 use super::open::{Store, StoreError};
-use crate::app::command_line::CommandLine;
-use crate::app::full_text::FullText;
-use crate::app::listing::RowsWanted;
-use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
-use crate::app::placing::TextPlace;
-use crate::app::ruling::RuleWish;
-use crate::app::saving::SavedSearch;
-use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
-use crate::filters::EntryRule;
-use crate::history::{EntryKey, FeedKey, Flag, Merged};
+use crate::app::msg::{HistoryNews, Msg};
+use crate::history::FeedKey;
 use crate::io::search::Indexer;
-use crate::search::Matching;
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
 
 /// Said when the thread is gone.
 const DEAD: &str = "the store stopped working; what was done since it was saved last may be lost: run 'backissue doctor'";
-
-/// Work for the keeper.
-#[derive(Debug)]
-pub enum Job {
-    /// One feed goes on as another; answered by [`Msg::Absorbed`].
-    Absorb { from: FeedKey, into: FeedKey },
-    /// What a poll changed; answered by [`Msg::Committed`].
-    Commit(Box<Commit>),
-    /// What an archive, a page or a wish changed of a history; answered by [`HistoryNews::Kept`].
-    KeepHistory(Box<HistoryCommit>),
-    /// The archives of a feed, behind all writes; answered by [`HistoryNews::Nodes`].
-    Nodes(FeedKey),
-    /// Withdrawn entries are brought back; answered by [`HistoryNews::Restored`].
-    Restore(FeedKey, Vec<u32>),
-    /// The state of a feed before a request goes out; not answered.
-    SaveState(FeedKey, Box<FeedState>),
-    /// When a feed was tried last.
-    SaveTry(FeedKey, DateTime<Utc>),
-    /// The lasting part of subscriptions; answered by [`Msg::RecordsSaved`].
-    SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
-    /// Marks on entries; answered by [`Msg::Marked`].
-    Mark { keys: Vec<EntryKey>, flag: Flag, value: bool },
-    /// A mark on all entries of the open list, by its number; answered by [`Msg::Marked`].
-    MarkList { list: u64, flag: Flag, value: bool },
-    /// Rows of the open list; answered by [`Msg::RowsLoaded`].
-    Rows(RowsWanted),
-    /// One entry with its text; answered by [`Msg::EntryLoaded`].
-    Entry(EntryKey),
-    /// Where the reader left an entry.
-    SavePlace(EntryKey, Option<TextPlace>),
-    /// The page that an entry links to.
-    SaveFullText(EntryKey, Box<FullText>),
-    /// An entry for a command; answered by [`Msg::PipeRead`].
-    ForPipe(EntryKey, CommandLine),
-    /// New entries, behind all writes; answered by [`Msg::NewsRead`].
-    News(Vec<(FeedKey, Range<u32>)>),
-    /// The last polls of a feed; answered by [`Msg::PollsLoaded`].
-    Polls(FeedKey),
-    /// When a feed published; answered by [`Msg::PublicationsLoaded`].
-    Publications(FeedKey),
-    /// Unread entries since an instant; answered by [`Msg::TodayCounted`].
-    CountToday(DateTime<Utc>),
-    /// The searches that are saved.
-    SaveSearches(Vec<SavedSearch>),
-    /// How many unread entries searches find; answered by [`Msg::FoundCounted`].
-    CountFound(Vec<(u32, Matching)>),
-    /// The reader's rules; answered by [`Msg::RulesSaved`].
-    SaveRules(Vec<EntryRule>),
-    /// What is to be done with the entries of a rule; answered by [`Msg::Ruled`].
-    Rule(Box<RuleWish>),
-    /// Which tags are folded.
-    SaveFolded(std::collections::BTreeSet<String>),
-    /// What the rules hit; answered by [`Msg::RuledCounted`].
-    CountRuled,
-    /// Finish what was handed in and stop.
-    Stop,
-}
-
-impl Job {
-    /// Whether it is done at once: what reads, and what is too small a thing to sync the disk for.
-    const fn is_read(&self) -> bool {
-        matches!(
-            self,
-            Self::Rows(_)
-                | Self::Entry(_)
-                | Self::Polls(_)
-                | Self::Publications(_)
-                | Self::SavePlace(..)
-                | Self::SaveFullText(..)
-                | Self::ForPipe(..)
-                | Self::CountToday(_)
-                | Self::CountFound(_)
-                | Self::CountRuled
-        )
-    }
-}
 
 /// The handle by which the loop hands work to the keeper.
 #[derive(Debug)]
@@ -122,8 +38,18 @@ impl Keeper {
         let told = answers.clone();
         let (data, shelf) = (store.data.clone(), store.shelf.clone());
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
+        // Weak, so that the keeper ends when nobody is left who hands in work.
+        let handed = jobs.downgrade();
+        let (orders, syncing) = store.syncer.start(move |synced| {
+            if let Some(jobs) = handed.upgrade() {
+                jobs.send(Job::Synced(synced)).ok();
+            }
+        })?;
         let keeping = move || {
-            let store = keep(store, work, &told, &indexer);
+            let store = keep(Keeping::new(store, &told, &indexer), work, &orders);
+            drop(orders);
+            // The files are this thread's alone from here on.
+            syncing.join().ok();
             indexer.stop();
             store
         };
@@ -151,54 +77,106 @@ impl Keeper {
     }
 }
 
-fn keep(
-    mut store: Store,
-    mut work: UnboundedReceiver<Job>,
-    answers: &UnboundedSender<Msg>,
-    indexer: &Indexer,
-) -> Store {
-    let mut writes: std::collections::VecDeque<Job> = std::collections::VecDeque::new();
-    let mut stopping = false;
-    while !stopping || !writes.is_empty() {
-        if writes.is_empty() {
+/// The thread's work in progress.
+struct Keeping<'a> {
+    store: Store,
+    answers: &'a UnboundedSender<Msg>,
+    indexer: &'a Indexer,
+    writes: VecDeque<Job>,
+    /// What was written and is being synced, with its answers.
+    unsynced: Option<Vec<(Concerns, Option<Msg>)>>,
+    stopping: bool,
+}
+
+/// Works until told to stop. Reads are answered while a sync is under way; writes wait for it.
+fn keep(mut keeping: Keeping<'_>, mut work: UnboundedReceiver<Job>, orders: &Sender<()>) -> Store {
+    loop {
+        let idle = keeping.unsynced.is_none();
+        if idle && keeping.writes.is_empty() && keeping.stopping {
+            return keeping.store;
+        }
+        if !idle || keeping.writes.is_empty() {
             match work.blocking_recv() {
-                None | Some(Job::Stop) => stopping = true,
-                Some(job) => sort_in(job, &mut store, &mut writes, answers),
+                Some(job) => keeping.take(job),
+                None => return keeping.left(),
             }
         }
+        keeping.take_waiting(&mut work);
+        if keeping.unsynced.is_none() {
+            keeping.write(&mut work, orders);
+        }
+    }
+}
+
+impl<'a> Keeping<'a> {
+    fn new(store: Store, answers: &'a UnboundedSender<Msg>, indexer: &'a Indexer) -> Self {
+        let (writes, unsynced, stopping) = (VecDeque::new(), None, false);
+        Self { store, answers, indexer, writes, unsynced, stopping }
+    }
+
+    /// Answers a read at once and queues a write.
+    fn take(&mut self, job: Job) {
+        if let Job::Synced(synced) = job {
+            self.report(&synced);
+        } else if matches!(job, Job::Stop) {
+            self.stopping = true;
+        } else if !job.is_read() {
+            self.writes.push_back(job);
+        } else if let Some(answer) = guarded(&mut self.store, job) {
+            self.answers.send(answer).ok();
+        }
+    }
+
+    fn take_waiting(&mut self, work: &mut UnboundedReceiver<Job>) {
+        let mut waiting: Vec<Job> = std::iter::from_fn(|| work.try_recv().ok()).collect();
+        drop_left(&mut waiting);
+        for job in waiting {
+            self.take(job);
+        }
+    }
+
+    /// Does the writes that wait together and orders one sync for them.
+    fn write(&mut self, work: &mut UnboundedReceiver<Job>, orders: &Sender<()>) {
         let mut done = Vec::new();
         for _ in 0..GROUP_WRITES_MAX {
-            let mut waiting: Vec<Job> = std::iter::from_fn(|| work.try_recv().ok()).collect();
-            drop_left(&mut waiting);
-            for job in waiting {
-                if matches!(job, Job::Stop) {
-                    stopping = true;
-                } else {
-                    sort_in(job, &mut store, &mut writes, answers);
-                }
-            }
-            let Some(job) = writes.pop_front() else { break };
-            let concerns = Concerns::of(&job);
-            done.push((concerns, guarded(&mut store, job)));
+            let Some(job) = self.writes.pop_front() else { break };
+            done.push((Concerns::of(&job), guarded(&mut self.store, job)));
+            self.take_waiting(work);
         }
         if done.is_empty() {
-            continue;
+            return;
         }
-        let synced = unpanicked(&mut store, Store::sync);
-        for (concerns, answer) in done {
-            let answer = match &synced {
+        self.unsynced = Some(done);
+        if orders.send(()).is_err() {
+            let synced = unpanicked(&mut self.store, Store::sync);
+            self.report(&synced);
+        }
+    }
+
+    /// What was written is reported once it is durable.
+    fn report(&mut self, synced: &Result<(), StoreError>) {
+        for (concerns, answer) in self.unsynced.take().unwrap_or_default() {
+            let answer = match synced {
                 Ok(()) => answer,
                 Err(error) => Some(concerns.told(error)),
             };
             if let Some(answer) = answer {
                 if let Some(feed) = touched(&answer) {
-                    indexer.changed(feed);
+                    self.indexer.changed(feed);
                 }
-                answers.send(answer).ok();
+                self.answers.send(answer).ok();
             }
         }
     }
-    store
+
+    /// Nobody hands in work any more, nor waits for answers: what was handed in is done.
+    fn left(mut self) -> Store {
+        while let Some(job) = self.writes.pop_front() {
+            guarded(&mut self.store, job);
+        }
+        unpanicked(&mut self.store, Store::sync).ok();
+        self.store
+    }
 }
 
 /// The feed of which entries came, changed or went.
@@ -222,84 +200,6 @@ fn drop_left(waiting: &mut Vec<Job>) {
     waiting.retain(|job| number(job).is_none() || number(job) == newest);
 }
 
-/// Answers a read at once and queues a write.
-fn sort_in(
-    job: Job,
-    store: &mut Store,
-    writes: &mut std::collections::VecDeque<Job>,
-    answers: &UnboundedSender<Msg>,
-) {
-    if job.is_read() {
-        if let Some(answer) = guarded(store, job) {
-            answers.send(answer).ok();
-        }
-    } else {
-        writes.push_back(job);
-    }
-}
-
-/// Whose failure it is to be told as.
-#[derive(Debug, Clone, Copy)]
-enum Concerns {
-    Poll(FeedKey),
-    History(FeedKey),
-    Records,
-    Rows(u64),
-    Entry(EntryKey),
-    Rhythm(FeedKey),
-    News,
-    Nobody,
-}
-
-impl Concerns {
-    const fn of(job: &Job) -> Self {
-        match job {
-            Job::Commit(commit) => Self::Poll(commit.feed),
-            Job::KeepHistory(commit) => Self::History(commit.feed),
-            Job::Nodes(feed) => Self::History(*feed),
-            Job::SaveRecords(_) => Self::Records,
-            Job::Rows(wanted) => Self::Rows(wanted.list),
-            Job::Entry(key) => Self::Entry(*key),
-            Job::Publications(feed) => Self::Rhythm(*feed),
-            Job::News(_) => Self::News,
-            Job::SaveState(..)
-            | Job::SaveTry(..)
-            | Job::Absorb { .. }
-            | Job::Restore(..)
-            | Job::Mark { .. }
-            | Job::MarkList { .. }
-            | Job::Polls(_)
-            | Job::CountToday(_)
-            | Job::SavePlace(..)
-            | Job::SaveFullText(..)
-            | Job::ForPipe(..)
-            | Job::SaveSearches(_)
-            | Job::CountFound(_)
-            | Job::SaveRules(_)
-            | Job::Rule(_)
-            | Job::SaveFolded(_)
-            | Job::CountRuled
-            | Job::Stop => Self::Nobody,
-        }
-    }
-
-    /// How a failure is told: whoever waits for an answer must not wait for ever.
-    fn told(self, error: &StoreError) -> Msg {
-        let why = error.to_string();
-        match self {
-            Self::Poll(feed) => Msg::CommitFailed { feed, why },
-            Self::History(feed) => Msg::History(feed, HistoryNews::Failed(why)),
-            Self::Records => Msg::RecordsNotSaved(why),
-            Self::Rows(list) => Msg::RowsFailed(list, why),
-            Self::Entry(key) => Msg::EntryFailed(key, why),
-            // Nothing is lost but what could be learned.
-            Self::Rhythm(feed) => Msg::PublicationsLoaded(feed, None),
-            Self::News => Msg::NewsRead(Vec::new()),
-            Self::Nobody => Msg::StoreFailed(why),
-        }
-    }
-}
-
 /// Does one piece of work. sled panics on some damages; that must not take the thread with it.
 fn guarded(store: &mut Store, job: Job) -> Option<Msg> {
     let concerns = Concerns::of(&job);
@@ -316,113 +216,7 @@ fn unpanicked<T>(
 ) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(|| work(store))).unwrap_or_else(|_| {
         store.rows.clear();
+        store.shown.clear();
         Err(StoreError::Failed("its files are damaged".into()))
     })
-}
-
-#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
-fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreError> {
-    Ok(match job {
-        Job::Commit(commit) => {
-            let feed = commit.feed;
-            let merged = store.commit(&commit)?;
-            Some(Msg::Committed {
-                feed,
-                counters: merged.counters,
-                new: merged.new,
-                edited: merged.edited,
-                known: merged.known,
-                withdrawn: merged.withdrawn,
-            })
-        }
-        Job::SaveTry(feed, at) => {
-            store.save_try(feed, at)?;
-            None
-        }
-        Job::KeepHistory(commit) => {
-            let feed = commit.feed;
-            let Merged { counters, new, edited, .. } = store.keep_history(&commit)?;
-            Some(Msg::History(feed, HistoryNews::Kept { counters, new, edited }))
-        }
-        Job::Nodes(feed) => {
-            Some(Msg::History(feed, HistoryNews::Nodes(Box::new(store.nodes(feed)?))))
-        }
-        Job::Restore(feed, withdrawn) => {
-            let marked = store.restore(feed, &withdrawn)?;
-            Some(Msg::History(feed, HistoryNews::Restored(marked)))
-        }
-        Job::SaveState(feed, state) => {
-            store.save_state(feed, &state)?;
-            None
-        }
-        Job::SaveRecords(records) => {
-            store.save_records(&records)?;
-            Some(Msg::RecordsSaved)
-        }
-        Job::Absorb { from, into } => {
-            let counters = store.absorb(from, into)?;
-            Some(Msg::Absorbed { into, counters })
-        }
-        Job::Mark { keys, flag, value } => {
-            let marked = store.mark(&keys, flag, value)?;
-            Some(Msg::Marked { flag, value, whole_list: false, marked })
-        }
-        Job::MarkList { list, flag, value } => {
-            let keys = store.listed(list);
-            let marked = store.mark(&keys, flag, value)?;
-            Some(Msg::Marked { flag, value, whole_list: true, marked })
-        }
-        Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => Some(match entry(store, key)? {
-            Ok(entry) => Msg::EntryLoaded(Box::new(entry)),
-            Err(why) => Msg::EntryFailed(key, why),
-        }),
-        Job::Polls(feed) => Some(Msg::PollsLoaded(feed, store.poll_log(feed)?)),
-        Job::Publications(feed) => {
-            let publications = Some(std::sync::Arc::new(store.publications(feed)?));
-            Some(Msg::PublicationsLoaded(feed, publications))
-        }
-        Job::CountToday(since) => Some(Msg::TodayCounted(store.unread_since(since)?)),
-        Job::SaveSearches(searches) => {
-            store.save_searches(&searches)?;
-            None
-        }
-        Job::ForPipe(key, command) => Some(match entry(store, key)? {
-            Ok(entry) => Msg::PipeRead(Box::new(entry), command),
-            Err(why) => Msg::EntryFailed(key, why),
-        }),
-        Job::News(ranges) => Some(Msg::NewsRead(store.news(&ranges)?)),
-        Job::SaveFullText(key, full) => {
-            store.save_full_text(key, &full)?;
-            None
-        }
-        Job::SavePlace(key, place) => {
-            store.save_place(key, place)?;
-            None
-        }
-        Job::CountFound(wanted) => Some(Msg::FoundCounted(store.count_found(&wanted)?)),
-        Job::SaveRules(rules) => {
-            store.save_rules(&rules)?;
-            Some(Msg::RulesSaved)
-        }
-        Job::Rule(wish) => Some(Msg::Ruled(Box::new(store.rule(&wish)?))),
-        Job::SaveFolded(folded) => {
-            store.save_folded(&folded)?;
-            None
-        }
-        Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
-        Job::Stop => None,
-    })
-}
-
-/// An entry with its text, or why there is none.
-fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
-    let (found, body) = (store.entry(key)?, store.body(key)?);
-    let Some((kept, flags)) = found else {
-        return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
-    };
-    let place = store.place(key)?;
-    let full = store.full_text(key)?;
-    let ruled = store.ruled_by(key);
-    Ok(Ok(LoadedEntry { key, kept, flags, body, place, full, ruled }))
 }

@@ -24,16 +24,17 @@ impl Store {
                 wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
             }
         };
-        let wish = found.map_or(wanted.offset, |place| place.saturating_sub(WINDOW_ROWS / 2));
-        let offset = wish.min(self.order.len().saturating_sub(WINDOW_ROWS));
-        let keys: Vec<RowKey> = self.order.iter().skip(offset).take(WINDOW_ROWS).copied().collect();
+        let count = wanted.rows.min(WINDOW_ROWS);
+        let wish = found.map_or(wanted.offset, |place| place.saturating_sub(count / 2));
+        let offset = wish.min(self.order.len().saturating_sub(count));
+        let keys: Vec<RowKey> = self.order.iter().skip(offset).take(count).copied().collect();
         let rows = self.rows(&keys)?;
         let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
         let opened = match &wanted.rebuild {
             Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
             Some(_) | None => None,
         };
-        Ok(RowsLoaded { list, total, offset, rows, found, seek, opened })
+        Ok(RowsLoaded { list, total, offset, rows, found, asked: wanted.asked, seek, opened })
     }
 
     /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
@@ -164,42 +165,39 @@ impl Store {
     }
 
     fn rows(&mut self, keys: &[RowKey]) -> Result<Vec<Row>, StoreError> {
-        let entries: Vec<EntryKey> = keys.iter().filter_map(|key| key.entry()).collect();
-        let mut kept = self.kept_readable(&entries)?;
         let mut rows = Vec::with_capacity(keys.len());
         for &key in keys {
-            let key = match key {
-                RowKey::Entry(key) => key,
-                RowKey::Gap(feed, gap) => {
-                    rows.extend(self.gap_row(feed, gap));
-                    continue;
-                }
-            };
-            let flags = self.flags(key)?;
-            // An entry whose record is lost still has its row: nothing vanishes silently.
-            let row = kept.remove(&key).map_or_else(
-                || Row {
-                    key: RowKey::Entry(key),
-                    flags,
-                    listed: DateTime::UNIX_EPOCH,
-                    title: "(damaged record)".into(),
-                    link: None,
-                    author: None,
-                    ruled: Vec::new(),
-                },
-                |kept| Row {
-                    key: RowKey::Entry(key),
-                    flags,
-                    listed: kept.listed(),
-                    title: kept.shown_title().to_owned(),
-                    link: kept.link,
-                    author: kept.author,
-                    ruled: self.ruled_by(key),
-                },
-            );
-            rows.push(row);
+            match key {
+                RowKey::Entry(key) => rows.push(self.row(key)?),
+                RowKey::Gap(feed, gap) => rows.extend(self.gap_row(feed, gap)),
+            }
         }
         Ok(rows)
+    }
+
+    fn row(&mut self, key: EntryKey) -> Result<Row, StoreError> {
+        let (flags, ruled) = (self.flags(key)?, self.ruled_by(key));
+        let key = RowKey::Entry(key);
+        // An entry whose record is lost still has its row: nothing vanishes silently.
+        let lost = Row {
+            key,
+            flags,
+            listed: DateTime::UNIX_EPOCH,
+            title: "(damaged record)".into(),
+            link: None,
+            author: None,
+            ruled: Vec::new(),
+        };
+        let entry = key.entry().and_then(|key| self.shown(key));
+        Ok(entry.map_or(lost, |shown| Row {
+            key,
+            flags,
+            listed: shown.listed,
+            title: shown.title.to_string(),
+            link: shown.link.as_deref().map(str::to_owned),
+            author: shown.author.as_deref().map(str::to_owned),
+            ruled,
+        }))
     }
 
     /// The row of a gap: the model says the rest.

@@ -14,6 +14,8 @@ use super::super::search::IndexShelf;
 use super::super::terminal::quietly;
 use super::ruling::Rulings;
 use super::schema;
+use super::shown::ShownEntries;
+use super::syncing::Syncer;
 use crate::app::gap_rows::GapMark;
 use crate::app::listing::RowKey;
 use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
@@ -137,6 +139,8 @@ pub struct Store {
     pub(super) rulings: Rulings,
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
+    /// What lists show of the entries looked at last.
+    pub(super) shown: ShownEntries,
     /// Subscriptions given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.
@@ -149,11 +153,7 @@ pub struct Store {
     pub(super) data: PathBuf,
     /// The index to search in, once it is open.
     pub(super) shelf: IndexShelf,
-    /// sled's log, to sync it.
-    log: File,
-    /// The folder of sled's large pages, and the newest of them that has been synced.
-    blobs: PathBuf,
-    blobs_synced: i64,
+    pub(super) syncer: Syncer,
     /// Held as long as the store is open.
     lock: File,
 }
@@ -221,51 +221,22 @@ impl Store {
             rulings_tree: db.open_tree("rulings")?,
             rulings: Rulings::default(),
             rows: BTreeMap::new(),
+            shown: ShownEntries::default(),
             ended: BTreeSet::new(),
             order: Vec::new(),
             gaps: Vec::new(),
             order_of: 0,
             shelf: IndexShelf::default(),
             data: PathBuf::new(),
-            blobs: files.join("blobs"),
-            blobs_synced: -1,
+            syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
-            log,
             lock,
         })
     }
 
-    /// Makes everything written so far durable, also against a power cut: sled's own flush syncs neither its
-    /// log nor the files it writes beside it for pages over an eighth of a megabyte.
+    /// Makes everything written so far durable, also against a power cut.
     pub fn sync(&mut self) -> Result<(), StoreError> {
-        self.db.flush()?;
-        let failed = |error: std::io::Error| StoreError::Failed(error.to_string());
-        self.sync_blobs().map_err(failed)?;
-        self.log.sync_data().map_err(failed)
-    }
-
-    /// Syncs sled's large pages; their names are numbers that grow.
-    fn sync_blobs(&mut self) -> std::io::Result<()> {
-        let mut newest = self.blobs_synced;
-        for file in fs::read_dir(&self.blobs)? {
-            let file = file?;
-            let number = file.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
-            let Some(number) = number.filter(|&number| number > self.blobs_synced) else {
-                continue;
-            };
-            match File::open(file.path()) {
-                Ok(blob) => blob.sync_all()?,
-                // sled has replaced it meanwhile: then a later one holds what it held.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            }
-            newest = newest.max(number);
-        }
-        if newest > self.blobs_synced {
-            File::open(&self.blobs)?.sync_all()?;
-            self.blobs_synced = newest;
-        }
-        Ok(())
+        self.syncer.sync()
     }
 
     /// Closes the files; the folder stays locked as long as the answer is held.

@@ -109,8 +109,7 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
     plant(folder.path(), "meta", flip);
     let mut store = open(&folder);
     assert_eq!(listed(&mut store, Show::All).len(), 10);
-    let wanted =
-        RowsWanted { list: 1, rebuild: None, around: None, date: None, offset: 0, seek: None };
+    let wanted = RowsWanted::at(1, 0, 24);
     let loaded = store.rows_wanted(&wanted).unwrap();
     assert_eq!((loaded.rows.len(), loaded.total), (0, 0), "no order was asked for");
     let query = backissue::app::listing::ListQuery {

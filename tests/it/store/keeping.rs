@@ -142,12 +142,9 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
         order: Default::default(),
     };
     let wanted = RowsWanted {
-        list: 7,
         rebuild: Some(query),
-        around: None,
-        date: None,
-        offset: 0,
         seek: Some(Seek { from: 10, down: true, what: backissue::app::listing::Sought::Unread }),
+        ..RowsWanted::at(7, 0, WINDOW_ROWS)
     };
     let loaded = store.rows_wanted(&wanted).unwrap();
     assert_eq!((loaded.list, loaded.total, loaded.found), (7, 5000, Some(3000)));

@@ -1,0 +1,89 @@
+//! Making durable what was written: sled's own flush syncs neither its log nor the files it writes beside it for pages
+//! over an eighth of a megabyte.
+
+use std::fs::{self, File};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+use sled::Db;
+
+use super::open::StoreError;
+
+/// Syncs the files of a store.
+#[derive(Debug)]
+pub(super) struct Syncer {
+    db: Db,
+    /// sled's log.
+    log: File,
+    /// The folder of sled's large pages, and the newest of them that has been synced.
+    blobs: PathBuf,
+    blobs_synced: i64,
+}
+
+impl Syncer {
+    pub(super) const fn new(db: Db, log: File, blobs: PathBuf) -> Self {
+        Self { db, log, blobs, blobs_synced: -1 }
+    }
+
+    /// Makes everything written so far durable, also against a power cut.
+    pub(super) fn sync(&mut self) -> Result<(), StoreError> {
+        self.db.flush()?;
+        let failed = |error: io::Error| StoreError::Failed(error.to_string());
+        self.sync_blobs().map_err(failed)?;
+        self.log.sync_data().map_err(failed)
+    }
+
+    /// Syncs sled's large pages; their names are numbers that grow.
+    fn sync_blobs(&mut self) -> io::Result<()> {
+        let mut newest = self.blobs_synced;
+        for file in fs::read_dir(&self.blobs)? {
+            let file = file?;
+            let number = file.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
+            let Some(number) = number.filter(|&number| number > self.blobs_synced) else {
+                continue;
+            };
+            match File::open(file.path()) {
+                Ok(blob) => blob.sync_all()?,
+                // sled has replaced it meanwhile: then a later one holds what it held.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            }
+            newest = newest.max(number);
+        }
+        if newest > self.blobs_synced {
+            File::open(&self.blobs)?.sync_all()?;
+            self.blobs_synced = newest;
+        }
+        Ok(())
+    }
+
+    /// The same files for a thread of its own.
+    fn second(&self) -> io::Result<Self> {
+        let (db, log) = (self.db.clone(), self.log.try_clone()?);
+        Ok(Self { db, log, blobs: self.blobs.clone(), blobs_synced: self.blobs_synced })
+    }
+
+    /// Starts a thread that syncs whenever it is told to, and calls `done` after each time. It ends when the
+    /// sender is dropped, and holds the files until then.
+    pub(super) fn start(
+        &self,
+        done: impl Fn(Result<(), StoreError>) + Send + 'static,
+    ) -> io::Result<(Sender<()>, JoinHandle<()>)> {
+        let mut syncer = self.second()?;
+        let (orders, ordered) = channel();
+        let work =
+            move || {
+                while ordered.recv().is_ok() {
+                    // sled panics on some damages; whoever waits for the answer must not wait for ever.
+                    let ended = catch_unwind(AssertUnwindSafe(|| syncer.sync()));
+                    done(ended.unwrap_or_else(|_| {
+                        Err(StoreError::Failed("its files are damaged".into()))
+                    }));
+                }
+            };
+        Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
+    }
+}
