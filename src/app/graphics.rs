@@ -95,10 +95,14 @@ impl Graphics {
         Self { protocol, cell: cell.unwrap_or(CELL), tmux }
     }
 
-    /// How many columns and rows a picture of so many pixels takes: never more than it has, in its own proportions.
+    /// How many columns and rows a picture of so many pixels takes: in its own proportions and not enlarged, but that
+    /// half-blocks, of which each shows two pixels, may be twice as many.
     pub fn cells(self, (width, height): (u32, u32), columns: u16, rows: u16) -> (u16, u16) {
         let (width, height) = (u64::from(width.max(1)), u64::from(height.max(1)));
-        let cell = (u64::from(self.cell.0.max(1)), u64::from(self.cell.1.max(1)));
+        // Half-blocks are coarse: more of them show as much as fewer pixels.
+        let coarse = if self.protocol == Protocol::HalfBlocks { 2 } else { 1 };
+        let side = |pixels: u16| u64::from(pixels.div_ceil(coarse).max(1));
+        let cell = (side(self.cell.0), side(self.cell.1));
         let most = (
             u64::from(columns.max(1)).saturating_mul(cell.0),
             u64::from(rows.max(1)).saturating_mul(cell.1),
@@ -199,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_picture_keeps_its_proportions_and_is_never_enlarged() {
-        let graphics = Graphics::default();
+        let graphics = Graphics { protocol: Protocol::Kitty, ..Graphics::default() };
         for (pixels, columns, rows, expected) in [
             ((400, 200), 80, 40, (40, 10)),
             ((15, 15), 80, 40, (2, 1)),
@@ -213,5 +217,6 @@ mod tests {
         ] {
             assert_eq!(graphics.cells(pixels, columns, rows), expected, "{pixels:?}");
         }
+        assert_eq!(Graphics::default().cells((200, 100), 80, 40), (40, 10), "in half-blocks");
     }
 }

@@ -3,8 +3,10 @@
 //! The lines are kept free in the text itself, so that scrolling, links and places count them like any other. Whenever
 //! a picture turns out to be of another size, what is on the screen stays where it is.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::graphics::Graphics;
-use super::lines::{ImageTarget, Rendered, Role, StyledLine};
+use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
 use super::model::Model;
 use super::pictures::{OF_AN_ENTRY_MAX, Pictures, Standing};
 use super::placing;
@@ -24,6 +26,8 @@ pub struct PicturePlace {
     pub image: u16,
     /// The first line that is kept for it, or where it would be.
     pub line: usize,
+    /// Columns to the left of it, those of a quotation's bar or of a list.
+    pub indent: u16,
     /// Columns.
     pub columns: u16,
     /// Lines kept for it.
@@ -50,7 +54,8 @@ pub fn found(text: &Rendered) -> Vec<PicturePlace> {
             let known = places.iter().any(|place| place.image == image);
             if !known && usize::from(image) <= count {
                 let line = above_table(&text.lines, line);
-                places.push(PicturePlace { image, line, columns: 0, rows: 0 });
+                let indent = text.lines.get(line).map_or(0, indent);
+                places.push(PicturePlace { image, line, indent, columns: 0, rows: 0 });
             }
         }
     }
@@ -65,6 +70,17 @@ fn above_table(lines: &[StyledLine], line: usize) -> usize {
     line.saturating_add(1).saturating_sub(before.take_while(|line| in_table(line)).count().max(1))
 }
 
+/// Columns before the text of a line.
+fn indent(line: &StyledLine) -> u16 {
+    let is_before = |span: &&StyledSpan| {
+        let blank = span.role == Role::Text && span.text.chars().all(|char| char == ' ');
+        blank || matches!(span.role, Role::QuoteBar | Role::ListMarker)
+    };
+    let before = line.spans.iter().take_while(is_before);
+    let cells = before.fold(0_usize, |sum, span| sum.saturating_add(span.text.width()));
+    u16::try_from(cells).unwrap_or(0)
+}
+
 /// Keeps lines for the pictures as they stand now; none if they are not shown.
 pub fn arrange(model: &mut Model, shown: bool) {
     let rows = model.screen.viewport.reader_rows;
@@ -75,6 +91,7 @@ pub fn arrange(model: &mut Model, shown: bool) {
     let wanted = |place: &PicturePlace| {
         let number = usize::from(place.image).checked_sub(1);
         let image = number.and_then(|number| text.images.get(number)).filter(|_| shown);
+        let most = (most.0.saturating_sub(place.indent), most.1);
         image.map_or((0, 0), |image| size(image, pictures, most))
     };
     let sizes: Vec<(u16, u16)> = reader.pictures.iter().map(wanted).collect();
@@ -154,7 +171,7 @@ fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u
     let old = std::mem::take(&mut text.lines);
     let mut lines = Vec::with_capacity(old.len());
     let mut free_places = places.iter_mut().zip(sizes).peekable();
-    let mut rest = old.into_iter();
+    let mut rest = old.into_iter().peekable();
     let mut at = 0_usize;
     loop {
         while let Some((place, size)) = free_places.next_if(|(place, _)| place.line <= at) {
@@ -165,14 +182,20 @@ fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u
             }
             place.line = lines.len();
             (place.columns, place.rows) = *size;
-            let free = std::iter::repeat_with(StyledLine::default).take(usize::from(place.rows));
-            lines.extend(free);
+            let free = rest.peek().map(free_line).unwrap_or_default();
+            lines.extend(std::iter::repeat_n(free, usize::from(place.rows)));
         }
         let Some(line) = rest.next() else { break };
         lines.push(line);
         at = at.saturating_add(1);
     }
     text.lines = lines;
+}
+
+/// A line that is kept free above another: only the bars of quotations go on.
+fn free_line(below: &StyledLine) -> StyledLine {
+    let bars = below.spans.iter().take_while(|span| span.role == Role::QuoteBar);
+    StyledLine { spans: bars.cloned().collect() }
 }
 
 /// New lines of a text have come: the picture that stood at the top of the screen, and how far, to be put there again.

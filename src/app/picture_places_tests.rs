@@ -1,7 +1,6 @@
 //! Tests of the places of pictures.
 
 use super::*;
-use crate::app::lines::StyledSpan;
 
 const COLUMNS: u16 = 40;
 
@@ -100,4 +99,15 @@ fn two_pictures_on_a_line_and_one_in_a_table_have_places() {
 #[test]
 fn no_more_than_so_many_pictures_have_places() {
     assert_eq!(found(&text(&"X".repeat(OF_AN_ENTRY_MAX + 5))).len(), OF_AN_ENTRY_MAX);
+}
+
+#[test]
+fn a_picture_in_a_quotation_stands_beside_its_bar() {
+    let mut quoted = text("X");
+    quoted.lines[0].spans.insert(0, line("│ ", Role::QuoteBar, None).spans.remove(0));
+    let mut places = found(&quoted);
+    assert_eq!(places[0].indent, 2);
+    keep_lines(&mut quoted, &mut places, &[(10, 2)]);
+    let lines: Vec<String> = quoted.lines.iter().map(StyledLine::text).collect();
+    assert_eq!(lines, ["│ ", "│ ", "│ X"]);
 }

@@ -28,8 +28,8 @@ use crate::history::address;
 pub const OF_AN_ENTRY_MAX: usize = 30;
 /// Bytes of a picture at most, as it comes.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Drawings kept in memory.
-const DRAWINGS_MAX: usize = 12;
+/// Drawings kept in memory: all of an entry, so that none drives out another that is beside it on the screen.
+const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
 /// Pictures of which is remembered how they stand.
 const STANDINGS_MAX: usize = 1000;
 /// Kinds that are not shown; by the ends of their addresses they are not even asked for.
@@ -132,7 +132,7 @@ pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         Some(why) => model.screen.say(now, why),
         None if model.pictures.on => model.screen.say(
             now,
-            format!("pictures on ({how}): those you come near are fetched from their publishers' servers · I off"),
+            format!("pictures on ({how}), fetched from their publishers as you read · I off"),
         ),
         None => model.screen.say(now, "pictures off: none is fetched or shown"),
     }
@@ -283,7 +283,10 @@ fn drawn_as_wanted(model: &mut Model, wanted: &DrawingWanted, drawn: Result<Draw
 
 /// Puts a picture that is not kept into the queue of its site, if it may be asked for.
 fn ask_for(model: &mut Model, now: DateTime<Utc>, url: String) -> Vec<Effect> {
-    let Some(key) = model.pictures.entry else {
+    let text = model.screen.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
+    let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
+    let Some(key) = model.pictures.entry.filter(|_| still) else {
+        // Another entry is read by now.
         model.pictures.standings.remove(&url);
         return Vec::new();
     };

@@ -70,9 +70,10 @@ pub(super) fn tell(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
             }
             Some(Standing::Kept(..) | Standing::Sought) | None => "a picture …".to_owned(),
         };
-        let columns = usize::from(area.columns);
+        let columns = usize::from(area.columns.saturating_sub(shown.place.indent));
         let text = cells::cut(&text, columns);
-        buffer.set_stringn(area.column, shown.row, text, columns, theme::DIM);
+        let column = area.column.saturating_add(shown.place.indent);
+        buffer.set_stringn(column, shown.row, text, columns, theme::DIM);
     }
 }
 
@@ -84,7 +85,7 @@ pub(super) fn draw(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
         let rows = drawing.rows.iter().skip(usize::from(shown.first));
         for (cells, down) in rows.zip(0..shown.rows) {
             let row = shown.row.saturating_add(down);
-            for (cell, across) in cells.iter().zip(0..area.columns) {
+            for (cell, across) in cells.iter().zip(shown.place.indent..area.columns) {
                 put(buffer, Position::new(area.column.saturating_add(across), row), cell);
             }
         }

@@ -3,13 +3,17 @@
 
 use backissue::app::colours::Colours;
 use backissue::app::effect::Effect;
-use backissue::app::fetching::{AnswerHeaders, Failure, Manner};
+use backissue::app::fetching::{
+    AnswerBody, AnswerHeaders, Failure, FetchId, Manner, Reach, Request,
+};
 use backissue::app::graphics::{Graphics, Protocol};
 use backissue::app::msg::Msg;
-use backissue::app::pictures::{PictureWish, Standing};
+use backissue::app::pictures::{BYTES_MAX, PictureWish, Standing};
 use backissue::app::reconfiguring::Reconfigured;
 use backissue::app::settings::Settings;
 use backissue::app::update::update;
+use backissue::io::http::{Http, Limits};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 use chrono::TimeDelta;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
@@ -88,7 +92,7 @@ fn off_nothing_is_fetched_and_on_each_picture_is_fetched_once_and_kept() {
     world.press("I");
     assert_eq!(
         world.notice(),
-        "pictures on (half-blocks): those you come near are fetched from their publishers' servers · I off"
+        "pictures on (half-blocks), fetched from their publishers as you read · I off"
     );
     let screen = settle(&mut world);
     assert_eq!(blocks(&screen), 1, "the row in which its halves meet: {screen}");
@@ -325,5 +329,60 @@ fn pictures_in_half_blocks_look_like_this() {
             world.press("jj");
         }
         insta::assert_snapshot!(format!("pictures_{columns}x{rows}"), world.draw());
+    }
+}
+
+#[test]
+fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let publisher = Publisher::start(|request| {
+            let accepts = request.header("accept").unwrap_or_default().starts_with("image/png");
+            let bytes = if request.path() == "/large" { BYTES_MAX + 1 } else { 3 };
+            PublisherAnswer {
+                status: if accepts { 200 } else { 406 },
+                headers: Vec::new(),
+                body: vec![7; bytes],
+            }
+        })
+        .await
+        .unwrap();
+        let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
+        let ask = |path: &str, public: bool| Request {
+            id: FetchId(1),
+            url: format!("{}{path}", publisher.base_url()),
+            validators: None,
+            manner: Manner::Picture,
+            reach: Reach::Supplied { by: publisher.base_url(), public },
+            allow_insecure: true,
+        };
+        let fetched = http.fetch(ask("/small", false)).await.result.unwrap();
+        assert_eq!(fetched.body, AnswerBody::Picture(vec![7; 3].into()));
+        let refused = http.fetch(ask("/large", false)).await.result.unwrap_err();
+        assert_eq!(refused.to_string(), "the answer is too large: more than 8 MiB");
+        let blocked = http.fetch(ask("/small", true)).await.result.unwrap_err();
+        assert!(matches!(blocked, Failure::Blocked(_)), "a public feed leads to public pictures");
+    });
+}
+
+#[test]
+fn another_size_of_the_terminal_keeps_the_picture_in_sight() {
+    let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(20), paragraphs(20));
+    let mut world = world((100, 30), &text);
+    serve(&mut world, WAX, png(300, 300));
+    world.press("<enter><enter>I");
+    settle(&mut world);
+    let place = |world: &World| world.model.screen.reader.as_ref().unwrap().pictures[0];
+    while world.model.screen.reader.as_ref().unwrap().scroll < place(&world).line + 2 {
+        world.press("j");
+    }
+    assert!(place(&world).rows > 5);
+    settle(&mut world);
+    for size in [(60, 20), (40, 12), (160, 50)] {
+        world.resize(size.0, size.1);
+        settle(&mut world);
+        let (top, place) = (world.model.screen.reader.as_ref().unwrap().scroll, place(&world));
+        let bottom = place.line + usize::from(place.rows);
+        assert!((place.line..bottom).contains(&top), "{size:?}: {top} in {place:?}");
     }
 }
