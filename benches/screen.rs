@@ -84,6 +84,21 @@ fn main() {
     }
     bench.press(&format!("/{}<enter>", word(1)));
     bench.report("search: through what was found", "jjjj<pgdn>", 40);
+    bench.press("<esc>hg");
+    let unread = bench.runtime.model.unread();
+    bench.shown("all marked read", "A", |model| model.unread() == 0);
+    bench.shown("and undone", "u", |model| model.unread() == unread);
+    bench.press("<enter>m<up><right>");
+    let previewed = |model: &Model| match &model.screen.overlay {
+        Some(Overlay::Mute(form)) => form.preview.as_ref().is_some_and(|found| found.of == entries),
+        _ => false,
+    };
+    bench.shown("a rule's preview: by title, all feeds", "<down>", previewed);
+    bench.shown(
+        "a rule's preview: by text, all feeds",
+        &format!("<down><down>{}", word(40)),
+        previewed,
+    );
     println!("{} MB resident", resident_mb());
 }
 
@@ -130,6 +145,16 @@ impl Bench {
         began.elapsed()
     }
 
+    /// Presses keys and waits until the last of them shows what it does.
+    fn shown(&mut self, what: &str, keys: &str, shown: impl Fn(&Model) -> bool) {
+        let frames = self.press(keys);
+        let began = Instant::now();
+        let until = self.runtime.until(shown);
+        self.tokio.block_on(until);
+        let taken = began.elapsed() + frames.last().copied().unwrap_or_default();
+        println!("{what:<38} {:>38.0} ms", taken.as_secs_f64() * 1000.0);
+    }
+
     fn report(&mut self, what: &str, keys: &str, times: usize) {
         let mut taken: Vec<Duration> = (0..times).flat_map(|_| self.press(keys)).collect();
         taken.sort_unstable();
@@ -163,6 +188,9 @@ fn keys_of(keys: &str) -> Vec<Key> {
         let named = [
             ("<enter>", Code::Enter),
             ("<esc>", Code::Esc),
+            ("<up>", Code::Up),
+            ("<down>", Code::Down),
+            ("<right>", Code::Right),
             ("<pgdn>", Code::PageDown),
             ("<pgup>", Code::PageUp),
         ];

@@ -65,6 +65,8 @@ pub enum Effect {
         /// Set or cleared.
         value: bool,
     },
+    /// Write the backup of this day, if there is none.
+    BackUp(chrono::NaiveDate),
     /// Read rows of a list.
     LoadRows(RowsWanted),
     /// Read an entry.

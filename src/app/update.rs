@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::feeds_pane;
 use super::fetching::{FetchId, Fetched, Purpose};
+use super::listing::day_of;
 use super::model::Model;
 use super::msg::{HistoryNews, Msg};
 use super::placing;
@@ -224,6 +225,7 @@ fn ticked(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let today = Some(feeds_pane::day_start(now, model.zone));
     if model.screen.is_on() && model.screen.today_since != today {
         model.screen.today_since = today;
+        effects.push(Effect::BackUp(day_of(now, model.zone)));
         effects.extend(marking::counting(model, now));
         effects.extend(walking::refresh_list(model, now));
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{Options, PollArgs};
 use super::json;
 use super::session::{self, Failure, at_rest, block_on};
-use super::{Done, lookup};
+use super::{Done, compacting, lookup};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::refreshing::{PollWish, Wish};
@@ -18,8 +18,11 @@ use crate::io::console;
 
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
-    block_on(async {
-        let mut runtime = session::quiet(options)?;
+    let store = session::store(options)?;
+    // Asked while it is open: the end of a poll that needs nothing must not wait for it to open again.
+    let too_long = store.is_worth_compacting()?;
+    let done = block_on(async {
+        let mut runtime = session::quiet_on(options, store)?;
         let feeds = wanted(&runtime.model, &args.feeds)?;
         let wish = match (args.force, args.all || feeds.is_some()) {
             (true, _) => Wish::Forced,
@@ -52,7 +55,9 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
         } else {
             Err(Failure::new("interrupted; what had been polled is saved"))
         }
-    })
+    })?;
+    compacting::after_poll(options, too_long)?;
+    Ok(done)
 }
 
 fn wanted(model: &Model, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {

@@ -15,7 +15,7 @@ use crate::io::terminal::Terminal;
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     loop {
         let configured = session::configured(options)?;
-        let store = session::store(options)?;
+        let (store, recovered) = session::store_or_recovered(options)?;
         // Asked now, while it is open: the end of a session that needs nothing must not wait for it to open again.
         let too_long = store.is_worth_compacting()?;
         let ending = block_on(async {
@@ -27,6 +27,9 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
             }
             runtime.model.offline = options.offline;
             session::dress(options, &mut runtime);
+            if let Some(sentence) = recovered {
+                runtime.model.screen.complain(clock::precise_now(), sentence);
+            }
             session::stop_on_signals(&runtime);
             show(runtime, options.verbose).await
         })?;

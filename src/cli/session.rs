@@ -14,7 +14,7 @@ use crate::io::config::Configured;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
 use crate::io::terminal::is_lent;
-use crate::io::{clock, config, config_watch, themes};
+use crate::io::{clock, config, config_watch, console, themes};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -100,9 +100,18 @@ pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Opens the store for a command that only looks or writes a little.
+/// Opens the store; one that is damaged is made anew from a backup, and that is told.
 pub(super) fn store(options: &Options) -> Result<Store, Failure> {
-    Ok(Store::open(&data_dir(options)?)?)
+    let (store, recovered) = store_or_recovered(options)?;
+    if let Some(sentence) = recovered {
+        console::tell(&sentence);
+    }
+    Ok(store)
+}
+
+/// Opens the store; the sentence says that it was made anew from a backup.
+pub(super) fn store_or_recovered(options: &Options) -> Result<(Store, Option<String>), Failure> {
+    Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now())?)
 }
 
 /// The store and the model of what is in it, for a command that only looks or writes a little.
@@ -130,8 +139,13 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 
 /// The loop without a screen: nothing happens by itself, everything at once.
 pub(super) fn quiet(options: &Options) -> Result<Runtime, Failure> {
+    quiet_on(options, store(options)?)
+}
+
+/// As [`quiet`], on a store that is open.
+pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime, Failure> {
     let settings = settings(options)?;
-    let mut runtime = Runtime::start(store(options)?, settings)?;
+    let mut runtime = Runtime::start(store, settings)?;
     runtime.model.polls_by_itself = false;
     runtime.model.offline = options.offline;
     runtime.model.traffic.not_before = None;

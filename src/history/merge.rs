@@ -11,7 +11,7 @@ use super::counters::Counters;
 use super::graves::Graves;
 use super::kept::{Body, KeptEntry, listed};
 use super::rank::{Position, Rank};
-use super::row::{Flags, IndexRow};
+use super::row::{Flags, IndexRow, TEXT_LOST};
 use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
@@ -212,7 +212,8 @@ impl Merged {
         let flags = known.row.flags.withdrawn(false);
         let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
         self.counters.shift(Some(known.row.flags), Some(flags));
-        self.edited = self.edited.saturating_add(u32::from(changed));
+        let edited = changed && known.row.content != TEXT_LOST;
+        self.edited = self.edited.saturating_add(u32::from(edited));
         let body = changed.then(|| Body::of(entry));
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }

@@ -69,7 +69,7 @@ pub use polled::Polled;
 pub use rank::Rank;
 pub use record::{HistoryRecord, Run, Standing};
 pub use retry::Failure;
-pub use row::{Flag, Flags, IndexRow};
+pub use row::{Flag, Flags, IndexRow, TEXT_LOST};
 pub use walk::{ArchiveRequest, Arrival, Next, Notice, Walk};
 pub use wishes::GoOn;
 

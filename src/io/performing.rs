@@ -78,6 +78,7 @@ impl Performer {
             Effect::MarkList { list, flag, value } => {
                 self.keeper.hand(Job::MarkList { list, flag, value });
             }
+            Effect::BackUp(today) => self.keeper.hand(Job::BackUp(today)),
             Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
             Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
             Effect::SavePlace(key, place) => self.keeper.hand(Job::SavePlace(key, place)),

@@ -316,7 +316,7 @@ impl World {
                 self.suspended += 1;
                 Some(Msg::Continued(self.size.0, self.size.1))
             }
-            Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
+            Effect::BackUp(_) | Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
             Effect::Quit | Effect::Stop => {
                 self.quit = true;
                 None

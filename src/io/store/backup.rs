@@ -10,13 +10,21 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use sled::Db;
 
+use super::compact::tree_names;
 use super::fresh::{FreshStore, mend_swap};
 use super::open::{Store, StoreError, lock};
 use super::schema::SCHEMA;
 
 /// The first line of the unpacked file; the number is the version of this form.
 const MAGIC: &[u8] = b"backissue backup 1\n";
+/// Trees of texts.
+const TEXTS: [&[u8]; 2] = [b"bodies", b"pages"];
+/// The tree of facts about the store.
+const ABOUT: &[u8] = b"about";
+/// Stands there in a backup without texts, until the store that was made from it knows.
+pub(super) const TEXTS_LOST: &[u8] = b"texts_lost";
 /// What comes next in the file.
 const TREE: u8 = b'T';
 const RECORD: u8 = b'R';
@@ -33,33 +41,78 @@ pub struct Backup {
     pub configuration: Option<String>,
 }
 
-impl Store {
-    /// Writes everything to a file, with the configuration; an error leaves no file behind that looks whole.
-    pub fn back_up(
+/// How much is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Everything.
+    Whole,
+    /// All but the texts, which can be fetched again.
+    WithoutTexts,
+}
+
+/// A second look at everything in the store, for another thread. What is written meanwhile may be in it or not.
+#[derive(Debug)]
+pub(super) struct BackupSource {
+    db: Db,
+}
+
+impl BackupSource {
+    /// Writes a backup. `goes_on` is asked with each record; once it says no, that is an error.
+    pub(super) fn write(
         &self,
         to: impl Write,
         configuration: Option<&str>,
+        extent: Extent,
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<Backup, StoreError> {
         let mut out = GzEncoder::new(BufWriter::new(to), Compression::fast());
         let mut records = 0_u64;
         out.write_all(MAGIC).map_err(cannot_write)?;
         out.write_all(&[SCHEMA]).map_err(cannot_write)?;
         part(&mut out, configuration.unwrap_or_default().as_bytes())?;
-        for name in self.tree_names() {
+        let mut put = |out: &mut _, key: &[u8], value: &[u8]| {
+            records = records.saturating_add(1);
+            Write::write_all(out, &[RECORD]).map_err(cannot_write)?;
+            part(out, key)?;
+            part(out, value)
+        };
+        for name in tree_names(&self.db) {
+            if extent == Extent::WithoutTexts && TEXTS.contains(&name.as_ref()) {
+                continue;
+            }
             out.write_all(&[TREE]).map_err(cannot_write)?;
             part(&mut out, &name)?;
             for pair in &self.db.open_tree(&name)? {
+                if !goes_on() {
+                    return Err(StoreError::Backup("it was interrupted".into()));
+                }
                 let (key, value) = pair?;
-                out.write_all(&[RECORD]).map_err(cannot_write)?;
-                part(&mut out, &key)?;
-                part(&mut out, &value)?;
-                records = records.saturating_add(1);
+                put(&mut out, &key, &value)?;
+            }
+            if extent == Extent::WithoutTexts && name == ABOUT {
+                put(&mut out, TEXTS_LOST, &[])?;
             }
         }
         out.write_all(&[END]).map_err(cannot_write)?;
         out.write_all(&records.to_be_bytes()).map_err(cannot_write)?;
         out.finish().and_then(|mut out| out.flush()).map_err(cannot_write)?;
         Ok(Backup { records, configuration: configuration.map(str::to_owned) })
+    }
+}
+
+impl Store {
+    /// A second look at everything, for a backup.
+    pub(super) fn backup_source(&self) -> BackupSource {
+        BackupSource { db: self.db.clone() }
+    }
+
+    /// Writes everything to a file, with the configuration; an error leaves no file behind that looks whole.
+    pub fn back_up(
+        &self,
+        to: impl Write,
+        configuration: Option<&str>,
+    ) -> Result<Backup, StoreError> {
+        self.backup_source().write(to, configuration, Extent::Whole, &|| true)
     }
 
     /// Makes the store of a data folder from a backup. A store that is there is kept under the name `aside`; it

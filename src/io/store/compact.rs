@@ -1,5 +1,7 @@
 //! Compaction: sled's log grows with every session; what lives in it is copied into a fresh store.
 
+use sled::Db;
+
 use super::fresh::FreshStore;
 use super::open::{Store, StoreError};
 
@@ -31,7 +33,7 @@ impl Store {
     /// their number. An interruption leaves the old store as it was.
     pub fn compact(self, mut progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
         let before = self.db.size_on_disk()?;
-        let names = self.tree_names();
+        let names = tree_names(&self.db);
         let mut fresh = FreshStore::begin(&self.data)?;
         let mut live = 0_u64;
         for (done, name) in names.iter().enumerate() {
@@ -55,13 +57,13 @@ impl Store {
         drop(lock);
         taken.map(|()| Compacted { before, live })
     }
+}
 
-    /// The trees with records of ours.
-    pub(super) fn tree_names(&self) -> Vec<sled::IVec> {
-        let mut names = self.db.tree_names();
-        names.retain(|name| name != b"__sled__default");
-        names
-    }
+/// The trees with records of ours.
+pub(super) fn tree_names(db: &Db) -> Vec<sled::IVec> {
+    let mut names = db.tree_names();
+    names.retain(|name| name != b"__sled__default");
+    names
 }
 
 #[cfg(test)]

@@ -70,6 +70,8 @@ pub enum Job {
     SaveFolded(std::collections::BTreeSet<String>),
     /// What the rules hit; answered by [`Msg::RuledCounted`].
     CountRuled,
+    /// The backup of a day, if there is none; beside everything else, and not answered if it can be written.
+    BackUp(chrono::NaiveDate),
     /// What was written before is durable now, or not.
     Synced(Result<(), StoreError>),
     /// Finish what was handed in and stop.
@@ -136,6 +138,7 @@ impl Concerns {
             | Job::Rule(_)
             | Job::SaveFolded(_)
             | Job::CountRuled
+            | Job::BackUp(_)
             | Job::Synced(_)
             | Job::Stop => Self::Nobody,
         }
@@ -250,7 +253,7 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
             None
         }
         Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
-        Job::Synced(_) | Job::Stop => None,
+        Job::BackUp(_) | Job::Synced(_) | Job::Stop => None,
     })
 }
 

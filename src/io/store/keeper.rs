@@ -6,11 +6,15 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
+use chrono::NaiveDate;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::daily;
 use super::jobs::{Concerns, Job, perform};
 use super::open::{Store, StoreError};
 use crate::app::msg::{HistoryNews, Msg};
@@ -86,6 +90,21 @@ struct Keeping<'a> {
     /// What was written and is being synced, with its answers.
     unsynced: Option<Vec<(Concerns, Option<Msg>)>>,
     stopping: bool,
+    backup: Option<BackingUp>,
+}
+
+/// A backup being written on a thread of its own.
+struct BackingUp {
+    left: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl BackingUp {
+    /// Leaves it, so that nobody else has the files open.
+    fn leave(self) {
+        self.left.store(true, Ordering::Relaxed);
+        self.thread.join().ok();
+    }
 }
 
 /// Works until told to stop. Reads are answered while a sync is under way; writes wait for it.
@@ -93,7 +112,7 @@ fn keep(mut keeping: Keeping<'_>, mut work: UnboundedReceiver<Job>, orders: &Sen
     loop {
         let idle = keeping.unsynced.is_none();
         if idle && keeping.writes.is_empty() && keeping.stopping {
-            return keeping.store;
+            return keeping.ended();
         }
         if !idle || keeping.writes.is_empty() {
             match work.blocking_recv() {
@@ -110,14 +129,43 @@ fn keep(mut keeping: Keeping<'_>, mut work: UnboundedReceiver<Job>, orders: &Sen
 
 impl<'a> Keeping<'a> {
     fn new(store: Store, answers: &'a UnboundedSender<Msg>, indexer: &'a Indexer) -> Self {
-        let (writes, unsynced, stopping) = (VecDeque::new(), None, false);
-        Self { store, answers, indexer, writes, unsynced, stopping }
+        let writes = VecDeque::new();
+        Self { store, answers, indexer, writes, unsynced: None, stopping: false, backup: None }
+    }
+
+    /// Writes the backup of a day, if there is none. What cannot be written is told and tried again on the next day.
+    fn back_up(&mut self, today: NaiveDate) {
+        let data = self.store.data.clone();
+        let under_way = self.backup.as_ref().is_some_and(|backup| !backup.thread.is_finished());
+        if under_way || !daily::backup_is_due(&data, today) {
+            return;
+        }
+        let left = Arc::new(AtomicBool::new(false));
+        let (source, answers, leaves) =
+            (self.store.backup_source(), self.answers.clone(), left.clone());
+        let writing = move || {
+            let goes_on = || !leaves.load(Ordering::Relaxed);
+            // sled panics on some damages.
+            let write = AssertUnwindSafe(|| daily::write(&source, &data, today, &goes_on));
+            let why = match catch_unwind(write) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => StoreError::Failed("its files are damaged".into()).to_string(),
+            };
+            if goes_on() {
+                answers.send(Msg::Trouble(format!("no backup was made today: {why}"))).ok();
+            }
+        };
+        let thread = std::thread::Builder::new().name("backup".into()).spawn(writing);
+        self.backup = thread.ok().map(|thread| BackingUp { left, thread });
     }
 
     /// Answers a read at once and queues a write.
     fn take(&mut self, job: Job) {
         if let Job::Synced(synced) = job {
             self.report(&synced);
+        } else if let Job::BackUp(today) = job {
+            self.back_up(today);
         } else if matches!(job, Job::Stop) {
             self.stopping = true;
         } else if !job.is_read() {
@@ -175,6 +223,13 @@ impl<'a> Keeping<'a> {
             guarded(&mut self.store, job);
         }
         unpanicked(&mut self.store, Store::sync).ok();
+        self.ended()
+    }
+
+    fn ended(self) -> Store {
+        if let Some(backup) = self.backup {
+            backup.leave();
+        }
         self.store
     }
 }

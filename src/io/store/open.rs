@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,9 +13,9 @@ use super::super::codec::{self, CodecError};
 use super::super::search::IndexShelf;
 use super::super::terminal::quietly;
 use super::ruling::Rulings;
-use super::schema;
 use super::shown::ShownEntries;
 use super::syncing::Syncer;
+use super::{daily, schema};
 use crate::app::gap_rows::GapMark;
 use crate::app::listing::RowKey;
 use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
@@ -23,6 +23,8 @@ use crate::history::{FeedKey, IndexRow};
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// What sled sets aside on disk at once.
+const SEGMENT_BYTES: u64 = 512 * 1024;
 /// Name of the salt that spreads this installation's polls (SPEC A.7).
 const SALT_KEY: &[u8] = b"salt";
 
@@ -77,6 +79,8 @@ pub enum StoreError {
         folder: PathBuf,
         /// What sled says.
         why: String,
+        /// The files are damaged; else the system does not let us have them.
+        damaged: bool,
     },
     /// A record is damaged.
     #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
@@ -175,20 +179,29 @@ impl Store {
         let lock = lock(folder)?;
         super::fresh::mend_swap(folder)?;
         let files = folder.join("store");
-        let unreadable =
-            |why: String| StoreError::Unreadable { folder: folder.into(), why: one_line(&why) };
+        // sled begins anew where it finds nothing that it can read.
+        let had_records = has_records(&files.join("db")) || daily::is_any(folder);
+        let damaged = |why: &str| StoreError::Unreadable {
+            folder: folder.into(),
+            why: why.into(),
+            damaged: true,
+        };
         let mut store =
             quietly(|| catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock))))
-                .map_err(|_| unreadable("its files are damaged".into()))?
-                .map_err(|error| unreadable(error.to_string()))?;
+                .map_err(|_| damaged("its files are damaged"))?
+                .map_err(|error| unopened(folder, &error))?;
         store.data = folder.into();
+        if had_records && store.about.is_empty() {
+            return Err(damaged("its records are gone"));
+        }
         store.bring_up_to_date(folder, &schema::MIGRATIONS)?;
+        store.note_lost_texts()?;
         store.forget_ended()?;
         store.read_rulings()?;
         Ok(store)
     }
 
-    fn open_files(files: &Path, lock: File) -> Result<Self, StoreError> {
+    fn open_files(files: &Path, lock: File) -> Result<Self, sled::Error> {
         let config =
             sled::Config::new().path(files).mode(Mode::LowSpace).cache_capacity(CACHE_BYTES);
         let mut tries = 0;
@@ -201,8 +214,7 @@ impl Store {
                 opened => break opened?,
             }
         };
-        let log =
-            File::open(files.join("db")).map_err(|error| StoreError::Failed(error.to_string()))?;
+        let log = File::open(files.join("db"))?;
         Ok(Self {
             about: db.open_tree("about")?,
             feeds: db.open_tree("feeds")?,
@@ -327,9 +339,32 @@ impl Store {
     }
 }
 
+/// Whether more was written to sled's log than it sets aside when it begins: a program that was killed in its first
+/// second has written nothing.
+fn has_records(log: &Path) -> bool {
+    fs::metadata(log).is_ok_and(|log| log.len() > SEGMENT_BYTES)
+}
+
+/// Why sled did not open its files.
+fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
+    let damaged = match error {
+        sled::Error::Io(error) if is_locked(error) => {
+            return StoreError::InUse { folder: folder.into(), process: None };
+        }
+        sled::Error::Io(error) => {
+            matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
+        }
+        sled::Error::CollectionNotFound(_)
+        | sled::Error::Unsupported(_)
+        | sled::Error::ReportableBug(_)
+        | sled::Error::Corruption { .. } => true,
+    };
+    StoreError::Unreadable { folder: folder.into(), why: one_line(&error.to_string()), damaged }
+}
+
 /// Whether sled could not have its files. Nobody else has the folder, so this passes.
 fn is_locked(error: &std::io::Error) -> bool {
-    error.kind() == std::io::ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
+    error.kind() == ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
 }
 
 /// Takes the folder for this process, or says who has it.

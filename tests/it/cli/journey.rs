@@ -223,3 +223,25 @@ fn a_document_is_parsed_without_a_store_or_a_network() {
     assert_eq!(none["kind"], "none");
     assert!(!none["flaws"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_store_that_was_destroyed_is_made_anew_from_the_backup_of_the_day() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/feed.xml"), "--no-poll"]).with(0);
+    program.run(&["poll", "--all"]).with(0);
+    let backups = || std::fs::read_dir(program.data().join("backups")).unwrap().flatten();
+    assert_eq!(backups().count(), 1);
+    let log = program.data().join("store/db");
+    let length = std::fs::metadata(&log).unwrap().len();
+    std::fs::write(&log, vec![0; usize::try_from(length).unwrap()]).unwrap();
+    let listed = program.run(&["feeds", "--json"]).with(0);
+    assert!(listed.err.contains("1 subscription and what was read"), "{listed:#?}");
+    assert_eq!((listed.err.lines().count(), &listed.json()[0]["total"]), (1, &12.into()));
+    assert_eq!(entries(&program, &[])[0]["title"], "e 12");
+    let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
+    let feed = &polled["feeds"][0];
+    assert_eq!((&feed["conditional"], &feed["status"]), (&false.into(), &200.into()));
+    assert_eq!((&polled["new"], &polled["edited"]), (&0.into(), &0.into()));
+    assert_eq!(program.run(&["feeds"]).with(0).err, "", "it is told once");
+    program.run(&["doctor"]).with(0);
+}

@@ -3,6 +3,7 @@
 mod damage;
 mod keeping;
 mod marking;
+mod recovering;
 mod rhythms;
 mod searching;
 mod sums;
@@ -27,7 +28,7 @@ fn open(folder: &tempfile::TempDir) -> Store {
 fn patient(folder: &tempfile::TempDir) -> Result<Store, StoreError> {
     for _ in 0..500 {
         match Store::open(folder.path()) {
-            Err(StoreError::Unreadable { why, .. }) if why.contains("acquire lock") => {
+            Err(StoreError::InUse { process: None, .. }) => {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
             other => return other,

@@ -1,0 +1,133 @@
+//! A store that cannot be opened is made anew from the backup of a day.
+
+use backissue::app::subscription::Validators;
+use backissue::history::Flag;
+use backissue::io::store::{Store, StoreError, backup_is_due};
+use chrono::NaiveDate;
+
+use super::{FEED, at, commit, entry, key, listed, open, polled};
+use backissue::app::listing::Show;
+
+const TODAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
+
+/// A store with a backup of ten entries, of which one was read and another starred, and an entry that came later.
+fn backed_up() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let mut first = polled(FEED, 1, (1..=10).map(|id| entry(id, "a text")).collect());
+    first.state.validators = Validators {
+        url: "https://site.example/1.xml".into(),
+        etag: Some(b"x".to_vec()),
+        last_modified: None,
+    };
+    store.commit(&first).unwrap();
+    store.mark(&[key(0)], Flag::Read, true).unwrap();
+    store.mark(&[key(1)], Flag::Starred, true).unwrap();
+    store.back_up_daily(TODAY).unwrap();
+    commit(&mut store, 2, vec![entry(11, "came later")]);
+    folder
+}
+
+/// What is on the disk instead of sled's log.
+#[derive(Clone, Copy)]
+enum Damage {
+    Nonsense,
+    /// As a file system leaves a file behind that lost its journal.
+    Zeros,
+}
+
+/// The program is not running, and the disk says something else than what was written.
+fn damage(folder: &tempfile::TempDir, damage: Damage) {
+    let log = folder.path().join("store/db");
+    let length = usize::try_from(std::fs::metadata(&log).unwrap().len()).unwrap();
+    let bytes = match damage {
+        Damage::Nonsense => vec![0xA5; 70_000],
+        Damage::Zeros => vec![0; length],
+    };
+    std::fs::write(log, bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_store_is_put_aside_and_what_was_read_and_starred_is_back() {
+    for kind in [Damage::Nonsense, Damage::Zeros] {
+        let folder = backed_up();
+        damage(&folder, kind);
+        let (mut store, told) = Store::open_or_recover(folder.path(), at(100)).unwrap();
+        let told = told.expect("it was damaged");
+        assert!(told.contains("1 subscription and") && told.contains("2026-02-02"), "{told}");
+        assert_eq!(listed(&mut store, Show::All).len(), 10);
+        let (kept, flags) = store.entry(key(0)).unwrap().unwrap();
+        assert_eq!((kept.title.as_deref(), flags.is_unread()), (Some("Entry 1"), false));
+        assert!(store.entry(key(1)).unwrap().unwrap().1.is_starred());
+        assert_eq!(store.body(key(0)).unwrap(), None);
+        let saved = store.subscriptions().unwrap();
+        assert_eq!(saved[0].state.validators, Validators::default(), "it is asked for whole");
+        assert_eq!((saved[0].counters.unread, saved[0].counters.starred), (9, 1));
+        assert_eq!(store.check(false).unwrap().findings, []);
+        let aside = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let aside =
+            aside.filter(|file| file.file_name().to_string_lossy().starts_with("store-damaged"));
+        assert_eq!(aside.count(), 1);
+    }
+}
+
+#[test]
+fn the_next_document_brings_the_texts_back_and_nothing_counts_as_new_or_edited() {
+    let folder = backed_up();
+    damage(&folder, Damage::Zeros);
+    let (mut store, _) = Store::open_or_recover(folder.path(), at(100)).unwrap();
+    let merged = commit(&mut store, 200, (1..=3).map(|id| entry(id, "a text")).collect());
+    assert_eq!((merged.new, merged.edited, merged.known), (0, 0, 3));
+    let text = |store: &Store, seq| store.body(key(seq)).unwrap().and_then(|body| body.content);
+    assert_eq!(text(&store, 0).as_deref(), Some("a text"));
+    assert_eq!(text(&store, 5), None);
+    assert!(!store.entry(key(0)).unwrap().unwrap().1.is_unread(), "what was read stays read");
+    let again = commit(&mut store, 300, vec![entry(1, "another text")]);
+    assert_eq!((again.new, again.edited), (0, 1));
+    drop(store);
+    let (mut store, told) = Store::open_or_recover(folder.path(), at(400)).unwrap();
+    assert_eq!((told, listed(&mut store, Show::All).len()), (None, 10));
+    assert_eq!(text(&store, 1).as_deref(), Some("a text"), "the texts are noted as lost once only");
+}
+
+#[test]
+fn without_a_readable_backup_nothing_is_put_aside() {
+    let folder = backed_up();
+    damage(&folder, Damage::Nonsense);
+    let backup = folder.path().join("backups/2026-02-02.backup");
+    std::fs::write(&backup, b"not one").unwrap();
+    for _ in 0..2 {
+        let refused = Store::open_or_recover(folder.path(), at(100)).unwrap_err();
+        assert!(matches!(refused, StoreError::Unreadable { damaged: true, .. }), "{refused}");
+    }
+    assert!(folder.path().join("store").is_dir());
+    assert_eq!(std::fs::read(backup).unwrap(), b"not one");
+}
+
+#[test]
+fn a_program_that_was_killed_in_its_first_second_begins_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("store")).unwrap();
+    std::fs::write(folder.path().join("store/db"), vec![0; 512 * 1024]).unwrap();
+    let (store, told) = Store::open_or_recover(folder.path(), at(100)).unwrap();
+    assert_eq!((store.subscriptions().unwrap().len(), told), (0, None));
+}
+
+#[test]
+fn a_store_that_the_system_does_not_give_us_is_left_alone() {
+    let folder = backed_up();
+    let log = folder.path().join("store/db");
+    std::fs::remove_file(&log).unwrap();
+    std::fs::create_dir(&log).unwrap();
+    let refused = Store::open_or_recover(folder.path(), at(100)).unwrap_err();
+    assert!(matches!(refused, StoreError::Unreadable { damaged: false, .. }), "{refused}");
+    assert!(log.is_dir());
+}
+
+#[test]
+fn a_backup_is_made_once_a_day() {
+    let folder = backed_up();
+    assert!(!backup_is_due(folder.path(), TODAY));
+    assert!(backup_is_due(folder.path(), TODAY.succ_opt().unwrap()));
+    assert!(!backup_is_due(folder.path(), TODAY.pred_opt().unwrap()), "the clock was set back");
+}
