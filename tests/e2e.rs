@@ -15,6 +15,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+#[path = "e2e/pictures.rs"]
+mod pictures;
 #[path = "e2e/shell.rs"]
 mod shell;
 

@@ -133,7 +133,9 @@ fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
             unreadable(format!("not a feed but the page '{title}'"))
         }
         AnswerBody::Page { title: None, .. } => unreadable("not a feed but a web page"),
-        AnswerBody::Article(_) | AnswerBody::Listing(_) => unreadable("not a feed but a listing"),
+        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
+            unreadable("not a feed but a listing")
+        }
         AnswerBody::Empty | AnswerBody::Unread => unreadable("the answer is empty"),
     }
 }

@@ -61,6 +61,8 @@ pub enum Command {
     Open,
     /// Open the attached file.
     Enclosure,
+    /// Pictures in the text, or none.
+    Pictures,
     /// The full text of the page, or the feed's.
     FullText,
     /// Always the full text for this feed.

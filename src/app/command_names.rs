@@ -31,6 +31,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::Enclosure => "enclosure",
         Command::FullText => "full-text",
         Command::FullTextAlways => "full-text-always",
+        Command::Pictures => "pictures",
         Command::Pipe => "pipe",
         Command::Add => "add",
         Command::Poll => "poll",

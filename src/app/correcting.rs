@@ -62,6 +62,7 @@ fn document(fetched: &Fetched) -> Option<&FeedDocument> {
         | AnswerBody::Page { .. }
         | AnswerBody::Article(_)
         | AnswerBody::Listing(_)
+        | AnswerBody::Picture(_)
         | AnswerBody::Empty
         | AnswerBody::Unread => None,
     }

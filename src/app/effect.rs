@@ -9,6 +9,7 @@ use super::fetching::Request;
 use super::full_text::{FullText, Source};
 use super::learning::LearnWanted;
 use super::listing::RowsWanted;
+use super::pictures::PictureWish;
 use super::placing::TextPlace;
 use super::ruling::RuleWish;
 use super::running::Errand;
@@ -74,6 +75,8 @@ pub enum Effect {
     Render(RenderWanted),
     /// Keep where the reader left an entry; `None`: at its beginning or its end.
     SavePlace(EntryKey, Option<TextPlace>),
+    /// Look for a picture, keep one, or make one ready for the screen.
+    Picture(Box<PictureWish>),
     /// Keep the page that an entry links to.
     SaveFullText(EntryKey, Box<FullText>),
     /// Read the last polls of a feed.

@@ -1,5 +1,7 @@
 //! What is asked of the network and what comes back of it, as values.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use super::subscription::Validators;
@@ -57,6 +59,8 @@ pub enum Manner {
     Listing,
     /// The page an entry links to, as its text: `Accept: text/html`.
     Page,
+    /// A picture of an entry.
+    Picture,
     /// The document in any form: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
     Anything,
 }
@@ -84,6 +88,8 @@ pub enum Purpose {
     Archive(FeedKey),
     /// The page that an entry links to.
     FullText(EntryKey),
+    /// A picture of an entry.
+    Picture(EntryKey),
     /// An address the reader typed: a feed, or a page that names one. The number is that of the addition.
     Discover(u32),
 }
@@ -194,6 +200,8 @@ pub enum AnswerBody {
     Document(Box<FeedDocument>),
     /// The text of a page as marked up, or why none was found.
     Article(Result<String, String>),
+    /// The bytes of what was asked for as a picture.
+    Picture(Arc<Vec<u8>>),
     /// The copies that were asked for as a listing, oldest first.
     Listing(Vec<u64>),
     /// An HTML page.

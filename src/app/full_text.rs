@@ -194,15 +194,9 @@ fn ask_for(model: &mut Model, now: DateTime<Utc>, by_hand: bool) -> Vec<Effect> 
 
 /// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
 pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let feed = model.feeds.get(&key.feed);
-    let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
-    let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
+    let (reach, allow_insecure) = reach(model, key, &url);
     let open = model.screen.reader.as_ref().filter(|reader| reader.entry.key == key);
     let validators = open.and_then(Reader::page).map(|full| full.validators.clone());
-    // Where the entry itself leads over http there is nothing that could be made insecure.
-    let allow_insecure = allowed || url.starts_with("http:");
-    let public = !is_at_home(&by);
-    let reach = Reach::Supplied { by, public };
     vec![Effect::Fetch(Request {
         id,
         url,
@@ -211,6 +205,16 @@ pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect
         reach,
         allow_insecure,
     })]
+}
+
+/// Where an address that an entry names may lead, and whether without TLS.
+pub fn reach(model: &Model, key: EntryKey, url: &str) -> (Reach, bool) {
+    let feed = model.feeds.get(&key.feed);
+    let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
+    let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
+    let public = !is_at_home(&by);
+    // Where the entry itself leads over http there is nothing that could be made insecure.
+    (Reach::Supplied { by, public }, allowed || url.starts_with("http:"))
 }
 
 /// Whether an address is one of the reader's own network, as far as it says so itself. Such a feed may lead to pages
@@ -235,8 +239,16 @@ pub fn fetched(
     fetched: Fetched,
 ) -> Vec<Effect> {
     model.pages.remove(&key);
+    let mut effects = noted(model, now, url, &fetched);
+    effects.extend(take(model, now, key, url, fetched));
+    effects.extend(polling::start(model, now));
+    effects
+}
+
+/// What the end of a fetch says about the network, and about its host: a 429 keeps the feeds there away.
+pub fn noted(model: &mut Model, now: DateTime<Utc>, url: &str, fetched: &Fetched) -> Vec<Effect> {
     let mut effects = Vec::new();
-    match model.network.note(now, url, &fetched, None) {
+    match model.network.note(now, url, fetched, None) {
         Sign::Offline(suspects) => effects.extend(sparing::went_offline(model, now, suspects)),
         Sign::Online => sparing::came_online(&mut model.traffic),
         Sign::Unclear => {}
@@ -246,8 +258,6 @@ pub fn fetched(
         let wait = Wait::of_host(&answer.headers.times(), answer.received);
         effects.extend(sparing::spread_wait(model, now, url, None, wait));
     }
-    effects.extend(take(model, now, key, url, fetched));
-    effects.extend(polling::start(model, now));
     effects
 }
 

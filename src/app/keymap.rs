@@ -185,6 +185,13 @@ pub const BINDINGS: &[Binding] = &[
         "always the full text for this feed, or no longer (u takes it back)",
     ),
     binding(
+        "I",
+        &[Key::char('I')],
+        ENTRIES,
+        Command::Pictures,
+        "pictures in the text, for this session, or none; they are fetched only while they are on",
+    ),
+    binding(
         "E",
         &[Key::char('E')],
         ENTRIES,

@@ -169,4 +169,6 @@ pub struct ImageTarget {
     pub url: String,
     /// Its alternative text, possibly empty.
     pub alt: String,
+    /// Width and height as the markup declares them.
+    pub declared: Option<(u32, u32)>,
 }

@@ -12,6 +12,7 @@ use super::announcing::Announcements;
 use super::backfilling::Backfill;
 use super::importing::Imported;
 use super::learning::Learning;
+use super::pictures::Pictures;
 use super::planning;
 use super::polling;
 use super::reachability::Reachability;
@@ -72,6 +73,8 @@ pub struct Model {
     pub learning: Learning,
     /// Entries whose pages wait or are asked for.
     pub pages: BTreeSet<EntryKey>,
+    /// The pictures of entries.
+    pub pictures: Pictures,
     /// New entries that somebody is to be told of.
     pub announcements: Announcements,
     /// Searches that were saved: each is a list of its own.
@@ -115,12 +118,14 @@ impl Model {
             unsaved: 0,
             learning: Learning::default(),
             pages: BTreeSet::new(),
+            pictures: Pictures::default(),
             announcements: Announcements::default(),
             searches: Saved::default(),
             rules: Rules::default(),
             undo: UndoStack::default(),
             screen: Screen::default(),
         };
+        model.pictures.on = model.settings.ui.images;
         for saved in saved {
             let subscription = Subscription {
                 state: saved.state,

@@ -6,8 +6,10 @@ use super::command_line::CommandLine;
 use super::effect::RenderedEntry;
 use super::fetching::{FetchId, Fetched};
 use super::full_text::FullText;
+use super::graphics::Graphics;
 use super::key::Key;
 use super::listing::RowsLoaded;
+use super::pictures::PictureNews;
 use super::placing::TextPlace;
 use super::pointing::Mouse;
 use super::poll_log::PollLogEntry;
@@ -107,6 +109,10 @@ pub enum Msg {
     Ran(ErrandPurpose, Result<Option<String>, String>),
     /// An entry's text as lines.
     Rendered(Box<RenderedEntry>),
+    /// Something came of a wish about pictures.
+    Picture(Box<PictureNews>),
+    /// The terminal shows pictures in this way.
+    Graphics(Graphics),
     /// The last polls of a feed, newest first.
     PollsLoaded(FeedKey, Vec<PollLogEntry>),
     /// When a feed published; `None`: it could not be read.

@@ -13,7 +13,7 @@ use super::screen::{Overlay, Pane};
 use super::walking::Distance;
 use super::{
     appearance, attention, browsing, copying, editing, explaining, foreseeing, full_text, helping,
-    marking, muting, outlining, palette, preferring, reading, rule_list, running, saving,
+    marking, muting, outlining, palette, pictures, preferring, reading, rule_list, running, saving,
     searching, sideways, tag_tree, tagging, undoing, unsubscribing, walking, wishing,
 };
 use crate::history::{FeedKey, Flag, GapKey};
@@ -59,6 +59,7 @@ pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effe
         Command::Enclosure => reading::play(model, now),
         Command::FullText => full_text::toggle(model, now),
         Command::FullTextAlways => full_text::always(model, now),
+        Command::Pictures => pictures::toggle(model, now),
         Command::Pipe => running::ask_pipe(model, now),
         Command::Digit(digit) => reading::digit(model, now, digit),
         Command::Add => prompt(model, PromptPurpose::Add),

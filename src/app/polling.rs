@@ -13,6 +13,7 @@ use super::fetching::{FetchId, Fetched, Purpose, Reach, Request};
 use super::full_text;
 use super::model::Model;
 use super::moving;
+use super::pictures;
 use super::planning;
 use super::poll_log::PollCause;
 use super::reachability::Sign;
@@ -134,6 +135,7 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             Purpose::Poll(feed) => effects.extend(ask_feed(model, now, id, feed, &waiting)),
             Purpose::Archive(feed) => effects.extend(backfilling::ask(model, now, id, feed)),
             Purpose::FullText(key) => effects.extend(full_text::ask(model, id, key, waiting.url)),
+            Purpose::Picture(key) => effects.extend(pictures::ask(model, id, key, waiting.url)),
             Purpose::Discover(addition) => {
                 let reach = model.additions.get(&addition).map_or(Reach::Typed, correcting::reach);
                 let request = Request { reach, ..Request::typed(id, waiting.url) };

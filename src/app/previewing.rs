@@ -213,6 +213,7 @@ pub fn is_feed(body: &AnswerBody) -> Option<&FeedDocument> {
         AnswerBody::Document(_)
         | AnswerBody::Page { .. }
         | AnswerBody::Listing(_)
+        | AnswerBody::Picture(_)
         | AnswerBody::Article(_)
         | AnswerBody::Empty
         | AnswerBody::Unread => None,

@@ -11,7 +11,7 @@ use super::msg::LoadedEntry;
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
-use super::{browsing, full_text, marking, placing, running, tag_tree};
+use super::{browsing, full_text, marking, picture_places, pictures, placing, running, tag_tree};
 use crate::history::{EntryKey, Flag};
 
 /// Opens the selected entry and marks it read.
@@ -58,6 +58,7 @@ pub fn loaded(model: &mut Model, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
         sideways: 0,
         starts: Vec::new(),
         digits: String::new(),
+        pictures: Vec::new(),
     });
     let mut effects = full_text::opened(model, now);
     effects.extend(render(model));
@@ -110,10 +111,17 @@ pub fn rendered(model: &mut Model, made: RenderedEntry) {
         return;
     }
     let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
+    let at_top = reader.rendered.as_ref().and_then(|_| picture_places::at_top(reader));
     reader.starts = placing::starts(&made.rendered);
     let line = place.map_or(0, |place| placing::line_at(&reader.starts, place));
     reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
+    reader.pictures = picture_places::found(&made.rendered);
     reader.rendered = Some(made.rendered);
+    let shown = pictures::are_shown(model);
+    picture_places::arrange(model, shown);
+    if let (Some(reader), Some(picture)) = (&mut model.screen.reader, at_top) {
+        picture_places::put_at_top(reader, picture);
+    }
 }
 
 /// A page down; at the end of the text the next unread entry.

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::appearance::Appearance;
 use super::effect::Effect;
 use super::model::Model;
+use super::pictures;
 use super::planning;
 use super::reading;
 use super::settings::Settings;
@@ -55,6 +56,9 @@ pub fn reconfigured(model: &mut Model, now: DateTime<Utc>, read: Reconfigured) -
         for key in keys {
             planning::replan(model, key, now);
         }
+    }
+    if before.ui.images != model.settings.ui.images {
+        pictures::switch(model, model.settings.ui.images);
     }
     if before.keys != model.settings.keys {
         model.screen.begun.clear();

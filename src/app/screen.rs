@@ -16,6 +16,7 @@ use super::listing::{Listing, Show};
 use super::msg::LoadedEntry;
 use super::muting::RuleForm;
 use super::palette::Palette;
+use super::picture_places::PicturePlace;
 use super::prompting::Prompt;
 use super::rule_list::RuleList;
 use super::searching::Search;
@@ -112,6 +113,8 @@ pub struct Reader {
     pub starts: Vec<u32>,
     /// Digits typed of a link's number.
     pub digits: String,
+    /// Where its pictures stand, in order of the text.
+    pub pictures: Vec<PicturePlace>,
 }
 
 /// What lies over the panes.

@@ -164,8 +164,10 @@ pub struct UiSettings {
     pub theme: Option<String>,
     /// The mouse is used.
     pub mouse: bool,
-    /// Pictures are shown.
+    /// Pictures are shown from the start.
     pub images: bool,
+    /// How the terminal is to show them.
+    pub image_protocol: ImageProtocol,
     /// The terminal's title says how much is unread.
     pub title: bool,
     /// Links are written as hyperlinks; `None`: where the terminal is known to show them.
@@ -174,6 +176,23 @@ pub struct UiSettings {
     pub plain: bool,
     /// Widest column of text in the reader, in cells.
     pub text_width: u16,
+}
+
+/// How the terminal is to show pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageProtocol {
+    /// As it is known to be able to.
+    #[default]
+    Auto,
+    /// kitty's protocol.
+    Kitty,
+    /// iTerm2's.
+    Iterm2,
+    /// Sixels.
+    Sixel,
+    /// Two coloured halves a cell.
+    HalfBlocks,
 }
 
 /// `[commands]`.
@@ -245,6 +264,7 @@ impl Default for Settings {
                 theme: None,
                 mouse: true,
                 images: false,
+                image_protocol: ImageProtocol::Auto,
                 title: true,
                 hyperlinks: None,
                 plain: false,

@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::archiving::end_of;
 use super::backfilling;
 use super::effect::Effect;
 use super::fetching::Purpose;
@@ -63,6 +64,15 @@ pub fn spread_wait(
     effects
 }
 
+/// Until when the host of an address wants to be left alone, as far as its feeds were told.
+pub fn left_alone_until(model: &Model, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let host = host_of(url)?;
+    let there =
+        model.feeds.values().filter(|feed| host_of(&feed.record.url).as_ref() == Some(&host));
+    let waits = there.flat_map(|feed| [feed.state.facts.host_wait, feed.state.facts.retry_after]);
+    waits.flatten().filter_map(|wait| end_of(&wait)).filter(|end| now < *end).max()
+}
+
 /// Host and port: what a 429 speaks for.
 fn host_of(url: &str) -> Option<(String, Option<u16>)> {
     let url = url::Url::parse(url).ok()?;
@@ -101,7 +111,7 @@ fn give_up_waiting(model: &mut Model, now: DateTime<Utc>) {
         match waiting.purpose {
             Purpose::Poll(feed) => polling::ended(model, now, without_network(feed)),
             Purpose::Archive(feed) => backfilling::drop_walk(model, feed),
-            Purpose::FullText(_) | Purpose::Discover(_) => {}
+            Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
 }

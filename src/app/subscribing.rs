@@ -291,7 +291,9 @@ fn found(fetched: &Fetched) -> Found {
         AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed,
         AnswerBody::Document(document) => Found::Nothing(not_a_feed(document)),
         AnswerBody::Page { title, candidates } => Found::Page(candidates.clone(), title.clone()),
-        AnswerBody::Article(_) | AnswerBody::Listing(_) => Found::Nothing("it is no feed".into()),
+        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
+            Found::Nothing("it is no feed".into())
+        }
         AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the answer is empty".into()),
     }
 }

@@ -35,6 +35,8 @@ pub struct InFlight {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Site {
     waiting: VecDeque<Waiting>,
+    /// Pictures that wait: behind what is read.
+    pictures: VecDeque<Waiting>,
     /// Archives that wait: behind everything else.
     archives: VecDeque<Waiting>,
     in_flight: usize,
@@ -50,15 +52,20 @@ struct Site {
 
 impl Site {
     fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty() || !self.archives.is_empty()
+        self.is_spaced_shortly() || !self.archives.is_empty()
+    }
+
+    /// Whether something waits that is no archive.
+    fn is_spaced_shortly(&self) -> bool {
+        !self.waiting.is_empty() || !self.pictures.is_empty()
     }
 
     /// Not before this the next of those that wait may be asked for; `None`: at once.
     fn next_at(&self) -> Option<DateTime<Utc>> {
-        match (self.unlimited, self.waiting.is_empty()) {
+        match (self.unlimited, self.is_spaced_shortly()) {
             (true, _) => None,
-            (false, false) => self.free_at,
-            (false, true) => self.archives_at.max(self.free_at),
+            (false, true) => self.free_at,
+            (false, false) => self.archives_at.max(self.free_at),
         }
     }
 
@@ -71,7 +78,8 @@ impl Site {
         if !self.may_ask(now) {
             return None;
         }
-        self.waiting.pop_front().or_else(|| self.archives.pop_front())
+        let before_archives = self.waiting.pop_front().or_else(|| self.pictures.pop_front());
+        before_archives.or_else(|| self.archives.pop_front())
     }
 }
 
@@ -111,11 +119,12 @@ impl Traffic {
         let site = self.sites.entry(key).or_default();
         site.local = is_loopback(&waiting.url);
         site.unlimited = !settings.space_loopback && site.local;
-        if matches!(waiting.purpose, Purpose::Archive(_)) {
-            site.archives.push_back(waiting);
-        } else {
-            site.waiting.push_back(waiting);
-        }
+        let queue = match waiting.purpose {
+            Purpose::Archive(_) => &mut site.archives,
+            Purpose::Picture(_) => &mut site.pictures,
+            Purpose::Poll(_) | Purpose::FullText(_) | Purpose::Discover(_) => &mut site.waiting,
+        };
+        queue.push_back(waiting);
     }
 
     /// A site was asked before the program started: the pause after that is kept.
@@ -250,7 +259,7 @@ impl Traffic {
     pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut taken = Vec::new();
         for site in self.sites.values_mut() {
-            for queue in [&mut site.waiting, &mut site.archives] {
+            for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
                 let (out, kept) = std::mem::take(queue).into_iter().partition(&take);
                 *queue = kept;
                 let out: VecDeque<Waiting> = out;
@@ -264,11 +273,11 @@ impl Traffic {
     pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) -> usize {
         let mut dropped = 0_usize;
         for site in self.sites.values_mut() {
-            let before = site.waiting.len().saturating_add(site.archives.len());
-            site.waiting.retain(|waiting| !drop(&waiting.purpose));
-            site.archives.retain(|waiting| !drop(&waiting.purpose));
-            let after = site.waiting.len().saturating_add(site.archives.len());
-            dropped = dropped.saturating_add(before.saturating_sub(after));
+            for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
+                let before = queue.len();
+                queue.retain(|waiting| !drop(&waiting.purpose));
+                dropped = dropped.saturating_add(before.saturating_sub(queue.len()));
+            }
         }
         dropped
     }

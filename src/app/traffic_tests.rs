@@ -15,7 +15,7 @@ fn wish(url: &str, feed: u32) -> Waiting {
 fn feeds(started: &[(FetchId, Waiting)]) -> Vec<u32> {
     let number = |waiting: &Waiting| match waiting.purpose {
         Purpose::Poll(feed) | Purpose::Archive(feed) => feed.0,
-        Purpose::FullText(_) | Purpose::Discover(_) => 0,
+        Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => 0,
     };
     started.iter().map(|(_, waiting)| number(waiting)).collect()
 }
@@ -146,4 +146,31 @@ fn what_waits_says_what_for() {
     assert_eq!(traffic.waits_for(url, at(5000), &settings), WaitsFor::Turn);
     traffic.probe_at = Some(at(9000));
     assert_eq!(traffic.waits_for(url, at(5000), &settings), WaitsFor::Network(at(9000)));
+}
+
+#[test]
+fn pictures_wait_behind_what_is_read_and_before_archives() {
+    let settings = Settings::default().network;
+    let mut traffic = Traffic::default();
+    let key = crate::history::EntryKey { feed: FeedKey(9), seq: 1 };
+    let purposes = [
+        Purpose::Archive(FeedKey(3)),
+        Purpose::Picture(key),
+        Purpose::Poll(FeedKey(1)),
+        Purpose::FullText(key),
+    ];
+    for purpose in purposes.clone() {
+        traffic.enqueue(Waiting { purpose, ..wish("https://a.example/", 0) }, &settings);
+    }
+    let mut order = Vec::new();
+    for second in 0..4 {
+        let started = traffic.start(at(second * 5000), &settings);
+        traffic.end(started[0].0, at(second * 5000), &settings).unwrap();
+        order.push(started[0].1.purpose.clone());
+    }
+    let [archive, picture, poll, page] = purposes;
+    assert_eq!(order, [poll, page, picture.clone(), archive]);
+    traffic.enqueue(Waiting { purpose: picture, ..wish("https://a.example/", 0) }, &settings);
+    assert_eq!(traffic.drop_waiting(|purpose| matches!(purpose, Purpose::Picture(_))), 1);
+    assert_eq!(traffic.next_start(&settings), None);
 }

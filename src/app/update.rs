@@ -14,8 +14,8 @@ use super::screen::Viewport;
 use super::subscribing;
 use super::{
     announcing, backfilling, explaining, foreseeing, full_text, gap_rows, importing, learning,
-    marking, muting, pointing, pressing, reading, recalling, reconfiguring, refreshing, ruling,
-    running, saving, searching, sparing, touring, walking, wishing,
+    marking, muting, pictures, pointing, pressing, reading, recalling, reconfiguring, refreshing,
+    ruling, running, saving, searching, sparing, touring, walking, wishing,
 };
 use crate::history::{Counters, FeedKey};
 
@@ -27,6 +27,7 @@ pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
     // What ends the program comes last.
     effects.splice(0..0, left);
     effects.extend(gap_rows::follow(model, now));
+    effects.extend(pictures::follow(model));
     touring::follow(model);
     explaining::refresh(model, now);
     foreseeing::refresh(model);
@@ -89,6 +90,11 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Ran(purpose, ended) => running::ran(model, now, purpose, ended),
         Msg::Rendered(made) => {
             reading::rendered(model, *made);
+            Vec::new()
+        }
+        Msg::Picture(news) => pictures::told(model, now, *news),
+        Msg::Graphics(graphics) => {
+            pictures::shown_by(model, graphics);
             Vec::new()
         }
         Msg::PollsLoaded(feed, polls) => {
@@ -235,6 +241,7 @@ pub fn measured(model: &mut Model, viewport: Viewport) -> Vec<Effect> {
         model.screen.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
         foreseeing::refresh(model);
         effects.extend(walking::settle(model));
+        effects.extend(pictures::follow(model));
     }
     effects
 }
@@ -249,6 +256,7 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
             backfilling::fetched(model, now, id, &ended.waiting, feed, fetched)
         }
         Purpose::FullText(key) => full_text::fetched(model, now, key, &ended.waiting.url, fetched),
+        Purpose::Picture(_) => pictures::fetched(model, now, ended.waiting.url, fetched),
         Purpose::Discover(addition) => {
             subscribing::fetched(model, now, addition, &ended.waiting.url, fetched)
         }

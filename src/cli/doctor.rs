@@ -9,6 +9,7 @@ use crate::app::colours::Colours;
 use crate::app::settings::Settings;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::Store;
+use crate::io::terminal::Terminal;
 use crate::io::{console, themes};
 
 /// Runs the command: status 1 if something is wrong and was not put right.
@@ -71,7 +72,10 @@ fn looks_found(options: &Options, settings: &Settings) -> bool {
     let size = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal());
     match size {
         Some((columns, rows)) => {
-            console::put(&format!("terminal: {columns} x {rows}, {colours}, {links}"));
+            let pictures = Terminal::graphics(settings.ui.image_protocol).protocol.word();
+            console::put(&format!(
+                "terminal: {columns} x {rows}, {colours}, {links}, pictures by {pictures}"
+            ));
         }
         None => console::put("terminal: none here"),
     }

@@ -105,7 +105,9 @@ fn readable<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure
     match &answer.body {
         AnswerBody::Document(_) => Ok(answer),
         AnswerBody::Empty => Err(cannot("the answer is empty".to_owned())),
-        AnswerBody::Article(_) | AnswerBody::Listing(_) => Err(cannot("it is no feed".to_owned())),
+        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
+            Err(cannot("it is no feed".to_owned()))
+        }
         AnswerBody::Unread => Err(cannot(format!("it answered {}", answer.status))),
         AnswerBody::Page { candidates, .. } => {
             let feeds: Vec<&str> = candidates.iter().map(|feed| feed.url.as_str()).collect();

@@ -9,7 +9,7 @@ use super::config_commands::{Commands, Notify};
 use super::config_names::unknown_name;
 use super::credentials::CredentialsTable;
 use super::own_keys::{self, KeysTable};
-use crate::app::settings::{Credentials, HistoryMode, Settings, TEXTS_MB_MIN};
+use crate::app::settings::{Credentials, HistoryMode, ImageProtocol, Settings, TEXTS_MB_MIN};
 use crate::app::span::Span;
 use crate::schedule::Pace;
 
@@ -135,6 +135,7 @@ struct Ui {
     theme: Option<String>,
     mouse: Option<bool>,
     images: Option<bool>,
+    image_protocol: Option<ImageProtocol>,
     title: Option<bool>,
     hyperlinks: Option<bool>,
     plain: Option<bool>,
@@ -190,6 +191,7 @@ impl File {
         settings.ui.theme = self.ui.theme;
         set(&mut settings.ui.mouse, self.ui.mouse);
         set(&mut settings.ui.images, self.ui.images);
+        set(&mut settings.ui.image_protocol, self.ui.image_protocol);
         set(&mut settings.ui.title, self.ui.title);
         settings.ui.hyperlinks = self.ui.hyperlinks;
         set(&mut settings.ui.plain, self.ui.plain);
@@ -264,7 +266,8 @@ mod tests {
             [ui]
             theme = "dark"
             mouse = true
-            images = false
+            images = true
+            image_protocol = "half-blocks"
             title = false
             hyperlinks = true
             plain = false
@@ -294,6 +297,10 @@ mod tests {
         assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
+        assert_eq!(
+            (settings.ui.images, settings.ui.image_protocol),
+            (true, ImageProtocol::HalfBlocks)
+        );
         assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
         assert_eq!(settings.history.internet_archive, "http://localhost:8080");
     }

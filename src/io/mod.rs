@@ -21,6 +21,7 @@ mod job_control;
 pub mod notes;
 mod own_keys;
 pub mod performing;
+pub mod pictures;
 pub mod publisher;
 pub mod running;
 pub mod runtime;

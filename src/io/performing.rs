@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
+use super::pictures::{self, Shelf};
 use super::store::{Job, Keeper, RuleHits, Store, Texts};
 use super::{browser, clock, notes, running, terminal};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
@@ -44,6 +45,7 @@ pub struct Performer {
     keeper: Keeper,
     answers: UnboundedSender<Msg>,
     texts: Texts,
+    shelf: Shelf,
     /// The number of the preview that is wanted: an older one is left.
     preview: Arc<AtomicU64>,
 }
@@ -55,9 +57,9 @@ impl Performer {
         http: Arc<Http>,
         answers: UnboundedSender<Msg>,
     ) -> std::io::Result<Self> {
-        let texts = store.texts();
+        let (texts, shelf) = (store.texts(), Shelf::beside(store.folder()));
         let keeper = Keeper::start(store, answers.clone())?;
-        Ok(Self { http, keeper, answers, texts, preview: Arc::default() })
+        Ok(Self { http, keeper, answers, texts, shelf, preview: Arc::default() })
     }
 
     /// Hands an effect on. Nothing here waits.
@@ -97,6 +99,12 @@ impl Performer {
                 self.off_the_loop(move || Some(find_hits(&texts, &rule)));
             }
             Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
+            Effect::Picture(wish) => {
+                let kept = self.shelf.clone();
+                self.off_the_loop(move || {
+                    Some(Msg::Picture(Box::new(pictures::perform(*wish, &kept))))
+                });
+            }
             Effect::Open(address) => {
                 self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
             }

@@ -21,7 +21,7 @@ use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::running::Errand;
 use crate::app::screen::Viewport;
-use crate::app::settings::Settings;
+use crate::app::settings::{ImageProtocol, Settings};
 use crate::app::update::{begin, measured, update};
 use crate::app::{ruling, saving};
 
@@ -124,8 +124,10 @@ impl Runtime {
             StartError::System(format!("the terminal cannot be used: {error}"))
         };
         let mut frames = Frames::default();
+        let mut graphics = None;
         let (columns, rows) = terminal.size().map_err(broken)?;
         self.tell(Msg::Resized(columns, rows));
+        self.follow_graphics(&mut graphics);
         self.draw(terminal).map_err(broken)?;
         for effect in begin(&mut self.model, clock::precise_now()) {
             self.performer.perform(effect);
@@ -164,11 +166,23 @@ impl Runtime {
             if late {
                 continue;
             }
+            self.follow_graphics(&mut graphics);
             self.draw(terminal).map_err(broken)?;
             drawn = clock::instant();
             if !suspended {
                 frames.note(began.elapsed());
             }
+        }
+    }
+
+    /// Tells how the terminal shows pictures, when that may have changed: its cells have the size of its letters.
+    fn follow_graphics(&mut self, known: &mut Option<(ImageProtocol, (u16, u16))>) {
+        let model = &self.model;
+        let now = Some((model.settings.ui.image_protocol, model.screen.size));
+        if *known != now {
+            *known = now;
+            let graphics = Terminal::graphics(model.settings.ui.image_protocol);
+            self.tell(Msg::Graphics(graphics));
         }
     }
 

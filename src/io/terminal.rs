@@ -1,5 +1,6 @@
 //! The terminal: taken, drawn on, given back whatever happens.
 
+use std::collections::BTreeSet;
 use std::io::{self, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,12 +19,13 @@ use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
 use super::runtime::Canvas;
+use crate::app::graphics::{Graphics, Sent};
 use crate::app::key::{Code, Key};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::pointing::{Gesture, Mouse};
 use crate::app::screen::Viewport;
-use crate::app::settings::UiSettings;
+use crate::app::settings::{ImageProtocol, UiSettings};
 use crate::view;
 
 use super::job_control::{self, JobSignal, Jobs};
@@ -64,6 +66,9 @@ pub struct Terminal {
     mouse: bool,
     /// The title that was set last; `None`: no title is set.
     title: Option<String>,
+    /// Pictures that the terminal keeps, by their numbers.
+    sent: BTreeSet<u32>,
+    tmux: bool,
 }
 
 /// How long each frame took, from the message that caused it to the end of drawing.
@@ -87,7 +92,53 @@ impl Terminal {
             verbose,
             mouse: ui.mouse,
             title,
+            sent: BTreeSet::new(),
+            tmux: false,
         })
+    }
+
+    /// How pictures can be shown here.
+    pub fn graphics(chosen: ImageProtocol) -> Graphics {
+        // Zero: the terminal does not say how large its cells are.
+        let cell = crossterm::terminal::window_size().ok().and_then(|size| {
+            let width = size.width.checked_div(size.columns).filter(|&pixels| pixels > 0)?;
+            let height = size.height.checked_div(size.rows).filter(|&pixels| pixels > 0)?;
+            Some((width, height))
+        });
+        Graphics::of(chosen, cell, |name| std::env::var(name).ok())
+    }
+
+    /// Sends the pictures that are wanted and not there, and takes back those that are wanted no longer.
+    fn send_pictures(&mut self, model: &Model) -> io::Result<()> {
+        self.tmux = model.pictures.graphics.tmux;
+        let wanted: Vec<&Sent> =
+            model.pictures.drawings().filter_map(|drawing| drawing.sent.as_ref()).collect();
+        let gone = |id: &&u32| !wanted.iter().any(|sent| sent.id == **id);
+        let gone: Vec<u32> = self.sent.iter().filter(gone).copied().collect();
+        for id in gone {
+            self.sent.remove(&id);
+            self.take_back_picture(id)?;
+        }
+        for sent in wanted {
+            if self.sent.insert(sent.id) {
+                execute!(stdout(), Print(&sent.data))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets kitty forget a picture: nothing of it stays on the screen or in its memory.
+    fn take_back_picture(&self, id: u32) -> io::Result<()> {
+        let delete = format!("\x1b_Gq=2,a=d,d=I,i={id};\x1b\\");
+        let wrapped = || format!("\x1bPtmux;{}\x1b\\", delete.replace('\x1b', "\x1b\x1b"));
+        execute!(stdout(), Print(if self.tmux { wrapped() } else { delete.clone() }))
+    }
+
+    /// The terminal goes to somebody else, or back: no picture of ours stays in it.
+    fn take_back_pictures(&mut self) {
+        for id in std::mem::take(&mut self.sent) {
+            self.take_back_picture(id).ok();
+        }
     }
 
     /// Gives the terminal back and stops until the shell lets it go on; then everything is drawn anew.
@@ -95,6 +146,7 @@ impl Terminal {
         if !job_control::has_shell() {
             return Ok(Msg::NoShell);
         }
+        self.take_back_pictures();
         give_back();
         self.jobs.stop().await;
         self.take_again()
@@ -166,6 +218,7 @@ impl Terminal {
     pub fn lend(&mut self) {
         // Who reads keys in the background would take them from the other.
         self.events = None;
+        self.take_back_pictures();
         LENT.store(true, Ordering::Relaxed);
         give_back();
     }
@@ -188,6 +241,7 @@ impl Terminal {
     /// Tells how quick the frames were, if the reader wants to know (`-v`).
     pub fn report(&mut self, frames: &Frames) {
         if self.verbose {
+            self.take_back_pictures();
             give_back();
             super::console::tell(&frames.summary());
         }
@@ -197,6 +251,7 @@ impl Terminal {
 impl Canvas for Terminal {
     fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
         let mut viewport = Viewport::default();
+        self.send_pictures(model)?;
         self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
         self.follow(&model.settings.ui)?;
         self.entitle(model)?;
@@ -206,6 +261,7 @@ impl Canvas for Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        self.take_back_pictures();
         give_back();
     }
 }

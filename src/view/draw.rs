@@ -17,11 +17,12 @@ use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    choice, dressing, edit, entries, feeds, help, hyperlinks, mute, palette, pane, plain, plan,
-    reader, status, timetable, welcome,
+    choice, dressing, edit, entries, feeds, help, hyperlinks, mute, palette, pane, pictures, plain,
+    plan, reader, status, timetable, welcome,
 };
 use crate::app::attention;
 use crate::app::model::Model;
+use crate::app::pictures::are_shown;
 use crate::app::screen::{Area, Arrangement, Overlay, Pane, Viewport};
 
 /// Smallest screen that is drawn.
@@ -35,6 +36,10 @@ const FEEDS_COLUMNS: u16 = 30;
 pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
     let viewport = draw_roles(frame, model, now);
     let appearance = &model.screen.appearance;
+    let pictured = are_shown(model);
+    if pictured {
+        pictures::tell(frame.buffer_mut(), model, &viewport);
+    }
     if appearance.plain {
         plain::point(frame, model, &viewport);
         plain::write_out(frame.buffer_mut());
@@ -42,6 +47,9 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewpor
     dressing::dress(frame.buffer_mut(), appearance);
     if appearance.hyperlinks {
         hyperlinks::link(frame.buffer_mut(), model, &viewport);
+    }
+    if pictured {
+        pictures::draw(frame.buffer_mut(), model, &viewport);
     }
     viewport
 }

@@ -47,7 +47,8 @@ fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     Style { fg: shown(paint.ink), bg: shown(paint.ground), ..Style::new() }.add_modifier(modifiers)
 }
 
-const fn colour(ink: Ink) -> Color {
+/// A colour as the screen has it.
+pub(super) const fn colour(ink: Ink) -> Color {
     match ink {
         Ink::Default => Color::Reset,
         Ink::Ansi(number) | Ink::Indexed(number) => match number {

@@ -23,6 +23,7 @@ mod help;
 mod mute;
 mod palette;
 mod pane;
+mod pictures;
 mod plain;
 mod plan;
 mod plan_polls;

@@ -44,6 +44,7 @@ mod pointing;
 mod polite;
 mod previews;
 mod random_keys;
+mod reader_pictures;
 mod rebinding;
 mod rhythms;
 mod rss;

@@ -1,5 +1,7 @@
 //! A network made of a table.
 
+use std::sync::Arc;
+
 use backissue::app::fetching::{
     Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner, Request,
 };
@@ -17,6 +19,8 @@ pub struct Scripted {
     /// Its other headers.
     pub headers: AnswerHeaders,
     pub body: String,
+    /// What it answers to whoever asks for a picture.
+    pub picture: Vec<u8>,
     /// It answers with the whole document even to its own tag.
     pub deaf: bool,
     /// It redirects: by which status, and where to.
@@ -54,6 +58,11 @@ impl World {
             let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
             let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
             Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
+        });
+        let result = result.map(|answer| {
+            let is_picture = request.manner == Manner::Picture && answer.status == 200;
+            let Some(found) = self.network.get(&url).filter(|_| is_picture) else { return answer };
+            Answer { body: AnswerBody::Picture(Arc::new(found.picture.clone())), ..answer }
         });
         let conditional = known.is_some();
         Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }

@@ -16,6 +16,7 @@ use backissue::app::subscribing::Wanted;
 use backissue::app::subscription::Subscription;
 use backissue::app::update::{begin, measured, update};
 use backissue::history::{FeedKey, Merged};
+use backissue::io::pictures;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue::view;
@@ -248,6 +249,10 @@ impl World {
             Effect::SaveFullText(key, full) => {
                 self.store.save_full_text(key, &full).unwrap();
                 None
+            }
+            Effect::Picture(wish) => {
+                let kept = pictures::Shelf::beside(self.store.folder());
+                Some(Msg::Picture(Box::new(pictures::perform(*wish, &kept))))
             }
             Effect::Run(errand) => {
                 let purpose = errand.purpose;

@@ -15,6 +15,8 @@ pub(super) const USER_AGENT: &str =
     concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
 /// Sent with every request (SPEC D.1, D.4 rule 11: never varied), but for the one after a 406 or 415 (D.2).
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
+/// The pictures that can be shown.
+const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
 /// What [`crate::io::body`] decodes.
 const ACCEPT_ENCODING: &str = "gzip, deflate, br";
 /// What is new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
@@ -27,6 +29,7 @@ pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
         Manner::Anything => "*/*",
         Manner::Listing => "application/json",
         Manner::Page => "text/html, application/xhtml+xml, */*;q=0.1",
+        Manner::Picture => ACCEPT_PICTURE,
         Manner::Usual | Manner::Fresh | Manner::Delta => ACCEPT,
     };
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));

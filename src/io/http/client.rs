@@ -1,5 +1,7 @@
 //! One fetch: conditional GET, redirects by hand, everything within a limit, the body parsed off the loop.
 
+use std::sync::Arc;
+
 use reqwest::{Response, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
@@ -16,7 +18,7 @@ use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Manner, Re
 use crate::app::settings::{Credentials, NetworkSettings};
 use crate::history::adaptor::read_listing;
 use crate::io::article::extract;
-use crate::io::body::Decoding;
+use crate::io::body::{BodyLimits, Decoding};
 use crate::io::clock;
 
 /// Documents parsed at once: each may take several times its size in memory.
@@ -157,10 +159,14 @@ impl Http {
         }
         let mut response = arrived.response;
         let content_type = joined(response.headers(), &header::CONTENT_TYPE);
-        let (bytes, turn) = self.read(&url, &mut response, trace).await?;
+        let limits = self.limits.of(manner);
+        let (bytes, turn) = self.read(&url, &mut response, limits, trace).await?;
         drop(response);
         if trace.keeps {
             trace.kept.clone_from(&bytes);
+        }
+        if manner == Manner::Picture {
+            return Ok(Answer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
@@ -184,11 +190,12 @@ impl Http {
         &self,
         url: &Url,
         response: &mut Response,
+        limits: BodyLimits,
         trace: &mut Trace,
     ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Failure> {
         trace.wire_bytes = 0;
         let encoding = joined(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
-        let mut decoding = Decoding::new(&encoding, self.limits.body)?;
+        let mut decoding = Decoding::new(&encoding, limits)?;
         decoding.announced(response.content_length())?;
         let mut turn = None;
         loop {

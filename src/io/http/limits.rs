@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::app::fetching::Manner;
+use crate::app::pictures::BYTES_MAX;
 use crate::io::body::BodyLimits;
 
 /// Time-outs and sizes (SPEC 0); tests inject smaller ones.
@@ -21,6 +23,18 @@ pub struct Limits {
     pub redirect_wait_max: Duration,
     /// Bodies.
     pub body: BodyLimits,
+}
+
+impl Limits {
+    /// Those of the body of what is asked for.
+    pub(super) fn of(&self, manner: Manner) -> BodyLimits {
+        if manner != Manner::Picture {
+            return self.body;
+        }
+        let most = |max: usize| max.min(BYTES_MAX);
+        let (wire_max, body_max) = (most(self.body.wire_max), most(self.body.body_max));
+        BodyLimits { wire_max, body_max, ..self.body }
+    }
 }
 
 impl Default for Limits {

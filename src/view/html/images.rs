@@ -18,6 +18,8 @@ pub(super) struct Picture {
     pub alt: String,
     /// The alternative text is part of the sentence (a smiley), no picture to be named as one.
     pub sign: bool,
+    /// Width and height as declared, in pixels.
+    pub declared: Option<(u32, u32)>,
 }
 
 /// The picture of an `img`; `None`: not worth a word (a counting pixel).
@@ -36,7 +38,12 @@ pub(super) fn picture(tag: &Tag, links: &Links) -> Option<Picture> {
     let class = tag.attribute("class").unwrap_or_default();
     let emoji = ["emoji", "smiley", "emoticon"].iter().any(|word| class.contains(word));
     let sign = !alt.is_empty() && (emoji || !alt.contains(|c: char| c.is_alphanumeric()));
-    (url.is_some() || !alt.is_empty()).then_some(Picture { url, alt, sign })
+    let side = |side: &str| {
+        let said = tag.attribute(side)?.trim();
+        said.strip_suffix("px").unwrap_or(said).parse::<u32>().ok()
+    };
+    let declared = side("width").zip(side("height"));
+    (url.is_some() || !alt.is_empty()).then_some(Picture { url, alt, sign, declared })
 }
 
 impl Picture {

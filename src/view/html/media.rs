@@ -32,7 +32,8 @@ impl Reader {
         let own = url.as_deref().filter(|_| !in_link);
         let link = own.and_then(|url| self.links.number(url));
         let image = url.and_then(|url| {
-            self.images.push(ImageTarget { url, alt: picture.alt.clone() });
+            let (alt, declared) = (picture.alt.clone(), picture.declared);
+            self.images.push(ImageTarget { url, alt, declared });
             u16::try_from(self.images.len()).ok()
         });
         self.flow.sign(&picture.label(), Role::Image, image, link);

@@ -1,0 +1,41 @@
+//! Pictures of entries: kept on disk within bounds, measured, decoded, and made ready for the terminal.
+//!
+//! Decoders read what strangers wrote: they run off the loop, within limits, and a panic of theirs is a sentence.
+
+mod decoding;
+mod drawing;
+mod shelf;
+
+pub use decoding::{PIXELS_MAX, measure};
+pub use drawing::draw;
+pub use shelf::Shelf;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::app::pictures::{PictureNews, PictureWish};
+
+/// Does what is wished of the pictures on a shelf.
+pub fn perform(wish: PictureWish, shelf: &Shelf) -> PictureNews {
+    match wish {
+        PictureWish::Find(url) => {
+            let found = shelf.find(&url).map(|bytes| guarded(|| measure(&bytes)));
+            PictureNews::Found(url, found)
+        }
+        PictureWish::Keep(url, bytes) => {
+            let measured = guarded(|| measure(&bytes));
+            let kept = measured.and_then(|size| shelf.keep(&url, &bytes).map(|()| size));
+            PictureNews::Found(url, Some(kept))
+        }
+        PictureWish::Draw(wanted) => {
+            let bytes = shelf.find(&wanted.url);
+            let gone = || "it is kept no longer · I twice fetches it again".to_owned();
+            let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
+            PictureNews::Drawn(wanted, drawn)
+        }
+    }
+}
+
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|_| Err("it is broken".to_owned()))
+}

@@ -1,0 +1,47 @@
+//! Pictures in a real terminal: sent once, placed by their number, and taken back.
+
+use super::*;
+
+#[test]
+fn a_picture_is_sent_to_kitty_once_and_taken_back() {
+    let home = tempfile::tempdir().unwrap();
+    let configuration = home.path().join("config.toml");
+    std::fs::write(&configuration, "[ui]\nimage_protocol = \"kitty\"\n").unwrap();
+    let configuration = configuration.to_str().unwrap();
+    let mut session = Session::start(&["--config", configuration, "demo"], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 31..69) > 3);
+    session.until_quiet();
+    session.press("/");
+    session.press("thirteen colours");
+    session.until_it_says("Two pictures");
+    session.press("\r");
+    session.until_quiet();
+    session.press("\r");
+    session.until_it_says("A striped lighthouse");
+    session.until_quiet();
+    assert!(!session.has_written("\x1b_G"), "off: no picture is fetched or sent");
+    session.press("I");
+    session.until_it_says("pictures on (kitty)");
+    // What was sent stands before the first placeholder.
+    for _ in 0..20 {
+        session.until_quiet();
+        if session.has_written("\u{10EEEE}") {
+            break;
+        }
+    }
+    assert!(session.has_written("a=T,U=1,f=32"), "{}", session.text());
+    let sent = |session: &Session| {
+        let written = String::from_utf8_lossy(&session.written).into_owned();
+        written.matches("a=T,U=1").count()
+    };
+    let before = sent(&session);
+    session.press("jjkk");
+    session.until_quiet();
+    assert_eq!(sent(&session), before, "scrolling sends nothing again");
+    assert!(!session.has_written("a=d"));
+    session.press("\x03");
+    assert!(session.ended().success());
+    let written = String::from_utf8_lossy(&session.written).into_owned();
+    assert_eq!(written.matches("a=d,d=I").count(), before, "each is taken back at the end");
+    session.given_back();
+}
