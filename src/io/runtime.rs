@@ -118,6 +118,23 @@ impl Runtime {
         true
     }
 
+    /// Waits for what happens next and takes what has happened by then, as the loop does between two frames. `false`:
+    /// the program is told to stop.
+    pub async fn until_next_frame(&mut self) -> bool {
+        let msg = self.next().await;
+        self.tell(msg).or(self.take_waiting()).is_none()
+    }
+
+    /// Takes the messages that wait.
+    fn take_waiting(&mut self) -> Option<Ending> {
+        let mut ending = None;
+        for _ in 0..MESSAGES_A_FRAME {
+            let Ok(msg) = self.messages.try_recv() else { break };
+            ending = ending.or(self.tell(msg));
+        }
+        ending
+    }
+
     /// Works with a screen until the reader quits.
     pub async fn on_screen(&mut self, terminal: &mut Terminal) -> Result<Ending, StartError> {
         let broken = |error: std::io::Error| {
@@ -146,10 +163,7 @@ impl Runtime {
             let began = clock::instant();
             let by_reader = msg.as_ref().is_some_and(is_by_reader);
             let mut ending = msg.and_then(|msg| self.tell(msg));
-            for _ in 0..MESSAGES_A_FRAME {
-                let Ok(msg) = self.messages.try_recv() else { break };
-                ending = ending.or(self.tell(msg));
-            }
+            ending = ending.or(self.take_waiting());
             while let Some(errand) = self.errands.pop_front() {
                 ending = ending.or(self.lend(terminal, errand).await.map_err(broken)?);
             }

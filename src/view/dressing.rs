@@ -1,6 +1,6 @@
 //! The last pass over what was drawn: each role gets the colours and accents of the theme.
 
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::app::appearance::Appearance;
@@ -12,26 +12,46 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let Some(theme) = appearance.theme() else { return };
     let styles = ThemeRole::ALL.map(|role| style(theme, role, appearance.colours));
     let bare = appearance.colours == Colours::None;
+    // Neighbours mostly have the same roles.
+    let mut last = Dress::of(Color::Reset, Color::Reset, &styles, bare);
     for cell in &mut buffer.content {
-        dress_cell(cell, &styles, bare);
+        if (cell.fg, cell.bg) != (last.ink, last.ground) {
+            last = Dress::of(cell.fg, cell.bg, &styles, bare);
+        }
+        (cell.fg, cell.bg) = (last.fg, last.bg);
+        cell.modifier.insert(last.accents);
     }
 }
 
-/// A cell's text role is its foreground, its row's role its background; any other colour is a picture's.
-fn dress_cell(cell: &mut Cell, styles: &[Style], bare: bool) {
-    let role = |colour: Color| {
-        let Color::Indexed(number) = colour else { return None };
-        styles.get(usize::from(number)).copied()
-    };
-    let own = |colour: Color| !bare && !matches!(colour, Color::Reset | Color::Indexed(_));
-    let (ink, ground) = (cell.fg, cell.bg);
-    let mut style = styles.first().copied().unwrap_or_default();
-    for role in [role(ink), role(ground)].into_iter().flatten() {
-        style = style.patch(role);
+/// What becomes of cells with these roles.
+struct Dress {
+    ink: Color,
+    ground: Color,
+    fg: Color,
+    bg: Color,
+    accents: Modifier,
+}
+
+impl Dress {
+    /// A cell's text role is its foreground, its row's role its background; any other colour is a picture's.
+    fn of(ink: Color, ground: Color, styles: &[Style], bare: bool) -> Self {
+        let role = |colour: Color| {
+            let Color::Indexed(number) = colour else { return None };
+            styles.get(usize::from(number)).copied()
+        };
+        let own = |colour: Color| !bare && !matches!(colour, Color::Reset | Color::Indexed(_));
+        let mut style = styles.first().copied().unwrap_or_default();
+        for role in [role(ink), role(ground)].into_iter().flatten() {
+            style = style.patch(role);
+        }
+        Self {
+            ink,
+            ground,
+            fg: if own(ink) { ink } else { style.fg.unwrap_or_default() },
+            bg: if own(ground) { ground } else { style.bg.unwrap_or_default() },
+            accents: style.add_modifier,
+        }
     }
-    cell.fg = if own(ink) { ink } else { style.fg.unwrap_or_default() };
-    cell.bg = if own(ground) { ground } else { style.bg.unwrap_or_default() };
-    cell.modifier.insert(style.add_modifier);
 }
 
 /// How a role is drawn with the colours there are.
@@ -87,6 +107,7 @@ const fn modifier(accent: Accent) -> Modifier {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::buffer::Cell;
     use ratatui::layout::Rect;
 
     use super::*;
