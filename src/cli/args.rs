@@ -302,6 +302,9 @@ pub(super) struct SetArgs {
     /// Do not keep the hours and days the publisher asks to skip
     #[arg(long, value_parser = ["on", "off"])]
     pub(super) ignore_skips: Option<String>,
+    /// Always show the full text of the pages its entries link to
+    #[arg(long, value_parser = ["on", "off"])]
+    pub(super) full_text: Option<String>,
     /// Call the feed by this title; an empty one: as the publisher does
     #[arg(long, value_name = "S")]
     pub(super) title: Option<String>,
@@ -323,6 +326,7 @@ impl SetArgs {
             &self.archives,
             &self.ignore_cache_lifetime,
             &self.ignore_skips,
+            &self.full_text,
             &self.title,
         ];
         self.tags.is_empty() && self.rules.is_empty() && words.into_iter().all(Option::is_none)

@@ -83,6 +83,7 @@ fn chosen(mut chosen: Chosen, args: &SetArgs, zone: &Zone) -> Result<Chosen, Str
     let on = |word: &Option<String>, before| word.as_ref().map_or(before, |word| word == "on");
     wishes.ignore_cache_lifetime = on(&args.ignore_cache_lifetime, wishes.ignore_cache_lifetime);
     wishes.ignore_skips = on(&args.ignore_skips, wishes.ignore_skips);
+    wishes.full_text = on(&args.full_text, wishes.full_text);
     if let Some(title) = &args.title {
         let title = title.trim();
         chosen.own_title = (!title.is_empty()).then(|| title.to_owned());
@@ -120,6 +121,7 @@ fn changes(before: &Chosen, after: &Chosen) -> Vec<String> {
             ("archives", wishes.archives.map_or("none", Adaptor::word).into()),
             ("ignore-cache-lifetime", switch(wishes.ignore_cache_lifetime)),
             ("ignore-skips", switch(wishes.ignore_skips)),
+            ("full-text", switch(wishes.full_text)),
         ]
     };
     let pairs = values(before).into_iter().zip(values(after));

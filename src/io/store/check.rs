@@ -43,6 +43,8 @@ impl Store {
                 health.findings.push(Finding { text: error.to_string(), repaired: false });
             }
         }
+        let rulings = self.check_rulings(repair)?.into_iter();
+        health.findings.extend(rulings.map(|(text, repaired)| Finding { text, repaired }));
         self.sync()?;
         Ok(health)
     }

@@ -80,6 +80,29 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
+    /// What is wrong with the records of rules and of what they hit, each as a sentence. With `repair` a record of hits
+    /// that cannot be read is removed.
+    pub(super) fn check_rulings(&self, repair: bool) -> Result<Vec<(String, bool)>, StoreError> {
+        let mut found = Vec::new();
+        let rules = self.about.get(RULES_KEY)?;
+        if rules.is_some_and(|bytes| codec::decode::<Vec<EntryRule>>(&bytes).is_err()) {
+            found.push(("the record of your rules is damaged; none is in force".to_owned(), false));
+        }
+        for pair in &self.rulings_tree {
+            let (key, bytes) = pair?;
+            let Err(why) = codec::decode_compressed::<BTreeSet<u32>>(&bytes) else { continue };
+            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
+            found.push((
+                format!("feed {feed}: what a rule of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"),
+                repair,
+            ));
+            if repair {
+                self.rulings_tree.remove(&key)?;
+            }
+        }
+        Ok(found)
+    }
+
     /// Writes the rules; from now on entries that arrive are judged by them.
     pub fn save_rules(&mut self, rules: &[EntryRule]) -> Result<(), StoreError> {
         self.about.insert(RULES_KEY, codec::encode(&rules)?)?;

@@ -279,7 +279,8 @@ fn settings_travel_in_opml() {
     let elsewhere = ["--archives", "internet-archive"];
     let switches = ["--ignore-cache-lifetime", "on", "--ignore-skips", "on", "--learn", "off"];
     let rules = ["--rule", "Mon-Fri 9:00-18:00 45m UTC", "--rule", "2h Europe/Berlin"];
-    program.run(&[all.as_slice(), &switches, &elsewhere, &rules].concat()).with(0);
+    let texts = ["--full-text", "on"];
+    program.run(&[all.as_slice(), &switches, &elsewhere, &rules, &texts].concat()).with(0);
     let exported = program.run(&["export", "-"]).with(0).out;
     for words in [
         "pace=\"more\"",
@@ -289,6 +290,7 @@ fn settings_travel_in_opml() {
         "archives=\"internet-archive\"",
         "ignore-cache-lifetime=\"on\"",
         "ignore-skips=\"on\"",
+        "full-text=\"on\"",
         "learn=\"off\"",
         "rules=\"Mon-Fri 9:00-18:00 45m UTC; 2h Europe/Berlin\"",
     ] {

@@ -125,6 +125,27 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
 }
 
 #[test]
+fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
+    use backissue::filters::EntryRule;
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let rule = EntryRule { id: 1, title: "Entry".into(), ..EntryRule::default() };
+    store.save_rules(&[rule]).unwrap();
+    commit(&mut store, 1, (1..=3).map(|id| entry(id, "a text")).collect());
+    assert_eq!(listed(&mut store, Show::Hidden).len(), 3);
+    drop(store);
+    plant(folder.path(), "rulings", flip);
+    let mut store = open(&folder);
+    for (repair, repaired) in [(false, false), (true, true)] {
+        let found = sentences(&mut store, repair);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].0.contains("what a rule of yours hit") && found[0].1 == repaired);
+    }
+    assert_eq!(sentences(&mut store, false), []);
+    assert_eq!(listed(&mut store, Show::Hidden).len(), 3, "what it did stays done");
+}
+
+#[test]
 fn a_newer_schema_is_refused_and_left_as_it_is() {
     let folder = filled();
     plant(folder.path(), "about", |bytes| bytes[0] = 200);
