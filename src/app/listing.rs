@@ -12,7 +12,7 @@ use super::gap_rows::GapMark;
 use crate::history::{EntryKey, FeedKey, Flags, GapKey};
 use crate::search::Matching;
 
-/// Rows that are in memory at most.
+/// Rows that are in memory, where the screen is not higher.
 pub const WINDOW_ROWS: usize = 240;
 /// Lines of a gap: what is missing, why, and what happens next.
 pub const GAP_LINES: usize = 3;
@@ -22,6 +22,8 @@ const WINDOW_MARGIN: usize = 60;
 const WINDOW_STEP: usize = 40;
 /// The fewest rows that are asked for, whatever the height of the screen.
 const SIGHT_ROWS_MIN: usize = 24;
+/// The most rows that are given at once: some screens are higher than the window.
+pub const ROWS_AT_ONCE_MAX: usize = 2000;
 
 /// Which entries a list holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +160,7 @@ pub struct RowsWanted {
     pub date: Option<DateTime<Utc>>,
     /// First row wanted.
     pub offset: usize,
-    /// Rows wanted; [`WINDOW_ROWS`] at most.
+    /// Rows wanted; [`ROWS_AT_ONCE_MAX`] at most.
     pub rows: usize,
     /// Find the next entry of a kind from a place on, and answer with the rows around it.
     pub seek: Option<Seek>,
@@ -300,11 +302,13 @@ impl Listing {
             return None;
         }
         let end = self.offset.saturating_add(self.rows.len());
-        let sight = self.top..self.top.saturating_add(height).min(self.total);
+        let height = height.min(ROWS_AT_ONCE_MAX / 2);
+        let top = self.top.max(self.selected.saturating_sub(height));
+        let sight = top..top.saturating_add(height).min(self.total);
         if sight.start < self.offset || sight.end > end {
             // Day headings move what is in sight by a few rows.
             let (above, rows) = (height / 4, sight_rows(height).saturating_add(height / 4));
-            return Some(RowsWanted::at(self.number, self.top.saturating_sub(above), rows));
+            return Some(RowsWanted::at(self.number, top.saturating_sub(above), rows));
         }
         let from = self.selected.saturating_sub(WINDOW_MARGIN);
         let to = self.selected.saturating_add(WINDOW_MARGIN).min(self.total);
@@ -312,8 +316,9 @@ impl Listing {
             return None;
         }
         let window = self.selected.saturating_sub(WINDOW_ROWS / 2);
-        let from = window.max(self.offset.saturating_sub(WINDOW_STEP));
-        let to = window.saturating_add(WINDOW_ROWS).min(end.saturating_add(WINDOW_STEP));
+        let from = window.min(sight.start).max(self.offset.saturating_sub(WINDOW_STEP));
+        let to = window.saturating_add(WINDOW_ROWS).max(sight.end);
+        let to = to.min(end.saturating_add(WINDOW_STEP));
         Some(RowsWanted::at(self.number, from, to.saturating_sub(from)))
     }
 

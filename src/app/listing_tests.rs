@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use super::listing::{Listing, Row, RowKey, RowsLoaded};
+use super::listing::{Listing, ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
 use crate::history::{EntryKey, FeedKey, Flags};
 
 fn row(seq: u32, day: i64) -> Row {
@@ -52,6 +52,38 @@ fn rows_in_sight_are_asked_for_first_and_the_others_bit_by_bit_before_the_edge_i
     assert_eq!(list.wanted(40).map(|wanted| (wanted.offset, wanted.rows)), Some((390, 210)));
     list.waiting = true;
     assert_eq!(list.wanted(40), None);
+}
+
+/// Answers as the store does.
+fn answered(list: &mut Listing, all: &[Row], wanted: &RowsWanted) {
+    let count = wanted.rows.min(ROWS_AT_ONCE_MAX);
+    list.offset = wanted.offset.min(all.len().saturating_sub(count));
+    list.rows = all.iter().skip(list.offset).take(count).cloned().collect();
+}
+
+#[test]
+fn asking_ends_with_all_rows_in_sight_at_any_place_of_any_list_on_any_screen() {
+    let all = listing(3000).rows;
+    for total in [1, 23, 24, 240, 241, 700, 3000] {
+        let all = &all[..total];
+        for height in [0, 1, 11, 50, 239, 240, 241, 300, 1500, 60_000] {
+            let mut list = Listing { total, ..Listing::default() };
+            for selected in [0, total / 3, total / 2, total - 1, 0] {
+                list.selected = selected;
+                list.keep_in_sight(height.max(1), Tz::UTC);
+                let mut asked = 0;
+                while let Some(wanted) = list.wanted(height) {
+                    answered(&mut list, all, &wanted);
+                    asked += 1;
+                    assert!(asked < 12, "{total} {height} {selected}");
+                }
+                let height = height.min(ROWS_AT_ONCE_MAX / 2);
+                let top = list.top.max(selected.saturating_sub(height));
+                let there = (top..total.min(top + height)).all(|place| list.row(place).is_some());
+                assert!(there, "{total} {height} {selected}");
+            }
+        }
+    }
 }
 
 #[test]

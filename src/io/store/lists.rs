@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::open::{Store, StoreError};
 use crate::app::gap_rows::GapMark;
 use crate::app::listing::{
-    ListQuery, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show, WINDOW_ROWS,
+    ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show,
 };
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 
@@ -24,7 +24,7 @@ impl Store {
                 wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
             }
         };
-        let count = wanted.rows.min(WINDOW_ROWS);
+        let count = wanted.rows.min(ROWS_AT_ONCE_MAX);
         let wish = found.map_or(wanted.offset, |place| place.saturating_sub(count / 2));
         let offset = wish.min(self.order.len().saturating_sub(count));
         let keys: Vec<RowKey> = self.order.iter().skip(offset).take(count).copied().collect();
