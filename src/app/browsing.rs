@@ -33,13 +33,9 @@ pub fn go_to(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect> 
     // The newest row that is not newer than the end of the stretch; oldest first, the first of the stretch.
     let date = if list.order == RowOrder::OldestFirst { from } else { until };
     list.waiting = true;
-    let (number, asked) = (list.number, Some(list.selected));
+    let number = list.number;
     let rows = rows_around(model.screen.viewport.entries_rows.into());
-    vec![Effect::LoadRows(RowsWanted {
-        date: Some(date),
-        asked,
-        ..RowsWanted::at(number, 0, rows)
-    })]
+    vec![Effect::LoadRows(RowsWanted { date: Some(date), ..RowsWanted::at(number, 0, rows) })]
 }
 
 /// The first and the last second of what was typed, in the reader's zone.

@@ -231,6 +231,8 @@ pub struct RowsLoaded {
     pub asked: Option<usize>,
     /// It answers a look for an entry of a kind.
     pub seek: bool,
+    /// It answers a look for a date: the row that was found is gone to.
+    pub dated: bool,
     /// Entries of the whole list that were opened, if it was built anew from the beginning.
     pub opened: Option<usize>,
 }
@@ -284,6 +286,9 @@ impl Listing {
             let moved = |place: usize| place.saturating_add(found).saturating_sub(asked);
             self.selected = moved(self.selected);
             self.top = moved(self.top);
+        }
+        if let Some(found) = loaded.found.filter(|_| loaded.dated) {
+            self.selected = found;
         }
         self.total = loaded.total;
         self.opened = loaded.opened.unwrap_or(self.opened);

@@ -108,6 +108,7 @@ fn the_screen_stays_still_under_the_selection_when_entries_arrive_above_it() {
         found: Some(11),
         asked: Some(6),
         seek: false,
+        dated: false,
         opened: None,
     });
     assert_eq!((list.selected, list.top), (11, 9));
@@ -125,6 +126,7 @@ fn a_list_that_shrank_keeps_a_valid_selection() {
         found: None,
         asked: None,
         seek: false,
+        dated: false,
         opened: None,
     });
     assert_eq!(list.selected, 2);

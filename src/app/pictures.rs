@@ -146,7 +146,7 @@ pub fn switch(model: &mut Model, on: bool) {
         model.pictures.standings.retain(|_, standing| !matches!(standing, Standing::Failed(_)));
     } else {
         give_up_waiting(model);
-        (model.pictures.drawings, model.pictures.drawing) = (Vec::new(), None);
+        model.pictures.drawings = Vec::new();
     }
 }
 
@@ -154,7 +154,7 @@ pub fn switch(model: &mut Model, on: bool) {
 pub fn shown_by(model: &mut Model, graphics: Graphics) {
     if model.pictures.graphics != graphics {
         model.pictures.graphics = graphics;
-        (model.pictures.drawings, model.pictures.drawing) = (Vec::new(), None);
+        model.pictures.drawings = Vec::new();
     }
 }
 
@@ -168,7 +168,7 @@ pub fn follow(model: &mut Model) -> Vec<Effect> {
         if standings.len() > STANDINGS_MAX {
             standings.retain(|_, standing| *standing == Standing::Asked);
         }
-        (model.pictures.entry, model.pictures.drawing) = (open, None);
+        model.pictures.entry = open;
         model.pictures.drawings.clear();
     }
     picture_places::arrange(model, shown);
@@ -264,11 +264,12 @@ pub fn told(model: &mut Model, now: DateTime<Utc>, news: PictureNews) -> Vec<Eff
 }
 
 fn drawn_as_wanted(model: &mut Model, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
-    // What was wanted before pictures were switched off, or for another entry, is wanted no longer.
-    if model.pictures.drawing.as_ref() != Some(wanted) {
+    // One is made at a time, also where the reader goes on faster than that.
+    model.pictures.drawing = None;
+    let pictures = &model.pictures;
+    if pictures.entry.is_none() || wanted.graphics != pictures.graphics {
         return;
     }
-    model.pictures.drawing = None;
     match drawn {
         Ok(drawing) => {
             model.pictures.drawings.push((wanted.clone(), Arc::new(drawing)));

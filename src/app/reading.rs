@@ -259,7 +259,8 @@ pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) ->
     };
     let then = if due { model.screen.then.take() } else { None };
     let mut effects = walking::settle(model);
-    if std::mem::take(&mut model.screen.list.stale) && !model.screen.list.waiting {
+    if model.screen.list.stale && !model.screen.list.waiting {
+        model.screen.list.stale = false;
         effects.extend(walking::refresh_list(model, now));
     }
     effects.extend(match (then, found) {

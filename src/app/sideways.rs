@@ -197,7 +197,10 @@ mod tests {
             for window in &seen {
                 prop_assert!(window.width() <= columns.max(6).max(line.text().width().min(columns.max(6))));
             }
-            for (_, grapheme, ..) in placed(&line.spans) {
+            // What does not fit between the two signs at the edges is seen nowhere: signs joined to one of many cells.
+            let room = columns.max(6) - "> ‹›".width();
+            let fitting = placed(&line.spans).map(|(_, grapheme, ..)| grapheme);
+            for grapheme in fitting.filter(|grapheme| grapheme.width() <= room) {
                 prop_assert!(seen.iter().any(|window| window.contains(grapheme)), "{grapheme:?}");
             }
         }

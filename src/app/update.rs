@@ -213,6 +213,7 @@ fn absorbed(
 pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = walking::open_list(model, now);
     model.screen.today_since = Some(feeds_pane::day_start(now, model.zone));
+    effects.push(Effect::BackUp(day_of(now, model.zone)));
     effects.extend(marking::counting(model, now));
     effects.extend(saving::counting(model, now));
     effects

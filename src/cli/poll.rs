@@ -56,7 +56,7 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
             Err(Failure::new("interrupted; what had been polled is saved"))
         }
     })?;
-    upkeep.after_poll(options)?;
+    upkeep.at_the_end(options)?;
     Ok(done)
 }
 

@@ -46,24 +46,9 @@ impl Upkeep {
         Ok(Self { compaction: store.is_worth_compacting()?, texts_max })
     }
 
-    /// Does what is due.
+    /// Does what is due, the backup of the day before anything is dropped: a session without a screen has made none, and
+    /// a short one may have interrupted it.
     pub(super) fn at_the_end(self, options: &Options) -> Result<(), Failure> {
-        if let Some(max) = self.texts_max {
-            let shed = session::store(options)?.shed_texts(max)?;
-            if shed.entries > 0 {
-                console::tell(&format!(
-                    "texts of {} entries, the oldest read ones without a star, were dropped: there were {} MB, and [history] texts_mb is {}",
-                    shed.entries,
-                    shed.before / (1024 * 1024),
-                    max / (1024 * 1024)
-                ));
-            }
-        }
-        if self.compaction { compact(session::store(options)?) } else { Ok(()) }
-    }
-
-    /// Does what is due after a poll without a screen, and makes the backup of the day, for those who never see one.
-    pub(super) fn after_poll(self, options: &Options) -> Result<(), Failure> {
         let today = day_of(clock::precise_now(), clock::zone());
         if backup_is_due(&session::data_dir(options)?, today) {
             let made = session::store(options)?.back_up_daily(today);
@@ -71,6 +56,18 @@ impl Upkeep {
                 console::tell(&format!("no backup was made today: {error}"));
             }
         }
-        self.at_the_end(options)
+        if let Some(max) = self.texts_max {
+            match session::store(options)?.shed_texts(max) {
+                Err(error) => console::tell(&format!("no texts were dropped: {error}")),
+                Ok(shed) if shed.entries > 0 => console::tell(&format!(
+                    "texts of {} entries, the oldest read ones without a star, were dropped: there were {} MB, and [history] texts_mb is {}",
+                    shed.entries,
+                    shed.before / (1024 * 1024),
+                    max / (1024 * 1024)
+                )),
+                Ok(_) => {}
+            }
+        }
+        if self.compaction { compact(session::store(options)?) } else { Ok(()) }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Stands in place of a content hash where the text was lost: any copy brings it back.
+/// Stands in place of a content hash where the text was lost: the next copy that wins brings it back.
 pub const TEXT_LOST: u64 = 0;
 
 /// What lists and counters need to know of an entry without reading it.

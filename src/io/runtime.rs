@@ -130,7 +130,11 @@ impl Runtime {
         let mut ending = None;
         for _ in 0..MESSAGES_A_FRAME {
             let Ok(msg) = self.messages.try_recv() else { break };
-            ending = ending.or(self.tell(msg));
+            match self.tell(msg) {
+                // Who stops the program wants it to end now.
+                Some(Ending::Stop) => return Some(Ending::Stop),
+                next => ending = ending.or(next),
+            }
         }
         ending
     }
@@ -163,7 +167,8 @@ impl Runtime {
             let began = clock::instant();
             let by_reader = msg.as_ref().is_some_and(is_by_reader);
             let mut ending = msg.and_then(|msg| self.tell(msg));
-            ending = ending.or(self.take_waiting());
+            let waiting = self.take_waiting();
+            ending = waiting.filter(|waiting| *waiting == Ending::Stop).or(ending).or(waiting);
             while let Some(errand) = self.errands.pop_front() {
                 ending = ending.or(self.lend(terminal, errand).await.map_err(broken)?);
             }

@@ -4,8 +4,8 @@ use backissue::app::effect::Effect;
 use backissue::app::key::{Code, Key};
 use backissue::app::listing::RowsLoaded;
 use backissue::app::msg::{LoadedEntry, Msg};
-use backissue::app::update::update;
-use backissue::app::walking::refresh_list;
+use backissue::app::update::{begin, update};
+use backissue::app::walking::{open_list, refresh_list};
 use backissue::feed::Entry;
 use backissue::history::rank::Position;
 use backissue::history::{Flags, KeptEntry, Rank};
@@ -24,7 +24,8 @@ fn refreshing() -> (World, Msg) {
     let found = wanted.around.and_then(|key| list.rows.iter().position(|row| row.key == key));
     let (rows, total) = (list.rows.clone(), list.total);
     let (list, asked, opened) = (wanted.list, wanted.asked, None);
-    let loaded = RowsLoaded { list, total, offset: 0, rows, found, asked, seek: false, opened };
+    let (seek, dated) = (false, false);
+    let loaded = RowsLoaded { list, total, offset: 0, rows, found, asked, seek, dated, opened };
     (world, Msg::RowsLoaded(loaded))
 }
 
@@ -88,4 +89,28 @@ fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_fi
     assert_eq!(reader.and_then(|reader| reader.entry.kept.title.as_deref()), Some("Hive 299"));
     let rows = world.model.screen.list.rows.len();
     assert!(rows < 300, "{rows} are not all of them");
+}
+
+#[test]
+fn what_changed_while_a_list_was_read_in_parts_is_shown_when_it_is_there() {
+    let ids: Vec<String> = (0..300).map(|number| format!("Hive {number}")).collect();
+    let items = (1_u32..).zip(&ids).map(|(hours, id)| (id.as_str(), id.as_str(), hours.into(), ""));
+    let hives = rss("Hives", &items.collect::<Vec<_>>());
+    let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
+    // A poll is done before the first rows of the list have come.
+    let asked = open_list(&mut world.model, start());
+    world.model.screen.list.stale = true;
+    world.perform(asked);
+    let list = &world.model.screen.list;
+    assert!(!list.stale && !list.waiting, "it was built anew");
+    let asked = update(&mut world.model, start(), Msg::Tick);
+    assert!(!asked.iter().any(|effect| matches!(effect, Effect::LoadRows(_))), "{asked:?}");
+}
+
+#[test]
+fn a_backup_is_asked_for_when_the_screen_begins() {
+    let mut world = World::new(120, 36);
+    let asked = begin(&mut world.model, start());
+    let backups = asked.iter().filter(|effect| matches!(effect, Effect::BackUp(_)));
+    assert_eq!(backups.count(), 1);
 }

@@ -115,6 +115,7 @@ fn late_rows_of_an_earlier_key_are_dropped() {
         found: None,
         asked: None,
         seek: false,
+        dated: false,
         opened: None,
     };
     world.tell(Msg::RowsLoaded(late));

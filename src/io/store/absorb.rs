@@ -7,7 +7,8 @@ use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
 use super::commit::transaction_failed;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry};
 
 /// Entries written at once.

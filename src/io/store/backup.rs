@@ -13,8 +13,9 @@ use flate2::write::GzEncoder;
 use sled::Db;
 
 use super::compact::tree_names;
+use super::error::StoreError;
 use super::fresh::{FreshStore, mend_swap};
-use super::open::{Store, StoreError, lock};
+use super::open::{Store, lock};
 use super::schema::SCHEMA;
 
 /// The first line of the unpacked file; the number is the version of this form.

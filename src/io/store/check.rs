@@ -3,7 +3,8 @@
 use sled::Batch;
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes, feed_of};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes, feed_of};
 use crate::history::{Counters, EntryKey, FeedKey};
 
 /// What a check found.

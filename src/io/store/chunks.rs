@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use sled::{Batch, Tree};
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes, feed_of};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes, feed_of};
 use super::shown::Shown;
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
@@ -183,8 +184,9 @@ impl Store {
         let mut batch = Batch::default();
         let mut current: Option<(u32, BodyChunk)> = None;
         for seq in seqs {
-            let open = |chunk| self.body_chunk(feed, chunk);
-            let texts = opened(&mut current, &mut batch, feed, seq / BODIES, open)?;
+            // A damaged record is told by the check and left alone.
+            let Ok(there) = self.body_chunk(feed, seq / BODIES) else { continue };
+            let texts = opened(&mut current, &mut batch, feed, seq / BODIES, |_| Ok(there))?;
             let Some(text) = texts.get_mut(slot(seq, BODIES)) else { continue };
             match text {
                 BodySlot::Here(_) => {}

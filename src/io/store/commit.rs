@@ -6,7 +6,8 @@ use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use super::ruling::NewHits;
 use crate::app::msg::Marked;
 use crate::app::poll_log::{POLL_LOG_LINES, PollLogEntry};

@@ -2,8 +2,9 @@
 
 use sled::Db;
 
+use super::error::StoreError;
 use super::fresh::FreshStore;
-use super::open::{Store, StoreError};
+use super::open::Store;
 
 /// Name of the size on disk after the last compaction.
 const COMPACT_KEY: &[u8] = b"compact_bytes";

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use chrono::{Datelike, NaiveDate};
 
 use super::backup::{BackupSource, Extent};
-use super::open::StoreError;
+use super::error::StoreError;
 
 /// Their folder.
 const FOLDER: &str = "backups";
@@ -33,17 +33,23 @@ pub(super) struct Daily {
     bytes: u64,
 }
 
-/// The backups in a data folder, newest first.
-pub(super) fn found(data: &Path) -> Vec<Daily> {
+/// The backups in a data folder.
+fn found(data: &Path) -> Vec<Daily> {
     let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
-    let mut found: Vec<Daily> = files
-        .filter_map(|file| {
-            let name = file.file_name();
-            let day = name.to_str()?.strip_suffix(ENDING)?.parse().ok()?;
-            Some(Daily { day, path: file.path(), bytes: file.metadata().ok()?.len() })
-        })
-        .collect();
-    found.sort_by_key(|daily| std::cmp::Reverse(daily.day));
+    let daily = |file: fs::DirEntry| {
+        let name = file.file_name();
+        let day = name.to_str()?.strip_suffix(ENDING)?.parse().ok()?;
+        Some(Daily { day, path: file.path(), bytes: file.metadata().ok()?.len() })
+    };
+    files.filter_map(daily).collect()
+}
+
+/// The backups in a data folder, newest first. Those of days that are still to come were made by a wrong clock; nobody
+/// knows how old they are.
+pub(super) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
+    let mut found = found(data);
+    let tomorrow = today.succ_opt().unwrap_or(today);
+    found.sort_by_key(|daily| (daily.day > tomorrow, std::cmp::Reverse(daily.day)));
     found
 }
 
@@ -52,9 +58,9 @@ pub(super) fn is_any(data: &Path) -> bool {
     !found(data).is_empty()
 }
 
-/// Whether there is none of this day. A clock that was set back does not ask for more.
+/// Whether there is none of this day.
 pub fn backup_is_due(data: &Path, today: NaiveDate) -> bool {
-    found(data).first().is_none_or(|newest| newest.day < today)
+    found(data).iter().all(|daily| daily.day != today)
 }
 
 /// Writes the backup of a day and removes those worn out. It is whole or not there; `goes_on` may interrupt it.
@@ -74,7 +80,7 @@ pub(super) fn write(
     file.flush().and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
     let path = folder(data).join(format!("{today}{ENDING}"));
     file.persist(path).map_err(|error| cannot(error.error))?;
-    for worn_out in worn_out(&found(data)) {
+    for worn_out in worn_out(&newest_first(data, today)) {
         fs::remove_file(&worn_out.path).map_err(cannot)?;
     }
     Ok(())

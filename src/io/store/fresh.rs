@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sled::{Batch, Db, Mode, Tree};
 
-use super::open::StoreError;
+use super::error::StoreError;
 
 /// The store in the data folder.
 const STORE: &str = "store";

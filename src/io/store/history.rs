@@ -3,7 +3,8 @@
 use sled::Batch;
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use crate::app::msg::Marked;
 use crate::history::{EntryKey, FeedKey, HistoryRecord, Node, Nodes, complete};
 

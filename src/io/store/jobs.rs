@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 
-use super::open::{Store, StoreError};
+use super::error::StoreError;
+use super::open::Store;
 use crate::app::command_line::CommandLine;
 use crate::app::full_text::FullText;
 use crate::app::listing::RowsWanted;
@@ -40,6 +41,8 @@ pub enum Job {
     Mark { keys: Vec<EntryKey>, flag: Flag, value: bool },
     /// A mark on all entries of the open list, by its number; answered by [`Msg::Marked`].
     MarkList { list: u64, flag: Flag, value: bool },
+    /// The same once it is known which entries those are.
+    MarkListed { keys: Vec<EntryKey>, flag: Flag, value: bool },
     /// Rows of the open list; answered by [`Msg::RowsLoaded`].
     Rows(RowsWanted),
     /// One entry with its text; answered by [`Msg::EntryLoaded`].
@@ -127,6 +130,7 @@ impl Concerns {
             | Job::Restore(..)
             | Job::Mark { .. }
             | Job::MarkList { .. }
+            | Job::MarkListed { .. }
             | Job::Polls(_)
             | Job::CountToday(_)
             | Job::SavePlace(..)
@@ -211,6 +215,9 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
         }
         Job::MarkList { list, flag, value } => {
             let keys = store.listed(list);
+            perform(store, Job::MarkListed { keys, flag, value })?
+        }
+        Job::MarkListed { keys, flag, value } => {
             let marked = store.mark(&keys, flag, value)?;
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }

@@ -15,8 +15,9 @@ use chrono::NaiveDate;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::daily;
+use super::error::StoreError;
 use super::jobs::{Concerns, Job, perform};
-use super::open::{Store, StoreError};
+use super::open::Store;
 use crate::app::msg::{HistoryNews, Msg};
 use crate::history::FeedKey;
 use crate::io::search::Indexer;
@@ -168,6 +169,10 @@ impl<'a> Keeping<'a> {
             self.back_up(today);
         } else if matches!(job, Job::Stop) {
             self.stopping = true;
+        } else if let Job::MarkList { list, flag, value } = job {
+            // Another list may be open by the time it is written.
+            let keys = self.store.listed(list);
+            self.writes.push_back(Job::MarkListed { keys, flag, value });
         } else if !job.is_read() {
             self.writes.push_back(job);
         } else if let Some(answer) = guarded(&mut self.store, job) {

@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::open::{Store, StoreError};
+use super::error::StoreError;
+use super::open::Store;
 use crate::app::gap_rows::GapMark;
 use crate::app::listing::{
     ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show,
@@ -34,7 +35,18 @@ impl Store {
             Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
             Some(_) | None => None,
         };
-        Ok(RowsLoaded { list, total, offset, rows, found, asked: wanted.asked, seek, opened })
+        let dated = wanted.date.is_some();
+        Ok(RowsLoaded {
+            list,
+            total,
+            offset,
+            rows,
+            found,
+            asked: wanted.asked,
+            seek,
+            dated,
+            opened,
+        })
     }
 
     /// The entries of the open list, as it was built last; none if another list was opened meanwhile.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::open::{Store, StoreError};
+use super::error::StoreError;
+use super::open::Store;
 use crate::app::msg::LoadedEntry;
 use crate::history::{EntryKey, FeedKey};
 

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use sled::{Db, Mode, Tree};
 
-use super::super::codec::{self, CodecError};
+use super::super::codec;
 use super::super::search::IndexShelf;
 use super::super::terminal::quietly;
+use super::error::{StoreError, one_line};
 use super::ruling::Rulings;
 use super::shown::ShownEntries;
 use super::syncing::Syncer;
@@ -34,86 +35,10 @@ const LAST_FEED_KEY: &[u8] = b"last_feed";
 const TRIES: u32 = 100;
 /// So is our own lock on the folder.
 const LOCK_TRIES: u32 = 10;
+/// Before files at which sled panicked are tried once more.
+const PANIC_PAUSE: Duration = Duration::from_millis(200);
 /// And so long apart.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
-
-/// Why the store cannot be used. Each prints as one sentence that says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Another process owns it.
-    #[error(
-        "the store in {folder} is in use by another backissue{}; close that one, or choose another folder with --data-dir",
-        .process.map(|id| format!(" (process {id})")).unwrap_or_default()
-    )]
-    InUse {
-        /// The data folder.
-        folder: PathBuf,
-        /// The owner's process id, if it could be read.
-        process: Option<u32>,
-    },
-    /// The folder cannot be made or used.
-    #[error("the data folder {folder} cannot be used: {why}; choose another one with --data-dir")]
-    Folder {
-        /// The data folder.
-        folder: PathBuf,
-        /// What the system says.
-        why: String,
-    },
-    /// A newer program wrote it.
-    #[error(
-        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {}); use that program, or another --data-dir",
-        schema::SCHEMA
-    )]
-    Newer {
-        /// The data folder.
-        folder: PathBuf,
-        /// The schema found.
-        found: u8,
-    },
-    /// sled cannot open its files.
-    #[error(
-        "the store in {folder} cannot be opened ({why}); move the folder aside and import your last OPML export"
-    )]
-    Unreadable {
-        /// The data folder.
-        folder: PathBuf,
-        /// What sled says.
-        why: String,
-        /// The files are damaged; else the system does not let us have them.
-        damaged: bool,
-    },
-    /// A record is damaged.
-    #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
-    Damaged {
-        /// Which record.
-        what: String,
-        /// What is wrong with it.
-        why: CodecError,
-    },
-    /// The search index cannot be read; a sentence.
-    #[error("{0}")]
-    Search(String),
-    /// A backup cannot be written or read; the rest of a sentence.
-    #[error("the backup cannot be used: {0}")]
-    Backup(String),
-    /// Reading or writing failed.
-    #[error(
-        "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
-    )]
-    Failed(String),
-}
-
-impl From<sled::Error> for StoreError {
-    fn from(error: sled::Error) -> Self {
-        Self::Failed(one_line(&error.to_string()))
-    }
-}
-
-impl From<CodecError> for StoreError {
-    fn from(why: CodecError) -> Self {
-        Self::Damaged { what: "a record".into(), why }
-    }
-}
 
 /// The open store. Its owner is one thread; see [`super::Keeper`].
 #[derive(Debug)]
@@ -186,19 +111,36 @@ impl Store {
             why: why.into(),
             damaged: true,
         };
-        let mut store =
-            quietly(|| catch_unwind(AssertUnwindSafe(|| Self::open_files(&files, lock))))
-                .map_err(|_| damaged("its files are damaged"))?
-                .map_err(|error| unopened(folder, &error))?;
+        let mut tries = 0;
+        let mut store = loop {
+            let lock = lock.try_clone().map_err(cannot)?;
+            match guarded(|| Self::open_files(&files, lock)) {
+                Ok(opened) => break opened.map_err(|error| unopened(folder, &error))?,
+                // sled also panics where the system refuses it a thread: that passes.
+                Err(()) if tries == 0 => std::thread::sleep(PANIC_PAUSE),
+                Err(()) => return Err(damaged("its files are damaged")),
+            }
+            tries += 1;
+        };
         store.data = folder.into();
         if had_records && store.about.is_empty() {
             return Err(damaged("its records are gone"));
         }
-        store.bring_up_to_date(folder, &schema::MIGRATIONS)?;
-        store.note_lost_texts()?;
-        store.forget_ended()?;
-        store.read_rulings()?;
-        Ok(store)
+        // sled reads much of its files only now.
+        match guarded(|| store.make_ready(folder)) {
+            Ok(Ok(())) => Ok(store),
+            Ok(Err(StoreError::Corrupted(why))) => Err(damaged(&why)),
+            Ok(Err(error)) => Err(error),
+            Err(()) => Err(damaged("its files are damaged")),
+        }
+    }
+
+    /// What is done and read before anything else.
+    fn make_ready(&mut self, folder: &Path) -> Result<(), StoreError> {
+        self.bring_up_to_date(folder, &schema::MIGRATIONS)?;
+        self.note_lost_texts()?;
+        self.forget_ended()?;
+        self.read_rulings()
     }
 
     fn open_files(files: &Path, lock: File) -> Result<Self, sled::Error> {
@@ -345,6 +287,11 @@ fn has_records(log: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > SEGMENT_BYTES)
 }
 
+/// Does what sled may panic at; `Err`: it did.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, ()> {
+    quietly(|| catch_unwind(AssertUnwindSafe(work))).map_err(|_| ())
+}
+
 /// Why sled did not open its files.
 fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
     let damaged = match error {
@@ -354,8 +301,9 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
         sled::Error::Io(error) => {
             matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
         }
+        // Files of another version of sled, say: they may be sound.
+        sled::Error::Unsupported(_) => false,
         sled::Error::CollectionNotFound(_)
-        | sled::Error::Unsupported(_)
         | sled::Error::ReportableBug(_)
         | sled::Error::Corruption { .. } => true,
     };
@@ -410,11 +358,6 @@ pub(super) const fn feed_bytes(feed: FeedKey) -> [u8; 4] {
 /// Reads [`feed_bytes`] back.
 pub(super) fn feed_of(key: &[u8]) -> Option<FeedKey> {
     key.first_chunk().map(|bytes| FeedKey(u32::from_be_bytes(*bytes)))
-}
-
-/// System messages may run over lines; ours are one sentence.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

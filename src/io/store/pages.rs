@@ -1,7 +1,8 @@
 //! The pages that entries link to, compressed, a record each.
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use crate::app::full_text::FullText;
 use crate::history::EntryKey;
 

@@ -1,7 +1,8 @@
 //! Where the reader was in texts: one small record a feed, the entries left last at its end.
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use crate::app::placing::TextPlace;
 use crate::history::{EntryKey, FeedKey};
 

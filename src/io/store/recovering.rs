@@ -7,7 +7,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::backup::TEXTS_LOST;
 use super::daily::{self, Daily};
-use super::open::{Store, StoreError, feed_of};
+use super::error::StoreError;
+use super::open::{Store, feed_of};
 use crate::app::subscription::Validators;
 use crate::history::{EntryKey, FeedKey, TEXT_LOST};
 
@@ -24,8 +25,11 @@ impl Store {
         };
         let StoreError::Unreadable { why, damaged: true, .. } = &error else { return Err(error) };
         let aside = format!("store-damaged-{}", now.format("%Y%m%d-%H%M%S%.3f"));
-        for backup in daily::found(data) {
-            if let Ok(store) = Self::made_from(&backup, data, &aside) {
+        for backup in daily::newest_first(data, now.date_naive()) {
+            if Self::put_in_place(&backup, data, &aside).is_ok() {
+                // What was indexed before says nothing about these entries; it can be made anew at any time.
+                crate::io::search::SearchIndex::make_anew(data).ok();
+                let store = Self::open(data)?;
                 let feeds = match store.subscriptions()?.len() {
                     1 => "1 subscription".to_owned(),
                     feeds => format!("{feeds} subscriptions"),
@@ -41,14 +45,10 @@ impl Store {
         Err(error)
     }
 
-    fn made_from(backup: &Daily, data: &Path, aside: &str) -> Result<Self, StoreError> {
+    fn put_in_place(backup: &Daily, data: &Path, aside: &str) -> Result<(), StoreError> {
         let file = File::open(&backup.path);
         let file = file.map_err(|error| StoreError::Backup(error.to_string()))?;
-        Self::restore_backup(data, file, aside)?;
-        // What was indexed before says nothing about these entries.
-        crate::io::search::SearchIndex::make_anew(data)
-            .map_err(|error| StoreError::Search(error.to_string()))?;
-        Self::open(data)
+        Self::restore_backup(data, file, aside).map(|_| ())
     }
 
     /// Writes the backup of a day, if there is none.
@@ -79,7 +79,9 @@ impl Store {
         let mut state = self.state_of(feed)?;
         state.validators = Validators::default();
         self.save_state(feed, &state)?;
-        let count = u32::try_from(self.rows_of(feed)?.len()).unwrap_or(u32::MAX);
+        // What is damaged is found and told by the check; the other feeds are here.
+        let Ok(rows) = self.rows_of(feed) else { return Ok(()) };
+        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         let keys: Vec<EntryKey> = (0..count).map(|seq| EntryKey { feed, seq }).collect();
         let kept = self.kept_readable(&keys)?;
         for (key, row) in keys.iter().zip(self.rows_of(feed)?) {

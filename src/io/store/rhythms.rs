@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use sled::Batch;
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use crate::app::subscription::Commit;
 use crate::feed::Entry;
 use crate::history::{EntryKey, FeedKey, Merged};

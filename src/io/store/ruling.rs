@@ -8,7 +8,8 @@ use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
 use super::commit::transaction_failed;
-use super::open::{Store, StoreError, feed_bytes, feed_of};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes, feed_of};
 use crate::app::ruling::{RuleChanges, RuleCount, RuleWish, Ruled};
 use crate::app::subscription::SubscriptionRecord;
 use crate::filters::{Action, EntryRule, Judge, Subject};

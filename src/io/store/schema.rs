@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::open::{Store, StoreError};
+use super::error::StoreError;
+use super::open::Store;
 
 /// The schema this program writes.
 pub(super) const SCHEMA: u8 = 1;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::codec;
-use super::open::{Store, StoreError};
+use super::error::StoreError;
+use super::open::Store;
 use crate::app::listing::{ListQuery, RowKey, RowOrder, Show};
 use crate::app::saving::SavedSearch;
 use crate::feed::text::{one_line, strip_markup};

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::open::{Store, StoreError};
+use super::error::StoreError;
+use super::open::Store;
 use crate::history::{EntryKey, FeedKey};
 
 /// Name of the size on disk when texts were measured last.
@@ -70,9 +71,9 @@ impl Store {
         let mut oldest: Vec<(i64, EntryKey, u64)> = Vec::new();
         let mut dropped = Vec::new();
         for (&key, &bytes) in shares {
-            let Some(row) = self.rows_of(key.feed)?.get(key.seq as usize).copied() else {
-                continue;
-            };
+            // Of a feed whose index is damaged nobody knows what was read.
+            let Ok(rows) = self.rows_of(key.feed) else { continue };
+            let Some(row) = rows.get(key.seq as usize).copied() else { continue };
             if row.flags.is_read() && !row.flags.is_starred() {
                 oldest.push((row.listed, key, bytes));
             }

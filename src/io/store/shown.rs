@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::chunks::EntryRecord;
-use super::open::StoreError;
+use super::error::StoreError;
 use crate::history::{FeedKey, listed};
 
 /// Records remembered at most: with the 32 entries of each about 10 MB.

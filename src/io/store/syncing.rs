@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use sled::Db;
 
-use super::open::StoreError;
+use super::error::StoreError;
 
 /// Syncs the files of a store.
 #[derive(Debug)]
@@ -30,19 +30,25 @@ impl Syncer {
 
     /// Makes everything written so far durable, also against a power cut.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
+        // What is written while this goes on may be half there: it is synced the next time as well.
+        let before = self.newest_blob().unwrap_or(self.blobs_synced);
         self.db.flush()?;
         let failed = |error: io::Error| StoreError::Failed(error.to_string());
-        self.sync_blobs().map_err(failed)?;
+        self.sync_blobs(before).map_err(failed)?;
         self.log.sync_data().map_err(failed)
     }
 
-    /// Syncs sled's large pages; their names are numbers that grow.
-    fn sync_blobs(&mut self) -> io::Result<()> {
+    /// The largest number of sled's large pages.
+    fn newest_blob(&self) -> Option<i64> {
+        fs::read_dir(&self.blobs).ok()?.flatten().filter_map(|file| number_of(&file)).max()
+    }
+
+    /// Syncs sled's large pages. Those up to the number `before` were there before everything was flushed.
+    fn sync_blobs(&mut self, before: i64) -> io::Result<()> {
         let mut newest = self.blobs_synced;
         for file in fs::read_dir(&self.blobs)? {
             let file = file?;
-            let number = file.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
-            let Some(number) = number.filter(|&number| number > self.blobs_synced) else {
+            let Some(number) = number_of(&file).filter(|&number| number > self.blobs_synced) else {
                 continue;
             };
             match File::open(file.path()) {
@@ -55,7 +61,7 @@ impl Syncer {
         }
         if newest > self.blobs_synced {
             File::open(&self.blobs)?.sync_all()?;
-            self.blobs_synced = newest;
+            self.blobs_synced = newest.min(before);
         }
         Ok(())
     }
@@ -86,4 +92,9 @@ impl Syncer {
             };
         Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
     }
+}
+
+/// The number of one of sled's large pages; their names are numbers that grow.
+fn number_of(file: &fs::DirEntry) -> Option<i64> {
+    file.file_name().to_str()?.parse().ok()
 }

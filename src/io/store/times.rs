@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use sled::Batch;
 
 use super::super::codec;
-use super::open::{Store, StoreError, feed_bytes};
+use super::error::StoreError;
+use super::open::{Store, feed_bytes};
 use crate::app::poll_times::PollTimes;
 use crate::app::subscription::FeedState;
 use crate::history::FeedKey;

@@ -13,6 +13,8 @@ use super::model::{Block, Item, Role, Run, Syntax};
 /// Code of one text that is coloured, lines and bytes; more is shown without colours.
 const LINES_MAX: usize = 2_000;
 const BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a line of code that is coloured: what is looked back for in it may be its beginning.
+const LINE_BYTES_MAX: usize = 1000;
 
 /// Gives the pieces of code their roles.
 pub(super) fn colour(blocks: &mut [Block]) {
@@ -53,7 +55,8 @@ impl Room {
         let code: String =
             runs.iter().filter(|run| is_code(run)).map(|run| run.text.as_str()).collect();
         let lines = code.split('\n').count();
-        if lines > self.lines || code.len() > self.bytes {
+        let long = code.split('\n').any(|line| line.len() > LINE_BYTES_MAX);
+        if lines > self.lines || code.len() > self.bytes || long {
             return;
         }
         self.lines -= lines;

@@ -129,5 +129,13 @@ fn a_backup_is_made_once_a_day() {
     let folder = backed_up();
     assert!(!backup_is_due(folder.path(), TODAY));
     assert!(backup_is_due(folder.path(), TODAY.succ_opt().unwrap()));
-    assert!(!backup_is_due(folder.path(), TODAY.pred_opt().unwrap()), "the clock was set back");
+    let store = open(&folder);
+    store.back_up_daily(NaiveDate::from_ymd_opt(2099, 1, 1).unwrap()).unwrap();
+    let tomorrow = TODAY.succ_opt().unwrap();
+    assert!(backup_is_due(folder.path(), tomorrow), "a wrong clock stops nothing");
+    store.back_up_daily(tomorrow).unwrap();
+    drop(store);
+    damage(&folder, Damage::Zeros);
+    let (_, told) = Store::open_or_recover(folder.path(), at(24 * 3600)).unwrap();
+    assert!(told.is_some_and(|told| told.contains("2026-02-03")));
 }

@@ -1,0 +1,97 @@
+//! Why the store cannot be used, each in one sentence that says what to do.
+
+use std::path::PathBuf;
+
+use super::super::codec::CodecError;
+use super::schema;
+
+/// Why the store cannot be used. Each prints as one sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process owns it.
+    #[error(
+        "the store in {folder} is in use by another backissue{}; close that one, or choose another folder with --data-dir",
+        .process.map(|id| format!(" (process {id})")).unwrap_or_default()
+    )]
+    InUse {
+        /// The data folder.
+        folder: PathBuf,
+        /// The owner's process id, if it could be read.
+        process: Option<u32>,
+    },
+    /// The folder cannot be made or used.
+    #[error("the data folder {folder} cannot be used: {why}; choose another one with --data-dir")]
+    Folder {
+        /// The data folder.
+        folder: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// A newer program wrote it.
+    #[error(
+        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {}); use that program, or another --data-dir",
+        schema::SCHEMA
+    )]
+    Newer {
+        /// The data folder.
+        folder: PathBuf,
+        /// The schema found.
+        found: u8,
+    },
+    /// sled cannot open its files.
+    #[error(
+        "the store in {folder} cannot be opened ({why}); move the folder aside and import your last OPML export"
+    )]
+    Unreadable {
+        /// The data folder.
+        folder: PathBuf,
+        /// What sled says.
+        why: String,
+        /// The files are damaged; else the system does not let us have them.
+        damaged: bool,
+    },
+    /// A record is damaged.
+    #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
+    Damaged {
+        /// Which record.
+        what: String,
+        /// What is wrong with it.
+        why: CodecError,
+    },
+    /// The search index cannot be read; a sentence.
+    #[error("{0}")]
+    Search(String),
+    /// A backup cannot be written or read; the rest of a sentence.
+    #[error("the backup cannot be used: {0}")]
+    Backup(String),
+    /// sled found its files damaged.
+    #[error("the store's files are damaged: {0}; run 'backissue doctor'")]
+    Corrupted(String),
+    /// Reading or writing failed.
+    #[error(
+        "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
+    )]
+    Failed(String),
+}
+
+impl From<sled::Error> for StoreError {
+    fn from(error: sled::Error) -> Self {
+        let why = one_line(&error.to_string());
+        if matches!(error, sled::Error::Corruption { .. }) {
+            Self::Corrupted(why)
+        } else {
+            Self::Failed(why)
+        }
+    }
+}
+
+impl From<CodecError> for StoreError {
+    fn from(why: CodecError) -> Self {
+        Self::Damaged { what: "a record".into(), why }
+    }
+}
+
+/// System messages may run over lines; ours are one sentence.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
