@@ -22,6 +22,8 @@ use crate::filters::EntryRule;
 use crate::schedule::learning;
 use crate::view::entry_lines;
 
+/// Bytes of markup that are laid out in a fraction of a millisecond.
+const AT_ONCE_BYTES: usize = 8 * 1024;
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -98,7 +100,7 @@ impl Performer {
                 let texts = self.texts.clone();
                 self.off_the_loop(move || Some(find_hits(&texts, &rule)));
             }
-            Effect::Render(wanted) => self.off_the_loop(move || Some(render(&wanted))),
+            Effect::Render(wanted) => self.render(wanted),
             Effect::Picture(wish) => {
                 let kept = self.shelf.clone();
                 self.off_the_loop(move || {
@@ -126,6 +128,19 @@ impl Performer {
             Effect::Stop => return Some(Ending::Stop),
         }
         None
+    }
+
+    /// Lays a text out: a short one at once, so that it is in the next frame, any other off the loop.
+    fn render(&self, wanted: RenderWanted) {
+        let code = wanted.html.contains("<pre");
+        if wanted.html.len() <= AT_ONCE_BYTES && !code {
+            let rendered = terminal::quietly(|| catch_unwind(AssertUnwindSafe(|| render(&wanted))));
+            if let Ok(rendered) = rendered {
+                self.answers.send(rendered).ok();
+                return;
+            }
+        }
+        self.off_the_loop(move || Some(render(&wanted)));
     }
 
     /// Makes a request on a task of its own; it is answered whatever happens to the task.
