@@ -73,13 +73,9 @@ impl Walk<'_> {
     }
 
     /// A link led to a gap: it is this one's end, and the gap belongs to the document that links to it now.
-    pub(super) fn meet_gap(&mut self, frontier: &Frontier, key: GapKey) {
+    pub(super) fn meet_gap(&mut self, frontier: &Frontier) {
         self.take(&frontier.edge.key, frontier.again);
-        if let Some(gap) = self.record.gaps.get_mut(&key)
-            && frontier.edge.newer.archive.is_some()
-        {
-            gap.edge.newer = frontier.edge.newer.clone();
-        }
+        self.record.relink(&frontier.edge);
         self.ended(&frontier.edge);
     }
 

@@ -138,6 +138,7 @@ impl HistoryRecord {
             Edge { url, key, newer, epoch, depth: 0, side: false, by_previous, via: Via::Link };
         self.head = Some(head.clone());
         if known {
+            self.relink(&head);
             return;
         }
         self.begin_run();

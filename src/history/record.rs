@@ -214,18 +214,13 @@ impl HistoryRecord {
         }
     }
 
-    /// Adds a place where a walk goes on; it goes first. There is one for each address; of several links to it the one
-    /// of an archive in the chain counts most. Says whether there was room.
+    /// Adds a place where a walk goes on; it goes first. There is one for each address. Says whether there was room.
     pub(super) fn push(&mut self, frontier: Frontier) -> bool {
-        let is_same = |other: &&mut Frontier| {
-            other.edge.key == frontier.edge.key && other.again == frontier.again
-        };
-        if let Some(other) = self.frontiers.iter_mut().find(is_same) {
-            let headless = other.edge.newer.archive.is_none();
-            if other.edge.side && !frontier.edge.side {
-                other.edge = frontier.edge;
-            } else if headless && frontier.edge.newer.archive.is_some() && !frontier.edge.side {
-                other.edge.newer = frontier.edge.newer;
+        let is_same =
+            |other: &Frontier| other.edge.key == frontier.edge.key && other.again == frontier.again;
+        if self.frontiers.iter().any(is_same) {
+            if !frontier.again {
+                self.relink(&frontier.edge);
             }
             return true;
         }
@@ -234,6 +229,21 @@ impl HistoryRecord {
             self.frontiers.push(frontier);
         }
         room
+    }
+
+    /// One more link leads to an archive that is waited for or missing. Of several links to it that of an archive in
+    /// the chain counts most: what it leads to stays, whatever becomes of older subscription documents.
+    pub(super) fn relink(&mut self, edge: &Edge) {
+        let waiting =
+            self.frontiers.iter_mut().filter(|next| !next.again).map(|next| &mut next.edge);
+        let missing = self.gaps.get_mut(&GapKey::archive(&edge.key)).map(|gap| &mut gap.edge);
+        for known in waiting.chain(missing).filter(|known| known.key == edge.key) {
+            if known.side && !edge.side {
+                known.clone_from(edge);
+            } else if edge.newer.archive.is_some() && !edge.side {
+                known.newer.clone_from(&edge.newer);
+            }
+        }
     }
 
     /// Opens a gap, or updates it if it is known: one the reader dismissed stays hidden unless the reason changes.

@@ -119,15 +119,16 @@ impl Walk<'_> {
             self.meet(&frontier, now);
         } else if let Some((key, due)) = self.gap_at(&frontier, now) {
             if !due {
-                self.meet_gap(&frontier, key);
+                self.meet_gap(&frontier);
                 return None;
             }
             self.take(&frontier.edge.key, frontier.again);
+            self.record.relink(&frontier.edge);
             let mut retried = Frontier { gap: Some(key), ..frontier };
-            if retried.edge.newer.archive.is_none()
+            if (retried.edge.newer.archive.is_none() || retried.edge.side)
                 && let Some(gap) = self.record.gaps.get(&key)
             {
-                // An archive that links there keeps its gap, whatever links there too.
+                // An archive of the chain keeps its gap, whatever links there too.
                 retried.edge = gap.edge.clone();
             }
             self.record.frontiers.push(retried);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use backissue::feed::{Entry, FeedDocument, FeedHead};
 use backissue::history::rank::Position;
-use backissue::history::{Merging, Place};
+use backissue::history::{Gap, GapKey, Merging, Place};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 
@@ -139,47 +139,96 @@ proptest! {
 
     #[test]
     fn any_publisher_leaves_the_record_sound(
-        links in proptest::collection::vec((0..12_usize, 0..14_usize, 0..10_u8), 12),
-        heads in proptest::collection::vec(0..12_usize, 1..6),
+        archives in proptest::collection::vec((0..14_usize, 0..14_usize, 0..10_u8), 12),
+        rounds in proptest::collection::vec((0..12_usize, 0..5_u8), 1..6),
     ) {
-        let address = |n: usize| format!("https://b.example/{n}");
-        let mut reader = Reader::of("https://b.example/feed");
-        reader.policy.run_documents = 4;
-        for (round, head) in heads.iter().enumerate() {
-            let mut web = |url: &str| {
-                let document = |prev: String, next: Option<String>, id: String| FeedDocument {
-                    kind: backissue::feed::Kind::Atom,
-                    entries: vec![Entry { id, ..Entry::default() }],
-                    history: backissue::feed::History {
-                        prev_archive: Some(prev),
-                        next_archive: next,
-                        ..backissue::feed::History::default()
-                    },
-                    ..FeedDocument::default()
-                };
-                let Some(number) = url.rsplit('/').next().and_then(|n| n.parse::<usize>().ok())
-                else {
-                    let document = document(address(*head), None, format!("new {round}"));
-                    return Answer::Document(url.to_owned(), Box::new(document));
-                };
-                let Some((prev, next, kind)) = links.get(number).copied() else {
-                    return Answer::Status(404);
-                };
-                let document = document(address(prev), Some(address(next)), url.to_owned());
-                match kind {
-                    0 => Answer::Status(500),
-                    // It answers from another address.
-                    1 => Answer::Document(address(prev), Box::new(document)),
-                    _ => Answer::Document(url.to_owned(), Box::new(document)),
-                }
-            };
-            reader.poll(&mut web);
-            reader.reopen();
-            reader.record.go_on_everywhere(&reader.nodes);
-            reader.walk(&mut web);
-            reader.pass(3);
-        }
+        let reader = read(&archives, &rounds);
         prop_assert_eq!(reader.nodes.check_invariant(&reader.record), Ok(()));
         prop_assert!(reader.record.frontiers.is_empty());
     }
+}
+
+/// An archive by the numbers of those its links lead to (12 is not there, 13 stands for no link) and how it answers:
+/// 0 is an error, 1 comes from the address of the older one.
+type Archive = (usize, usize, u8);
+
+/// Reads a feed round after round: the newest archive it names, and what the reader wants then.
+fn read(archives: &[Archive], rounds: &[(usize, u8)]) -> Reader {
+    let mut reader = Reader::of("https://b.example/feed");
+    reader.policy.run_documents = 4;
+    go_on(reader, archives, rounds)
+}
+
+fn go_on(mut reader: Reader, archives: &[Archive], rounds: &[(usize, u8)]) -> Reader {
+    let address = |n: usize| format!("https://b.example/{n}");
+    let link = |n: usize| (n != 13).then(|| address(n));
+    for (round, (head, wish)) in rounds.iter().copied().enumerate() {
+        let mut web = |url: &str| {
+            let document = |prev: Option<String>, next: Option<String>, id: String| FeedDocument {
+                kind: backissue::feed::Kind::Atom,
+                entries: vec![Entry { id, ..Entry::default() }],
+                history: backissue::feed::History {
+                    prev_archive: prev,
+                    next_archive: next,
+                    ..backissue::feed::History::default()
+                },
+                ..FeedDocument::default()
+            };
+            let Some(number) = url.rsplit('/').next().and_then(|n| n.parse::<usize>().ok()) else {
+                let document = document(link(head), None, format!("new {round}"));
+                return Answer::Document(url.to_owned(), Box::new(document));
+            };
+            let Some((prev, next, kind)) = archives.get(number).copied() else {
+                return Answer::Status(404);
+            };
+            let document = document(link(prev), link(next), url.to_owned());
+            match kind {
+                0 => Answer::Status(500),
+                1 if prev != 13 => Answer::Document(address(prev), Box::new(document)),
+                _ => Answer::Document(url.to_owned(), Box::new(document)),
+            }
+        };
+        reader.poll(&mut web);
+        reader.reopen();
+        match wish {
+            0 => {
+                reader.record.go_on_everywhere(&reader.nodes);
+                reader.record.stop(reader.now);
+            }
+            1 => reader.record.reread(&mut reader.nodes),
+            2 => {}
+            _ => {
+                reader.record.go_on_everywhere(&reader.nodes);
+            }
+        }
+        reader.walk(&mut web);
+        reader.pass(3);
+    }
+    reader
+}
+
+#[test]
+fn what_an_archive_leads_to_stays_missing_when_older_subscription_documents_are_forgotten() {
+    let refused = (13, 13, 0);
+    let mut archives = [refused; 12];
+    for (archive, prev, next) in [(2, 6, 0), (6, 10, 0), (10, 9, 2), (9, 7, 2), (7, 5, 4)] {
+        archives[archive] = (prev, next, 2);
+    }
+    let reader = read(&archives, &[(5, 3), (2, 3), (9, 3)]);
+    assert_eq!(reader.nodes.check_invariant(&reader.record), Ok(()));
+    let missing = |(_, gap): &(GapKey, Gap)| gap.edge.key == "https://b.example/5";
+    assert!(reader.gaps().iter().any(missing), "{:?}", reader.gaps());
+}
+
+#[test]
+fn an_archive_found_by_the_way_is_followed_once_the_chain_leads_to_it() {
+    // 0 is refused when 2 names it as what it skips; then the subscription document names it.
+    let mut archives = [(13, 13, 2); 12];
+    (archives[0], archives[1], archives[2]) = ((5, 13, 0), (2, 13, 2), (3, 0, 2));
+    let mut reader = read(&archives, &[(1, 2)]);
+    let missing = reader.gaps().into_iter().find(|(_, gap)| gap.edge.key == "https://b.example/0");
+    assert!(missing.unwrap().1.edge.side);
+    archives[0].2 = 2;
+    reader = go_on(reader, &archives, &[(0, 3)]);
+    assert!(reader.ids().contains(&"https://b.example/5"), "{:?}", reader.ids());
 }
