@@ -5,6 +5,11 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::lines;
 
+/// Whether each byte of a text is a sign of one cell.
+pub(super) fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
 /// Cells a text takes.
 pub(super) fn width(text: &str) -> usize {
     lines::cells(text)
@@ -12,6 +17,16 @@ pub(super) fn width(text: &str) -> usize {
 
 /// The text, cut to `max` cells with an ellipsis if it is longer. Never cuts a character in two.
 pub(super) fn cut(text: &str, max: usize) -> String {
+    if is_printable_ascii(text) {
+        let Some(kept) = text.get(..max).filter(|_| text.len() > max) else {
+            return text.to_owned();
+        };
+        let mut kept = kept.to_owned();
+        if kept.pop().is_some() {
+            kept.push('…');
+        }
+        return kept;
+    }
     if width(text) <= max {
         return text.to_owned();
     }

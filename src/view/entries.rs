@@ -64,7 +64,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         lines.extend(drawn.into_iter().map(marked));
         place = place.saturating_add(1);
     }
-    frame.render_widget(Paragraph::new(lines), inside);
+    pane::put(frame, &lines, inside);
     inside
 }
 

@@ -5,7 +5,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
 
 use super::{cells, feeds_in_words, pane, plan, theme, when};
 use crate::app::attention;
@@ -46,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
             Line::styled(text, marked)
         })
         .collect();
-    frame.render_widget(Paragraph::new(lines), inside);
+    pane::put(frame, &lines, inside);
     inside
 }
 

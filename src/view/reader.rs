@@ -42,7 +42,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
     let [head, text] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
-    frame.render_widget(Paragraph::new(lines), head);
+    pane::put(frame, &lines, head);
     draw_text(frame, text, model, reader);
     text
 }
@@ -122,8 +122,6 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) 
             })
             .collect::<Vec<_>>()
     };
-    frame.render_widget(
-        Paragraph::new(lines.map(|line| Line::from(spans(line))).collect::<Vec<_>>()),
-        area,
-    );
+    let lines: Vec<Line<'_>> = lines.map(|line| Line::from(spans(line))).collect();
+    pane::put(frame, &lines, area);
 }
