@@ -131,7 +131,7 @@ impl Bench {
     fn does(&mut self, msg: Msg) -> Duration {
         let began = Instant::now();
         let entered = self.tokio.enter();
-        self.runtime.tell(msg);
+        self.runtime.take(msg);
         self.runtime.draw(&mut self.canvas).unwrap();
         drop(entered);
         while !is_complete(&self.runtime.model) {

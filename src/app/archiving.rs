@@ -80,11 +80,8 @@ pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
 /// once more without them (SPEC C.8.1).
 pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) -> bool {
     let Ok(answer) = &fetched.result else { return false };
-    let AnswerBody::Document(document) = &answer.body else { return false };
-    if !fetched.conditional || answer.status != 200 || !document.kind.is_feed() {
-        return false;
-    }
-    if document.is_truncated() {
+    let Some(document) = answer.body.feed() else { return false };
+    if !fetched.conditional || answer.status != 200 || document.is_truncated() {
         return false;
     }
     let mut history = subscription.history.clone();

@@ -1,6 +1,6 @@
 //! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
 
-use super::fetching::{AnswerBody, Fetched, Reach};
+use super::fetching::{Fetched, Reach};
 use super::subscribing::Addition;
 use crate::feed::FeedDocument;
 use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
@@ -56,14 +56,5 @@ pub fn reach(addition: &Addition) -> Reach {
 }
 
 fn document(fetched: &Fetched) -> Option<&FeedDocument> {
-    match &fetched.result.as_ref().ok()?.body {
-        AnswerBody::Document(document) if document.kind.is_feed() => Some(document),
-        AnswerBody::Document(_)
-        | AnswerBody::Page { .. }
-        | AnswerBody::Article(_)
-        | AnswerBody::Listing(_)
-        | AnswerBody::Picture(_)
-        | AnswerBody::Empty
-        | AnswerBody::Unread => None,
-    }
+    fetched.result.as_ref().ok()?.body.feed()
 }

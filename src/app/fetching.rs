@@ -213,6 +213,22 @@ pub enum AnswerBody {
     },
 }
 
+impl AnswerBody {
+    /// The feed it carries, if it does.
+    pub fn feed(&self) -> Option<&FeedDocument> {
+        match self {
+            Self::Document(document) if document.kind.is_feed() => Some(document),
+            Self::Document(_)
+            | Self::Page { .. }
+            | Self::Listing(_)
+            | Self::Picture(_)
+            | Self::Article(_)
+            | Self::Empty
+            | Self::Unread => None,
+        }
+    }
+}
+
 /// The phase of a time-out in which nobody had answered yet.
 pub const CONNECTING: &str = "a connection";
 

@@ -63,6 +63,7 @@ pub mod previewing;
 pub mod prompting;
 pub mod reachability;
 pub mod reading;
+pub mod reading_ahead;
 pub mod rebinding;
 pub mod recalling;
 pub mod reconfiguring;

@@ -102,11 +102,16 @@ pub fn open(model: &Model) -> Option<Open> {
 }
 
 /// Keeps the place of what was open before a message and is not any more, or would be lost with the program.
-pub fn left(model: &Model, open: Option<Open>, effects: &[Effect]) -> Option<Effect> {
+pub fn left(model: &mut Model, open: Option<Open>, effects: &[Effect]) -> Option<Effect> {
     let open = open.filter(|open| open.before != open.now)?;
     let still = model.screen.reader.as_ref().is_some_and(|reader| reader.entry.key == open.key);
     let ends = |effect: &Effect| matches!(effect, Effect::Quit | Effect::Stop | Effect::OpenDemo);
-    (!still || effects.iter().any(ends)).then_some(Effect::SavePlace(open.key, open.now))
+    if still && !effects.iter().any(ends) {
+        return None;
+    }
+    // Who comes straight back may be there before it is written.
+    model.screen.left = Some((open.key, open.now));
+    Some(Effect::SavePlace(open.key, open.now))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::effect::Effect;
-use super::fetching::{AnswerBody, Fetched, Purpose};
+use super::fetching::{Fetched, Purpose};
 use super::model::Model;
 use super::planning;
 use super::poll_log::PollCause;
@@ -204,18 +204,4 @@ pub fn chosen(model: &mut Model, now: DateTime<Utc>, choice: Choice, takes: bool
     }
     model.additions.insert(choice.addition, addition);
     polling::start(model, now)
-}
-
-/// Whether an answer carries a feed.
-pub fn is_feed(body: &AnswerBody) -> Option<&FeedDocument> {
-    match body {
-        AnswerBody::Document(document) if document.kind.is_feed() => Some(document),
-        AnswerBody::Document(_)
-        | AnswerBody::Page { .. }
-        | AnswerBody::Listing(_)
-        | AnswerBody::Picture(_)
-        | AnswerBody::Article(_)
-        | AnswerBody::Empty
-        | AnswerBody::Unread => None,
-    }
 }

@@ -8,6 +8,7 @@ use super::full_text::Source;
 use super::listing::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought, rows_around};
 use super::model::Model;
 use super::msg::LoadedEntry;
+use super::reading_ahead::{self, Taken};
 use super::screen::{Pane, Reader, Then};
 use super::walking::{self, Distance};
 use super::wishing;
@@ -21,17 +22,21 @@ pub fn open_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         RowKey::Entry(key) => key,
         RowKey::Gap(feed, gap) => return wishing::wish(model, now, feed, Some(gap)),
     };
-    open(model, key)
+    open(model, now, key)
 }
 
 /// Opens an entry of the open list and marks it read.
-fn open(model: &mut Model, key: EntryKey) -> Vec<Effect> {
+fn open(model: &mut Model, now: DateTime<Utc>, key: EntryKey) -> Vec<Effect> {
     let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
     let unread = row.is_some_and(|row| row.flags.is_unread());
     let unopened = row.is_some_and(|row| !row.flags.was_opened());
     model.screen.focus = Pane::Reader;
     model.screen.opening = Some(key);
-    let mut effects = vec![Effect::LoadEntry(key)];
+    let mut effects = match model.screen.ahead.take(key) {
+        Taken::Here(entry) => loaded(model, now, *entry),
+        Taken::OnItsWay => Vec::new(),
+        Taken::Unknown => vec![Effect::LoadEntry(key)],
+    };
     if unopened && model.screen.list.order == RowOrder::OldestFirst {
         effects.extend(browsing::opened(model, key));
     } else if unread {
@@ -43,12 +48,15 @@ fn open(model: &mut Model, key: EntryKey) -> Vec<Effect> {
 /// An entry has been read from the store: it is shown, and its text is made into lines.
 pub fn loaded(model: &mut Model, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<Effect> {
     if model.screen.opening != Some(entry.key) {
+        model.screen.ahead.keep(entry);
         return Vec::new();
     }
     model.screen.opening = None;
     let row = model.screen.list.rows.iter().find(|row| row.key == RowKey::Entry(entry.key));
     let flags = row.map_or(entry.flags, |row| row.flags);
-    let entry = LoadedEntry { flags, ..entry };
+    let left = model.screen.left.filter(|(left, _)| *left == entry.key);
+    let place = left.map_or(entry.place, |(_, place)| place);
+    let entry = LoadedEntry { flags, place, ..entry };
     model.screen.reader = Some(Reader {
         entry,
         source: Source::Feed,
@@ -62,11 +70,13 @@ pub fn loaded(model: &mut Model, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
     });
     let mut effects = full_text::opened(model, now);
     effects.extend(render(model));
+    effects.extend(reading_ahead::ask(model, sought(model)));
     effects
 }
 
 /// An entry could not be read: nothing stands in its place.
 pub fn not_loaded(model: &mut Model, key: EntryKey) {
+    model.screen.ahead.give_up(key);
     if model.screen.opening == Some(key) {
         model.screen.opening = None;
         model.screen.reader = None;
@@ -179,7 +189,7 @@ fn seek(model: &mut Model, now: DateTime<Utc>, seek: Seek) -> Vec<Effect> {
     let mut place = seek.from;
     while let Some(row) = list.row(place) {
         if row.key.entry().is_some() && seek.what.takes(row.flags) {
-            return open_at(model, place);
+            return open_at(model, now, place);
         }
         match if seek.down { place.checked_add(1) } else { place.checked_sub(1) } {
             Some(next) => place = next,
@@ -201,12 +211,12 @@ fn ask_for(model: &mut Model, seek: Seek) -> Vec<Effect> {
     vec![Effect::LoadRows(RowsWanted { seek: Some(seek), ..at })]
 }
 
-fn open_at(model: &mut Model, place: usize) -> Vec<Effect> {
+fn open_at(model: &mut Model, now: DateTime<Utc>, place: usize) -> Vec<Effect> {
     model.screen.list.selected = place;
     let mut effects = walking::settle(model);
     // Coming by a gap asks for nothing: the reader pane explains it.
     if let Some(key) = model.screen.list.selected_row().and_then(|row| row.key.entry()) {
-        effects.extend(open(model, key));
+        effects.extend(open(model, now, key));
     }
     effects
 }
@@ -264,7 +274,7 @@ pub fn rows_loaded(model: &mut Model, now: DateTime<Utc>, loaded: RowsLoaded) ->
         effects.extend(walking::refresh_list(model, now));
     }
     effects.extend(match (then, found) {
-        (Some(Then::Open | Then::OpenHere), Some(place)) => open_at(model, place),
+        (Some(Then::Open | Then::OpenHere), Some(place)) => open_at(model, now, place),
         (Some(Then::Open), None) => next_feed(model, now),
         (Some(Then::OpenHere), None) => nothing(model, now),
         (Some(Then::OpenFirstUnread), _) => open_first_unread(model, now),
@@ -279,7 +289,7 @@ fn open_first_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let list = &model.screen.list;
     let end = list.offset.saturating_add(list.rows.len());
     match list.rows.iter().position(|row| row.flags.is_unread()) {
-        Some(place) => open_at(model, place.saturating_add(model.screen.list.offset)),
+        Some(place) => open_at(model, now, place.saturating_add(model.screen.list.offset)),
         None if end >= list.total => nothing(model, now),
         None => {
             model.screen.then = Some(Then::OpenHere);
@@ -289,11 +299,11 @@ fn open_first_unread(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 }
 
 /// The next or previous entry, read or not, while reading.
-pub fn neighbour(model: &mut Model, down: bool) -> Vec<Effect> {
+pub fn neighbour(model: &mut Model, now: DateTime<Utc>, down: bool) -> Vec<Effect> {
     let list = &model.screen.list;
     let place = if down { list.selected.checked_add(1) } else { list.selected.checked_sub(1) };
     match place.filter(|&place| list.row(place).is_some()) {
-        Some(place) => open_at(model, place),
+        Some(place) => open_at(model, now, place),
         None => Vec::new(),
     }
 }

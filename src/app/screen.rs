@@ -17,7 +17,9 @@ use super::msg::LoadedEntry;
 use super::muting::RuleForm;
 use super::palette::Palette;
 use super::picture_places::PicturePlace;
+use super::placing::TextPlace;
 use super::prompting::Prompt;
+use super::reading_ahead::Ahead;
 use super::rule_list::RuleList;
 use super::searching::Search;
 use super::touring::Tour;
@@ -64,6 +66,10 @@ pub struct Screen {
     pub count_again: bool,
     /// The entry that is being read from the store to be shown.
     pub opening: Option<EntryKey>,
+    /// Entries read before they are opened.
+    pub ahead: Ahead,
+    /// The entry that was left last, and where: it may not be written yet.
+    pub left: Option<(EntryKey, Option<TextPlace>)>,
     /// The search that is open.
     pub search: Option<Box<Search>>,
     /// The words that are marked in titles and texts.

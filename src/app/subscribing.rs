@@ -261,8 +261,7 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, addition: &mut Addition, why: St
 
 /// The feed that an answer carries, or why there is none.
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
-    let document =
-        fetched.result.as_ref().ok().and_then(|answer| previewing::is_feed(&answer.body));
+    let document = fetched.result.as_ref().ok().and_then(|answer| answer.body.feed());
     match (found(fetched), document) {
         (Found::Feed, Some(document)) => Ok(document),
         (Found::Feed, None) | (Found::Page(..), _) => Err("it is no feed".into()),

@@ -107,13 +107,19 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::Learned(feed, plan) => learning::learned(model, now, feed, plan),
         Msg::Indexed { missing } => searching::indexed(model, now, missing),
         Msg::FoundCounted(counts) => saving::counted(model, now, counts),
-        Msg::RulesSaved => ruling::saved(model),
+        Msg::RulesSaved => {
+            model.screen.ahead.forget();
+            ruling::saved(model)
+        }
         Msg::RulePreviewed(number, preview) => {
             muting::previewed(model, number, &preview);
             Vec::new()
         }
         Msg::HitsFound(rule, hits) => ruling::found(model, rule, hits),
-        Msg::Ruled(ruled) => ruling::ruled(model, now, *ruled),
+        Msg::Ruled(ruled) => {
+            model.screen.ahead.forget();
+            ruling::ruled(model, now, *ruled)
+        }
         Msg::RuledCounted(counts) => {
             model.rules.counts = counts;
             Vec::new()
@@ -266,6 +272,9 @@ fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched)
 
 /// A poll's result is durable: the open list shows it, if anybody looks.
 fn followed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, changed: bool) -> Vec<Effect> {
+    if changed {
+        model.screen.ahead.forget_feed(feed);
+    }
     if !changed || !model.screen.is_on() {
         return explaining::polled(model, feed).into_iter().collect();
     }

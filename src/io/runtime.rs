@@ -122,12 +122,12 @@ impl Runtime {
     /// the program is told to stop.
     pub async fn until_next_frame(&mut self) -> bool {
         let msg = self.next().await;
-        self.tell(msg).or(self.take_waiting()).is_none()
+        self.take(msg).is_none()
     }
 
-    /// Takes the messages that wait.
-    fn take_waiting(&mut self) -> Option<Ending> {
-        let mut ending = None;
+    /// Takes a message and those that wait behind it or come of it at once.
+    pub fn take(&mut self, msg: Msg) -> Option<Ending> {
+        let mut ending = self.tell(msg);
         for _ in 0..MESSAGES_A_FRAME {
             let Ok(msg) = self.messages.try_recv() else { break };
             match self.tell(msg) {
@@ -166,9 +166,7 @@ impl Runtime {
             };
             let began = clock::instant();
             let by_reader = msg.as_ref().is_some_and(is_by_reader);
-            let mut ending = msg.and_then(|msg| self.tell(msg));
-            let waiting = self.take_waiting();
-            ending = waiting.filter(|waiting| *waiting == Ending::Stop).or(ending).or(waiting);
+            let mut ending = msg.and_then(|msg| self.take(msg));
             while let Some(errand) = self.errands.pop_front() {
                 ending = ending.or(self.lend(terminal, errand).await.map_err(broken)?);
             }

@@ -9,19 +9,8 @@ use backissue::app::settings::DesktopNotes;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
-use crate::world::{World, rss};
-
-const NOTES: &str = "https://orchard.example/feed";
-const TOWER: &str = "https://tower.example/feed";
-
-fn two_feeds() -> World {
-    let notes = rss(
-        "Orchard Notes",
-        &[("n2", "Wax", 1, "<p>a <a href='/x'>x</a></p>"), ("n1", "Ladders", 2, "<p>b</p>")],
-    );
-    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>c</p>")]);
-    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
-}
+use crate::rss::{NOTES, TOWER, rss, two_feeds};
+use crate::world::World;
 
 fn command(text: &str) -> Option<CommandLine> {
     Some(CommandLine::typed(text).unwrap())

@@ -1,25 +1,17 @@
 //! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
 
-use backissue::app::msg::Msg;
+use backissue::app::effect::Effect;
+use backissue::app::key::Key;
+use backissue::app::msg::{LoadedEntry, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
 use backissue::app::results::PollOutcome;
 use backissue::app::screen::Pane;
+use backissue::app::update::update;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
-use crate::world::{Scripted, World, rss};
-
-const NOTES: &str = "https://orchard.example/feed";
-const TOWER: &str = "https://tower.example/feed";
-
-fn two_feeds() -> World {
-    let notes = rss(
-        "Orchard Notes",
-        &[("n2", "Wax", 1, "<p>a <a href='/x'>x</a></p>"), ("n1", "Ladders", 2, "<p>b</p>")],
-    );
-    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>c</p>")]);
-    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
-}
+use crate::rss::{NOTES, rss, two_feeds};
+use crate::world::{Scripted, World};
 
 fn unread(world: &World) -> u32 {
     world.model.unread()
@@ -339,4 +331,46 @@ fn everything_survives_a_restart() {
         assert_eq!(saved.feeds[key].record, feed.record);
         assert_eq!(saved.feeds[key].plan.due, feed.plan.due);
     }
+}
+
+#[test]
+fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>");
+    let next = |world: &mut World| {
+        let asked = update(&mut world.model, world.now, Msg::Key(Key::char('J')));
+        let loads = |effect: &Effect| matches!(effect, Effect::LoadEntry(_));
+        let key = world.model.screen.reader.as_ref().map(|reader| reader.entry.key);
+        let selected = world.model.screen.list.selected_row().and_then(|row| row.key.entry());
+        (key == selected, asked.iter().filter(|effect| loads(effect)).count())
+    };
+    assert_eq!(next(&mut world), (true, 1), "it is shown, and the one behind it asked for");
+
+    let mut world = two_feeds();
+    world.press("<enter><enter>");
+    let edited = rss("Orchard Notes", &[("n1", "Ladders", 2, "<p>longer ladders</p>")]);
+    world.serve(NOTES, &edited);
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.pass(TimeDelta::seconds(2));
+    world.press("J");
+    assert!(world.draw().contains("longer ladders"), "{}", world.draw());
+}
+
+#[test]
+fn who_comes_straight_back_is_where_the_text_was_left_though_that_is_not_written_yet() {
+    let long: String = (0..200).map(|line| format!("<p>paragraph {line}</p>")).collect();
+    let feed = rss("Notes", &[("a", "Long", 1, &long), ("b", "Short", 2, "<p>b</p>")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
+    world.press("<enter><enter> J");
+    let key = |char| Msg::Key(Key::char(char));
+    let left = world.model.screen.left.unwrap();
+    assert!(left.1.is_some());
+    // What the store says of the place is older.
+    let asked = update(&mut world.model, world.now, key('K'));
+    let Some(Effect::LoadEntry(back)) = asked.first() else { panic!("{asked:?}") };
+    let read = world.store.read_entry(*back).unwrap().unwrap();
+    world.tell(Msg::EntryLoaded(Box::new(LoadedEntry { place: None, ..read })));
+    let reader = world.model.screen.reader.as_ref().unwrap();
+    assert_eq!((reader.entry.key, reader.place()), (left.0, left.1));
 }

@@ -1,8 +1,23 @@
-//! An RSS document for tests.
+//! An RSS document for tests, and two feeds that several of them read.
 
 use chrono::TimeDelta;
 
-use crate::world::start;
+use crate::world::{World, start};
+
+/// Where [`two_feeds`] has its first feed.
+pub const NOTES: &str = "https://orchard.example/feed";
+/// Where [`two_feeds`] has its second feed.
+pub const TOWER: &str = "https://tower.example/feed";
+
+/// A reader of two feeds with three entries.
+pub fn two_feeds() -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[("n2", "Wax", 1, "<p>a <a href='/x'>x</a></p>"), ("n1", "Ladders", 2, "<p>b</p>")],
+    );
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>c</p>")]);
+    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
+}
 
 /// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
 pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {

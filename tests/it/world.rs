@@ -8,7 +8,7 @@ use backissue::app::fetching::{AnswerHeaders, Request};
 use backissue::app::key::Key;
 use backissue::app::listing::{RowsWanted, Scope};
 use backissue::app::model::Model;
-use backissue::app::msg::{HistoryNews, LoadedEntry, Msg};
+use backissue::app::msg::{HistoryNews, Msg};
 use backissue::app::refreshing::{PollWish, Wish};
 use backissue::app::running::Errand;
 use backissue::app::settings::Settings;
@@ -232,14 +232,8 @@ impl World {
                 Some(Msg::RowsLoaded(self.store.rows_wanted(&wanted).unwrap()))
             }
             Effect::LoadEntry(key) => {
-                let (kept, flags) = self.store.entry(key).unwrap()?;
-                let body = self.store.body(key).unwrap();
-                let (place, full) =
-                    (self.store.place(key).unwrap(), self.store.full_text(key).unwrap());
-                let ruled = self.store.ruled_by(key);
-                let text_gone = body.is_none() && self.store.is_text_gone(key).unwrap();
-                let entry = LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled };
-                Some(Msg::EntryLoaded(Box::new(entry)))
+                let read = self.store.read_entry(key).unwrap();
+                Some(Msg::EntryLoaded(Box::new(read.unwrap())))
             }
             Effect::Render(wanted) => Some(rendered(&wanted)),
             Effect::SavePlace(key, place) => {

@@ -9,7 +9,7 @@ use super::open::Store;
 use crate::app::command_line::CommandLine;
 use crate::app::full_text::FullText;
 use crate::app::listing::RowsWanted;
-use crate::app::msg::{HistoryNews, LoadedEntry, Msg};
+use crate::app::msg::{HistoryNews, Msg};
 use crate::app::placing::TextPlace;
 use crate::app::ruling::RuleWish;
 use crate::app::saving::SavedSearch;
@@ -222,7 +222,7 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
             Some(Msg::Marked { flag, value, whole_list: true, marked })
         }
         Job::Rows(wanted) => Some(Msg::RowsLoaded(store.rows_wanted(&wanted)?)),
-        Job::Entry(key) => Some(match entry(store, key)? {
+        Job::Entry(key) => Some(match store.read_entry(key)? {
             Ok(entry) => Msg::EntryLoaded(Box::new(entry)),
             Err(why) => Msg::EntryFailed(key, why),
         }),
@@ -236,7 +236,7 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
             store.save_searches(&searches)?;
             None
         }
-        Job::ForPipe(key, command) => Some(match entry(store, key)? {
+        Job::ForPipe(key, command) => Some(match store.read_entry(key)? {
             Ok(entry) => Msg::PipeRead(Box::new(entry), command),
             Err(why) => Msg::EntryFailed(key, why),
         }),
@@ -262,17 +262,4 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
         Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
         Job::BackUp(_) | Job::Synced(_) | Job::Stop => None,
     })
-}
-
-/// An entry with its text, or why there is none.
-fn entry(store: &mut Store, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
-    let (found, body) = (store.entry(key)?, store.body(key)?);
-    let Some((kept, flags)) = found else {
-        return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
-    };
-    let place = store.place(key)?;
-    let full = store.full_text(key)?;
-    let ruled = store.ruled_by(key);
-    let text_gone = body.is_none() && store.is_text_gone(key)?;
-    Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
 }

@@ -1,4 +1,4 @@
-//! New entries with their texts, for those who are told of them.
+//! Entries with their texts: one to be read, and new ones for those who are told of them.
 
 use std::ops::Range;
 
@@ -8,6 +8,17 @@ use crate::app::msg::LoadedEntry;
 use crate::history::{EntryKey, FeedKey};
 
 impl Store {
+    /// An entry with all that the reader is shown of it; a sentence if its record is lost.
+    pub fn read_entry(&mut self, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
+        let (found, body) = (self.entry(key)?, self.body(key)?);
+        let Some((kept, flags)) = found else {
+            return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
+        };
+        let (place, full, ruled) = (self.place(key)?, self.full_text(key)?, self.ruled_by(key));
+        let text_gone = body.is_none() && self.is_text_gone(key)?;
+        Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
+    }
+
     /// Entries by feed and numbers as they stand now; what is not there any more is left out.
     pub fn news(
         &mut self,
