@@ -71,10 +71,15 @@ impl Reader {
 
     fn show(&mut self, source: Source) {
         if (self.source == Source::Page) != (source == Source::Page) {
-            (self.rendered, self.width, self.scroll) = (None, 0, 0);
+            (self.rendered, self.width) = (None, 0);
+            (self.scroll, self.sideways) = (0, 0);
             self.entry.place = None;
         }
         self.source = source;
+    }
+
+    fn waits_for(&self, key: EntryKey) -> bool {
+        self.entry.key == key && self.source == Source::Waiting
     }
 
     /// Whether the page is older than the entry says it is.
@@ -86,7 +91,7 @@ impl Reader {
 
 /// Shows the full text, or the feed's again.
 pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(reader) = &mut model.screen.reader else {
+    let Some(reader) = model.screen.shown_reader_mut() else {
         model
             .screen
             .say(now, "open the entry first: v shows the full text of the page it links to");
@@ -132,6 +137,11 @@ pub fn always(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             model.screen.say(now, format!("'{title}' is shown {what} · u undo"));
             if on {
                 effects.extend(opened(model, now));
+            } else if let Some(reader) = &mut model.screen.reader
+                && reader.entry.key.feed == feed
+            {
+                reader.show(Source::Feed);
+                effects.extend(reading::render(model));
             }
             effects
         }
@@ -145,8 +155,15 @@ pub fn always(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// An entry was opened: if its feed is always read with the full text, that is shown, or asked for.
 pub fn opened(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(reader) = &mut model.screen.reader else { return Vec::new() };
+    if reader.source != Source::Feed {
+        return Vec::new();
+    }
     let feed = model.feeds.get(&reader.entry.key.feed);
-    if !feed.is_some_and(|feed| feed.record.wishes.full_text) || reader.source != Source::Feed {
+    if !feed.is_some_and(|feed| feed.record.wishes.full_text) {
+        if model.pages.contains_key(&reader.entry.key) {
+            // It was asked for before the entry was left.
+            reader.source = Source::Waiting;
+        }
         return Vec::new();
     }
     let failed = reader.entry.full.as_ref().filter(|full| full.failed.is_some());
@@ -177,16 +194,22 @@ fn ask_for(model: &mut Model, now: DateTime<Utc>, by_hand: bool) -> Vec<Effect> 
         model.screen.say(now, "offline: the full text cannot be fetched");
         return Vec::new();
     }
-    let key = reader.entry.key;
-    if reader.source == Source::Feed {
+    let (key, kept) = (reader.entry.key, reader.page().cloned());
+    let under_way = model.pages.contains_key(&key);
+    if let Some(why) = sparing::left_alone(model, now, &url).filter(|_| !under_way) {
+        model.screen.complain(now, format!("no full text: {why}"));
+        return Vec::new();
+    }
+    if let Some(reader) = model.screen.reader.as_mut().filter(|open| open.source == Source::Feed) {
         reader.source = Source::Waiting;
     }
     if by_hand {
         model.screen.say(now, ASKING);
     }
-    if !model.pages.insert(key) {
+    if under_way {
         return Vec::new();
     }
+    model.pages.insert(key, kept);
     let waiting = Waiting { url, purpose: Purpose::FullText(key), cause: PollCause::Asked };
     model.traffic.enqueue(waiting, &model.settings.network);
     polling::start(model, now)
@@ -195,8 +218,8 @@ fn ask_for(model: &mut Model, now: DateTime<Utc>, by_hand: bool) -> Vec<Effect> 
 /// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
 pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
     let (reach, allow_insecure) = reach(model, key, &url);
-    let open = model.screen.reader.as_ref().filter(|reader| reader.entry.key == key);
-    let validators = open.and_then(Reader::page).map(|full| full.validators.clone());
+    let kept = model.pages.get(&key).and_then(Option::as_ref);
+    let validators = kept.map(|full| full.validators.clone());
     vec![Effect::Fetch(Request {
         id,
         url,
@@ -212,22 +235,11 @@ pub fn reach(model: &Model, key: EntryKey, url: &str) -> (Reach, bool) {
     let feed = model.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
     let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
-    let public = !is_at_home(&by);
+    // A feed of the reader's own network may lead to pages beside it; any other only to public ones.
+    let heard = feed.and_then(|feed| feed.history.heard.as_ref());
+    let public = heard.is_none_or(|heard| heard.public);
     // Where the entry itself leads over http there is nothing that could be made insecure.
     (Reach::Supplied { by, public }, allowed || url.starts_with("http:"))
-}
-
-/// Whether an address is one of the reader's own network, as far as it says so itself. Such a feed may lead to pages
-/// beside it; any other only to public ones.
-fn is_at_home(address: &str) -> bool {
-    match url::Url::parse(address).ok().as_ref().and_then(url::Url::host) {
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local(),
-        Some(url::Host::Domain(name)) => {
-            name.eq_ignore_ascii_case("localhost") || !name.trim_end_matches('.').contains('.')
-        }
-        None => false,
-    }
 }
 
 /// The request for a page ended.
@@ -238,9 +250,9 @@ pub fn fetched(
     url: &str,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    model.pages.remove(&key);
+    let kept = model.pages.remove(&key).flatten();
     let mut effects = noted(model, now, url, &fetched);
-    effects.extend(take(model, now, key, url, fetched));
+    effects.extend(take(model, now, key, url, kept, fetched));
     effects.extend(polling::start(model, now));
     effects
 }
@@ -261,44 +273,26 @@ pub fn noted(model: &mut Model, now: DateTime<Utc>, url: &str, fetched: &Fetched
     effects
 }
 
+/// The host wants to be left alone, or the feed was given up: the page is not asked for after all.
+pub fn dropped(model: &mut Model, now: DateTime<Utc>, key: EntryKey, why: &str) {
+    model.pages.remove(&key);
+    if let Some(reader) = model.screen.reader.as_mut().filter(|reader| reader.waits_for(key)) {
+        reader.source = Source::Feed;
+        model.screen.complain(now, format!("no full text: {why}"));
+    }
+}
+
 fn take(
     model: &mut Model,
     now: DateTime<Utc>,
     key: EntryKey,
     url: &str,
+    kept: Option<FullText>,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let mut reader = model.screen.reader.take_if(|reader| reader.entry.key == key);
-    let kept = reader.as_ref().and_then(|reader| reader.page().cloned());
     let judged = judge(fetched, now, kept.as_ref());
-    let told = match (&judged, &mut reader) {
-        (Ok(full), Some(reader)) => {
-            let changed = kept.as_ref().is_none_or(|kept| kept.html != full.html);
-            reader.entry.full = Some(full.clone());
-            if changed && reader.source == Source::Page {
-                (reader.rendered, reader.width) = (None, 0);
-            }
-            reader.show(Source::Page);
-            None
-        }
-        (Err(why), Some(reader)) => {
-            if reader.source == Source::Waiting {
-                reader.source = Source::Feed;
-            }
-            Some(format!("no full text: {why}"))
-        }
-        (_, None) => None,
-    };
-    if reader.is_some() {
-        model.screen.reader = reader;
-    }
-    let asking = model.screen.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
-    if asking && told.is_none() {
-        model.screen.notice = None;
-    }
-    if let Some(told) = told {
-        model.screen.complain(now, told);
-    }
+    let why = judged.as_ref().err().cloned();
+    let before = kept.as_ref().map(|kept| kept.html.clone());
     let full = match (judged, kept) {
         (Ok(full), _) => full,
         // A page that was read once stays.
@@ -307,8 +301,26 @@ fn take(
             FullText { url: url.to_owned(), asked: now, failed: Some(why), ..FullText::default() }
         }
     };
-    if let Some(reader) = model.screen.reader.as_mut().filter(|reader| reader.entry.key == key) {
+    let open = model.screen.reader.as_mut().filter(|reader| reader.entry.key == key);
+    let told = open.and_then(|reader| {
         reader.entry.full = Some(full.clone());
+        if why.is_none() && reader.source == Source::Page && before.as_ref() != Some(&full.html) {
+            (reader.rendered, reader.width) = (None, 0);
+        }
+        match reader.source {
+            Source::Waiting if why.is_none() => reader.show(Source::Page),
+            Source::Waiting => reader.source = Source::Feed,
+            // Who went back to the feed's text meanwhile stays there.
+            Source::Feed | Source::Page => {}
+        }
+        why.map(|why| format!("no full text: {why}"))
+    });
+    let asking = model.screen.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
+    if asking && told.is_none() {
+        model.screen.notice = None;
+    }
+    if let Some(told) = told {
+        model.screen.complain(now, told);
     }
     let mut effects = vec![Effect::SaveFullText(key, Box::new(full))];
     effects.extend(reading::render(model));

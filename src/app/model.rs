@@ -3,13 +3,14 @@
 //! The model is a window, not the store: it holds every subscription with its sums and its plan, but of
 //! entries only the rows around the selection and the one being read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::announcing::Announcements;
 use super::backfilling::Backfill;
+use super::full_text::FullText;
 use super::importing::Imported;
 use super::learning::Learning;
 use super::pictures::Pictures;
@@ -71,8 +72,8 @@ pub struct Model {
     pub unsaved: u32,
     /// What is being learned.
     pub learning: Learning,
-    /// Entries whose pages wait or are asked for.
-    pub pages: BTreeSet<EntryKey>,
+    /// Entries whose pages wait or are asked for, with what was kept of the pages before.
+    pub pages: BTreeMap<EntryKey, Option<FullText>>,
     /// The pictures of entries.
     pub pictures: Pictures,
     /// New entries that somebody is to be told of.
@@ -117,7 +118,7 @@ impl Model {
             last_feed: 0,
             unsaved: 0,
             learning: Learning::default(),
-            pages: BTreeSet::new(),
+            pages: BTreeMap::new(),
             pictures: Pictures::default(),
             announcements: Announcements::default(),
             searches: Saved::default(),

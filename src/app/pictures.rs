@@ -310,10 +310,7 @@ fn why_not(model: &Model, now: DateTime<Utc>, url: &str) -> Option<String> {
     if let Some((_, kind)) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end)) {
         return Some(format!("{kind} cannot be shown here"));
     }
-    sparing::left_alone_until(model, url, now).map(|until| {
-        let minutes = until.signed_duration_since(now).num_minutes().max(0).saturating_add(1);
-        format!("{} wants to be left alone for {minutes} min", host(url))
-    })
+    sparing::left_alone(model, now, url)
 }
 
 /// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).

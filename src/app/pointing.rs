@@ -119,7 +119,7 @@ fn rolled(model: &mut Model, mouse: Mouse, down: bool) -> Vec<Effect> {
         Some(Pane::Entries) => scroll_entries(model, moved(model.screen.list.top), down),
         Some(Pane::Reader) => {
             let rows = usize::from(model.screen.viewport.reader_rows);
-            if let Some(reader) = &mut model.screen.reader {
+            if let Some(reader) = model.screen.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
                 reader.scroll = moved(reader.scroll).min(lines.saturating_sub(rows));
             }
@@ -270,9 +270,9 @@ fn clicked_reader(
     line: usize,
     column: usize,
 ) -> Vec<Effect> {
-    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
-    model.screen.focus = Pane::Reader;
     let columns = usize::from(model.screen.viewport.reader.columns);
+    model.screen.focus = Pane::Reader;
+    let Some(reader) = model.screen.shown_reader_mut() else { return Vec::new() };
     let text = reader.rendered.as_ref();
     let shown = text.and_then(|text| text.lines.get(reader.scroll.saturating_add(line)));
     let shown = shown.map(|shown| shown.window(reader.sideways, columns));

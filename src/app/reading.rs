@@ -139,6 +139,9 @@ pub fn space(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     if model.screen.focus != Pane::Reader {
         return next_unread(model, now);
     }
+    if model.screen.explains_gap() {
+        return next_unread(model, now);
+    }
     let laid_out = model.screen.reader.as_ref().is_some_and(|reader| reader.rendered.is_some());
     if model.screen.opening.is_some() || !laid_out {
         // What has not been on the screen cannot have been read.
@@ -328,7 +331,9 @@ pub fn open_page(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 pub fn zoom(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     model.screen.zoomed = model.screen.focus != Pane::Reader || !model.screen.zoomed;
     match model.screen.focus {
-        Pane::Entries if model.screen.reader.is_none() => open_selected(model, now),
+        Pane::Entries if model.screen.reader.is_none() && !model.screen.explains_gap() => {
+            open_selected(model, now)
+        }
         Pane::Feeds | Pane::Entries => {
             walking::right(model);
             Vec::new()
@@ -339,7 +344,7 @@ pub fn zoom(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// A digit of a link's number. The link is opened as soon as no longer number can be meant.
 pub fn digit(model: &mut Model, now: DateTime<Utc>, digit: char) -> Vec<Effect> {
-    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
+    let Some(reader) = model.screen.shown_reader_mut() else { return Vec::new() };
     if digit == '0' && reader.digits.is_empty() {
         return Vec::new();
     }
@@ -359,7 +364,7 @@ pub fn digit(model: &mut Model, now: DateTime<Utc>, digit: char) -> Vec<Effect> 
 
 /// Opens the link whose number was typed.
 pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
+    let Some(reader) = model.screen.shown_reader_mut() else { return Vec::new() };
     let digits = std::mem::take(&mut reader.digits);
     let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let link = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
@@ -377,8 +382,7 @@ pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 
 /// Opens the first file attached to the entry being read.
 pub fn play(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(text) = model.screen.reader.as_ref().and_then(|reader| reader.rendered.as_ref())
-    else {
+    let Some(text) = model.screen.shown_reader().and_then(|reader| reader.rendered.as_ref()) else {
         model.screen.say(now, "open the entry first: E opens a file that is attached to it");
         return Vec::new();
     };

@@ -273,6 +273,28 @@ impl Screen {
         self.overlay = Some(overlay);
     }
 
+    /// Whether something hides the panes; a line being typed does not.
+    pub fn covers_panes(&self) -> bool {
+        let mut over = self.beneath.iter().chain(&self.overlay);
+        over.any(|overlay| !matches!(overlay, Overlay::Prompt(_)))
+    }
+
+    /// Whether a gap is selected: the reader pane explains it, whatever entry was read before.
+    pub fn explains_gap(&self) -> bool {
+        self.list.selected_row().is_some_and(|row| row.key.entry().is_none())
+    }
+
+    /// The entry whose text is in the reader pane.
+    pub fn shown_reader(&self) -> Option<&Reader> {
+        self.reader.as_ref().filter(|_| !self.explains_gap())
+    }
+
+    /// The same, to be changed.
+    pub fn shown_reader_mut(&mut self) -> Option<&mut Reader> {
+        let explains_gap = self.explains_gap();
+        self.reader.as_mut().filter(|_| !explains_gap)
+    }
+
     /// Takes away what lies over everything; what lay beneath is open again.
     pub fn uncover(&mut self) {
         self.overlay = self.beneath.pop();

@@ -28,7 +28,7 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, right: bool) -> Vec<Effect> {
 /// Moves it by so many cells; `false`: nothing in sight is wider than the pane.
 pub fn by(model: &mut Model, right: bool, cells: usize) -> bool {
     let most = slack_in_sight(model);
-    let Some(reader) = model.screen.reader.as_mut().filter(|_| most > 0) else { return false };
+    let Some(reader) = model.screen.shown_reader_mut().filter(|_| most > 0) else { return false };
     // What was moved further for another block is at the end of this one.
     let from = reader.sideways.min(most);
     let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
@@ -39,7 +39,7 @@ pub fn by(model: &mut Model, right: bool, cells: usize) -> bool {
 /// How far the widest line in sight can be moved, cells; 0: nothing is wider than the pane.
 pub fn slack_in_sight(model: &Model) -> usize {
     let viewport = model.screen.viewport;
-    let Some(reader) = &model.screen.reader else { return 0 };
+    let Some(reader) = model.screen.shown_reader() else { return 0 };
     let lines = reader.rendered.iter().flat_map(|text| &text.lines);
     let in_sight = lines.skip(reader.scroll).take(usize::from(viewport.reader_rows));
     let columns = usize::from(viewport.reader_columns);

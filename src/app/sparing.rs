@@ -7,20 +7,23 @@ use super::archiving::end_of;
 use super::backfilling;
 use super::effect::Effect;
 use super::fetching::Purpose;
+use super::full_text;
 use super::model::Model;
 use super::planning;
 use super::polling::{self, Stage};
 use super::reachability::{PROBE_EVERY, Suspect};
 use super::results::{PollOutcome, PollResult};
-use super::traffic::{Traffic, is_loopback};
+use super::traffic::{Traffic, host_of, is_loopback};
 use crate::history::FeedKey;
+use crate::history::address;
 use crate::schedule::Wait;
 
 /// After waking up, the network needs a moment (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
 /// A 429 from an address asks for a pause: the feeds of its host keep it, but for the one that was polled and has it
-/// already, also those that wait for their turn. Archives there wait for the next check of their feeds.
+/// already, also those that wait for their turn. Archives there wait for the next check of their feeds, and pages are
+/// not asked for.
 pub fn spread_wait(
     model: &mut Model,
     now: DateTime<Utc>,
@@ -29,13 +32,20 @@ pub fn spread_wait(
     wait: Wait,
 ) -> Vec<Effect> {
     let Some(host) = host_of(url) else { return Vec::new() };
+    if let Some(until) = end_of(&wait) {
+        model.traffic.hold(now, host.clone(), until);
+    }
     let dropped = model.traffic.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Archive(_))
+        matches!(waiting.purpose, Purpose::Archive(_) | Purpose::FullText(_))
             && host_of(&waiting.url).as_ref() == Some(&host)
     });
     for waiting in dropped {
-        if let Purpose::Archive(feed) = waiting.purpose {
-            backfilling::drop_walk(model, feed);
+        match waiting.purpose {
+            Purpose::Archive(feed) => backfilling::drop_walk(model, feed),
+            Purpose::FullText(key) => {
+                full_text::dropped(model, now, key, "its host asked for fewer requests");
+            }
+            Purpose::Poll(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
     let others: Vec<FeedKey> = model
@@ -64,19 +74,22 @@ pub fn spread_wait(
     effects
 }
 
-/// Until when the host of an address wants to be left alone, as far as its feeds were told.
+/// Until when the host of an address wants to be left alone; its feeds know it from before the program was started.
 pub fn left_alone_until(model: &Model, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let host = host_of(url)?;
-    let there =
-        model.feeds.values().filter(|feed| host_of(&feed.record.url).as_ref() == Some(&host));
-    let waits = there.flat_map(|feed| [feed.state.facts.host_wait, feed.state.facts.retry_after]);
-    waits.flatten().filter_map(|wait| end_of(&wait)).filter(|end| now < *end).max()
+    let told = model.feeds.values().filter_map(|feed| {
+        let waits = [feed.state.facts.host_wait, feed.state.facts.retry_after];
+        let until = waits.into_iter().flatten().filter_map(|wait| end_of(&wait)).max()?;
+        (now < until && host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
+    });
+    told.chain(model.traffic.held_until(now, &host)).max()
 }
 
-/// Host and port: what a 429 speaks for.
-fn host_of(url: &str) -> Option<(String, Option<u16>)> {
-    let url = url::Url::parse(url).ok()?;
-    Some((url.host_str()?.to_owned(), url.port_or_known_default()))
+/// The same as a sentence, if it does.
+pub fn left_alone(model: &Model, now: DateTime<Utc>, url: &str) -> Option<String> {
+    let minutes = left_alone_until(model, url, now)?.signed_duration_since(now).num_minutes();
+    let host = address::host(url).unwrap_or_default();
+    Some(format!("{host} wants to be left alone for {} min", minutes.max(0).saturating_add(1)))
 }
 
 /// There is no network: feeds that failed because of that are as they were, and the network is tried once a minute.

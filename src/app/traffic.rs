@@ -93,6 +93,8 @@ pub struct Traffic {
     served: Option<String>,
     /// Nothing starts before this (spread at start-up, SPEC A.9; pause after waking up, G.32).
     pub not_before: Option<DateTime<Utc>>,
+    /// Hosts that want to be left alone, and until when.
+    held: BTreeMap<Host, DateTime<Utc>>,
     /// There is no network: from this instant on one request may try it (SPEC B.4.4).
     pub probe_at: Option<DateTime<Utc>>,
 }
@@ -255,7 +257,19 @@ impl Traffic {
         }
     }
 
-    /// Purposes that wait and are dropped, with those that match only.
+    /// A host wants to be left alone until an instant.
+    pub fn hold(&mut self, now: DateTime<Utc>, host: Host, until: DateTime<Utc>) {
+        self.held.retain(|_, until| now < *until);
+        let held = self.held.entry(host).or_insert(until);
+        *held = until.max(*held);
+    }
+
+    /// Until when a host wants to be left alone.
+    pub fn held_until(&self, now: DateTime<Utc>, host: &Host) -> Option<DateTime<Utc>> {
+        self.held.get(host).copied().filter(|until| now < *until)
+    }
+
+    /// Takes out what waits and matches, e.g. for a feed that was unsubscribed.
     pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut taken = Vec::new();
         for site in self.sites.values_mut() {
@@ -269,18 +283,19 @@ impl Traffic {
         taken
     }
 
-    /// Forgets what waits for one purpose, e.g. a feed that was unsubscribed; answers with how much that was.
+    /// Forgets what waits for a purpose; answers with how much that was.
     pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) -> usize {
-        let mut dropped = 0_usize;
-        for site in self.sites.values_mut() {
-            for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
-                let before = queue.len();
-                queue.retain(|waiting| !drop(&waiting.purpose));
-                dropped = dropped.saturating_add(before.saturating_sub(queue.len()));
-            }
-        }
-        dropped
+        self.take_waiting(|waiting| drop(&waiting.purpose)).len()
     }
+}
+
+/// Host and port: what a request for a pause speaks for.
+pub type Host = (String, Option<u16>);
+
+/// The host of an address.
+pub fn host_of(url: &str) -> Option<Host> {
+    let url = url::Url::parse(url).ok()?;
+    Some((url.host_str()?.to_owned(), url.port_or_known_default()))
 }
 
 /// The site an address belongs to: the registrable domain of its host, by the public suffix list. An address in

@@ -12,7 +12,7 @@ use super::marking;
 use super::model::Model;
 use super::subscription::Subscription;
 use super::undoing::Step;
-use super::{attention, backfilling};
+use super::{attention, backfilling, full_text};
 use super::{planning, walking};
 use crate::history::FeedKey;
 
@@ -41,7 +41,16 @@ pub fn give_up(
     let mut subscription = model.feeds.remove(&feed)?;
     model.timetable.remove(&feed);
     model.busy.remove(&feed);
-    model.traffic.drop_waiting(|purpose| *purpose == Purpose::Poll(feed));
+    let dropped = model.traffic.take_waiting(|waiting| match waiting.purpose {
+        Purpose::Poll(polled) => polled == feed,
+        Purpose::FullText(key) => key.feed == feed,
+        Purpose::Archive(_) | Purpose::Picture(_) | Purpose::Discover(_) => false,
+    });
+    for waiting in dropped {
+        if let Purpose::FullText(key) = waiting.purpose {
+            full_text::dropped(model, now, key, "its feed was given up");
+        }
+    }
     backfilling::drop_walk(model, feed);
     subscription.history.asking = None;
     subscription.record.ended = Some(now);

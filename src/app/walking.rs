@@ -74,7 +74,7 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
         }
         Pane::Entries => go_in_list(model, down, distance),
         Pane::Reader => {
-            if let Some(reader) = &mut model.screen.reader {
+            if let Some(reader) = model.screen.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
                 let last = lines.saturating_sub(usize::from(viewport.reader_rows));
                 reader.scroll = moved(
@@ -172,15 +172,11 @@ pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 /// To the pane on the right; opens nothing that is not open.
 pub fn right(model: &mut Model) {
     // The reader pane explains a gap that is selected.
-    let has_reader = model.screen.reader.is_some() || selected_gap(model);
+    let has_reader = model.screen.reader.is_some() || model.screen.explains_gap();
     model.screen.focus = match model.screen.focus {
         Pane::Entries | Pane::Reader if has_reader => Pane::Reader,
         Pane::Feeds | Pane::Entries | Pane::Reader => Pane::Entries,
     };
-}
-
-fn selected_gap(model: &Model) -> bool {
-    model.screen.list.selected_row().is_some_and(|row| row.key.entry().is_none())
 }
 
 /// To the pane on the left.

@@ -42,6 +42,12 @@ impl HistoryRecord {
             self.bottom = dates.map(|(_, oldest)| oldest);
             self.kind = document_kind(document, Reached::Subscribed);
         }
+        self.heard = Some(Newer {
+            archive: None,
+            url: polled.answered.to_owned(),
+            public: polled.public,
+            oldest: self.bottom,
+        });
         if self.kind == DocumentKind::Complete {
             // No gaps, no traversal (SPEC C.6).
             (self.head, self.settled) = (None, None);
@@ -49,12 +55,6 @@ impl HistoryRecord {
             self.gaps.clear();
             return;
         }
-        self.heard = Some(Newer {
-            archive: None,
-            url: polled.answered.to_owned(),
-            public: polled.public,
-            oldest: self.bottom,
-        });
         match older_link(document, Reached::Subscribed) {
             Some((link, by_previous)) => self.take_head(polled, link, by_previous),
             // A delta need not repeat the links of the head section.

@@ -80,8 +80,10 @@ fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewp
     let viewport = over.fold(viewport, |viewport, overlay| {
         draw_overlay(frame, panes, model, overlay, viewport, now)
     });
-    status::draw(frame, bottom, model, now);
-    viewport
+    let covered = status::draw(frame, bottom, model, now);
+    // Pictures and links are put into what is in sight of the text.
+    let rows = viewport.reader.rows.min(covered.saturating_sub(viewport.reader.row));
+    Viewport { reader: Area { rows, ..viewport.reader }, ..viewport }
 }
 
 /// Draws what lies over the panes; the plan and the timetable leave the subscriptions in sight where they can.

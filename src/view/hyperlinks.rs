@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::lines::{self, StyledLine};
 use crate::app::model::Model;
-use crate::app::screen::{Overlay, Viewport};
+use crate::app::screen::Viewport;
 
 /// Bytes of an address at most: longer ones are refused by terminals.
 const ADDRESS_MAX: usize = 2000;
@@ -20,10 +20,10 @@ const ADDRESS_MAX: usize = 2000;
 /// Makes hyperlinks of the links of the text that is read.
 pub(super) fn link(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
     // What lies over the panes hides links.
-    if !matches!(model.screen.overlay, None | Some(Overlay::Prompt(_))) {
+    if model.screen.covers_panes() {
         return;
     }
-    let Some(reader) = &model.screen.reader else { return };
+    let Some(reader) = model.screen.shown_reader() else { return };
     let Some(text) = &reader.rendered else { return };
     let area = viewport.reader;
     let lines = text.lines.iter().skip(reader.scroll).zip(0..area.rows);
@@ -101,7 +101,8 @@ fn link_stretch(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), number: u
         hidden = hidden.saturating_sub(1);
         cell.set_symbol("");
     }
-    let cells = u16::try_from(text.width()).ok().and_then(NonZeroU16::new);
+    // The width of the whole may be less than that of its cells: some letters join.
+    let cells = NonZeroU16::new(to.saturating_sub(from));
     let (Some(cells), Some(cell)) = (cells, buffer.cell_mut(Position::new(from, row))) else {
         return;
     };
@@ -167,6 +168,16 @@ mod tests {
         assert_eq!(cell.diff_option, CellDiffOption::ForcedWidth(NonZeroU16::new(5).unwrap()));
         assert_eq!((buffer.content[0].symbol(), buffer.content[7].symbol()), ("a", "c"));
         assert!(buffer.content[2..6].iter().all(|cell| cell.symbol().is_empty()));
+    }
+
+    #[test]
+    fn a_run_of_letters_that_join_has_the_width_of_its_cells() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        buffer.set_string(0, 0, "لاx", Style::new());
+        let to = u16::try_from(lines::cells("لا")).unwrap();
+        link_run(&mut buffer, 0, (0, to), &Run { number: 1, from: 0, to }, "https://a.example/");
+        let whole = CellDiffOption::ForcedWidth(NonZeroU16::new(to).unwrap());
+        assert_eq!((to, buffer.content[0].diff_option), (2, whole));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::app::graphics::{Drawing, DrawnCell};
 use crate::app::model::Model;
 use crate::app::picture_places::PicturePlace;
 use crate::app::pictures::Standing;
-use crate::app::screen::{Area, Overlay, Viewport};
+use crate::app::screen::{Area, Viewport};
 use crate::history::address::host;
 
 /// A picture within the text's part of the screen.
@@ -28,8 +28,8 @@ struct Shown<'m> {
 
 /// The pictures on the screen; none while something lies over them.
 fn shown(model: &Model, area: Area) -> Vec<Shown<'_>> {
-    let covered = !matches!(model.screen.overlay, None | Some(Overlay::Prompt(_)));
-    let Some(reader) = model.screen.reader.as_ref().filter(|_| !covered) else { return Vec::new() };
+    let in_sight = !model.screen.covers_panes();
+    let Some(reader) = model.screen.shown_reader().filter(|_| in_sight) else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
     let in_sight = |place: &PicturePlace| {
         let number = usize::from(place.image).checked_sub(1)?;

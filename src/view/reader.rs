@@ -32,7 +32,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         frame.render_widget(text, inside);
         return inside;
     }
-    let Some(reader) = &model.screen.reader else {
+    let Some(reader) = model.screen.shown_reader() else {
         let hint =
             vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
         frame.render_widget(Paragraph::new(Line::from(hint)), inside);

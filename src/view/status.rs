@@ -30,8 +30,8 @@ const NOTICE_LINES: usize = 3;
 /// Lines of the tour at most.
 const TOUR_LINES: usize = 2;
 
-/// Draws the line.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) {
+/// Draws the line; answers with the first row that is covered: a long message needs more than its own.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> u16 {
     if let Some(Overlay::Prompt(prompt) | Overlay::Palette(Palette { line: prompt, .. })) =
         &model.screen.overlay
     {
@@ -41,13 +41,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
         let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));
         draw_prompt(frame, area, prompt, behind);
-        return;
+        return area.y;
     }
     if let Some(Overlay::Help(help)) = &model.screen.overlay
         && help.typing
     {
         draw_prompt(frame, area, &help.filter, None);
-        return;
+        return area.y;
     }
     let begun = match model.screen.begun.as_slice() {
         [] => String::new(),
@@ -68,6 +68,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         }
         None => vec![(progress(model, now), theme::DIM)],
     };
+    let mut top = area.y;
     let (last, style) = lines.pop().unwrap_or_default();
     if !lines.is_empty() {
         let lines: Vec<Line<'_>> = lines
@@ -75,7 +76,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
             .map(|(line, style)| Line::styled(format!(" {line}"), style))
             .collect();
         let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
-        let above = Rect { y: area.y.saturating_sub(rows), height: rows, ..area };
+        top = area.y.saturating_sub(rows);
+        let above = Rect { y: top, height: rows, ..area };
         frame.render_widget(Clear, above);
         frame.render_widget(Paragraph::new(lines), above);
     }
@@ -84,6 +86,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTi
         Span::styled(hint, theme::DIM),
     ]);
     frame.render_widget(Paragraph::new(line), area);
+    top
 }
 
 /// The keys that move what is wider than the pane, if something in sight is.

@@ -34,6 +34,11 @@ fn world() -> World {
     world
 }
 
+/// Nothing is asked for within a second.
+fn wait_a_second(world: &mut World) {
+    world.model.traffic.not_before = Some(world.now + TimeDelta::seconds(1));
+}
+
 fn asked_pages(world: &World) -> Vec<&str> {
     let pages = world.requests.iter().filter(|request| request.manner == Manner::Page);
     pages.map(|request| request.url.as_str()).collect()
@@ -114,22 +119,96 @@ fn a_feed_can_always_be_read_with_the_full_text_and_that_can_be_undone() {
     assert!(world.reload().feeds[&FeedKey(1)].record.wishes.full_text);
     world.press("uu");
     assert!(!world.feed(1).record.wishes.full_text);
+    world.press("V");
+    assert!(world.draw().contains("The wax is warmed"));
+    world.press("V");
+    assert!(world.draw().contains("teaser"), "the feed's own text, as it says");
 }
 
 #[test]
-fn a_page_waits_for_the_pause_of_its_site_and_a_429_holds_the_feeds_there() {
+fn a_page_waits_for_the_pause_of_its_site_and_a_429_keeps_everything_away_from_its_host() {
     let mut world = world();
     let headers = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
-    world.refuse(PAGE, 429, headers);
+    world.serve(PAGE, &page("wax"));
+    world.refuse("https://site.example/n1", 429, headers);
     world.press("<enter><enter>v");
     world.pass(TimeDelta::milliseconds(10));
-    world.press("J");
-    world.serve("https://site.example/n1", &page("ladder"));
-    world.press("v");
+    world.press("Jv");
     assert_eq!(asked_pages(&world), [PAGE], "the second waits");
     world.pass(TimeDelta::seconds(2));
     assert_eq!(asked_pages(&world).len(), 2);
     assert!(world.feed(1).state.facts.host_wait.is_some());
+    world.serve("https://site.example/n1", &page("ladder"));
+    world.press("v");
+    world.pass(TimeDelta::seconds(2));
+    let said = "no full text: site.example wants to be left alone for 12";
+    assert!(world.notice().starts_with(said), "{}", world.notice());
+    assert_eq!(asked_pages(&world).len(), 2, "it is left alone");
+    world.pass(TimeDelta::hours(3));
+    world.press("v");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(asked_pages(&world).len(), 3);
+    assert!(world.draw().contains("The ladder is warmed"));
+}
+
+#[test]
+fn a_host_without_a_feed_is_left_alone_too() {
+    let elsewhere =
+        |markup: &str| markup.replace("https://site.example/n", "https://pages.example/n");
+    let notes = rss("Notes", &[("n2", "Wax", 1, "a"), ("n1", "Ladders", 2, "b")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &elsewhere(&notes), &[])]);
+    let headers = AnswerHeaders { retry_after: Some("600".into()), ..AnswerHeaders::default() };
+    world.refuse("https://pages.example/n2", 429, headers);
+    world.press("<enter><enter>v");
+    world.pass(TimeDelta::seconds(2));
+    world.press("Jv");
+    world.pass(TimeDelta::seconds(2));
+    let said = "no full text: pages.example wants to be left alone for 1";
+    assert!(world.notice().starts_with(said), "{}", world.notice());
+    assert_eq!(asked_pages(&world), ["https://pages.example/n2"]);
+}
+
+#[test]
+fn an_answer_does_not_take_the_reader_from_the_text_they_went_back_to() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    world.press("<enter><enter>V");
+    world.pass(TimeDelta::seconds(2));
+    assert!(world.draw().contains("The wax is warmed"));
+    // A newer page is asked for, since the entry changed.
+    let later = world.now + TimeDelta::hours(1);
+    let reader = world.model.screen.reader.as_mut().unwrap();
+    reader.entry.kept.updated = Some(later);
+    reader.source = Source::Feed;
+    world.serve(PAGE, &page("hive"));
+    wait_a_second(&mut world);
+    world.press("v");
+    assert_eq!(world.model.screen.reader.as_ref().unwrap().source, Source::Waiting);
+    world.model.screen.reader.as_mut().unwrap().source = Source::Feed;
+    world.pass(TimeDelta::seconds(2));
+    let reader = world.model.screen.reader.as_ref().unwrap();
+    assert_eq!(reader.source, Source::Feed);
+    assert!(reader.entry.full.as_ref().unwrap().html.contains("hive"));
+}
+
+#[test]
+fn a_page_that_did_not_change_is_kept_though_its_entry_was_left_meanwhile() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    world.network.get_mut(PAGE).unwrap().etag = Some("\"1\"");
+    world.press("<enter><enter>v");
+    world.pass(TimeDelta::seconds(2));
+    let key = world.model.screen.reader.as_ref().unwrap().entry.key;
+    let reader = world.model.screen.reader.as_mut().unwrap();
+    reader.entry.kept.updated = Some(world.now + TimeDelta::hours(1));
+    reader.source = Source::Feed;
+    wait_a_second(&mut world);
+    world.press("vJ");
+    world.pass(TimeDelta::seconds(3));
+    assert_eq!(asked_pages(&world).len(), 2);
+    assert!(world.requests.last().unwrap().validators.is_some());
+    let kept = world.store.full_text(key).unwrap().unwrap();
+    assert!(kept.failed.is_none() && kept.html.contains("wax"));
 }
 
 #[test]

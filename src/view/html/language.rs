@@ -89,8 +89,9 @@ impl Language {
     pub(super) fn of(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
-        // Of a person's language `pre` says nothing that stands in the table.
-        let mut said = said.chain(tag.attribute("lang").filter(|_| tag.name() == "pre"));
+        // Where `lang` of `pre` may be what people speak (Czech, Polish), it is.
+        let code = |lang: &&str| tag.name() == "pre" && !matches!(*lang, "cs" | "pl");
+        let mut said = said.chain(tag.attribute("lang").filter(code));
         said.find_map(Self::named).or_else(|| Self::of_class(class))
     }
 
@@ -130,6 +131,9 @@ mod tests {
     #[test]
     fn the_markup_of_publishers_names_the_language() {
         for (html, expected) in [
+            ("<pre lang='rust'>x</pre>", Some("rs")),
+            ("<pre lang='pl'>Litwo, ojczyzno moja</pre>", None),
+            ("<code lang='cs'>x</code>", None),
             // GitHub, Jekyll with Rouge, Hugo with Chroma, Zola, Asciidoctor.
             ("<div class='highlight highlight-source-rust'><pre>x</pre></div>", Some("rs")),
             ("<div class='highlight highlight-text-html-basic'><pre>x</pre></div>", Some("html")),

@@ -97,7 +97,8 @@ fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
     if reads_leftwards(runs) {
         for line in &mut lines {
             let free = width.saturating_sub(line_cells(line));
-            prefix(line, &" ".repeat(free), Role::Text);
+            // No blanks of the text: what stands on the line is not indented by them.
+            prefix(line, &" ".repeat(free), Role::Note);
         }
     }
     lines

@@ -281,6 +281,11 @@ fn what_is_read_from_right_to_left_begins_at_the_right_edge() {
     check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
     check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
     check("<blockquote>لا إله</blockquote>", 12, &["│     لا إله"]);
+    // Our own words for a picture are not the text's.
+    let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
+    assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
+    // And the picture has the whole width.
+    assert_eq!(crate::app::picture_places::found(&rendered)[0].indent, 0);
 }
 
 #[test]

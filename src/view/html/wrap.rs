@@ -93,7 +93,9 @@ pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
 
 /// Whether running text is read from right to left: its first letter says so.
 pub(super) fn reads_leftwards(runs: &[Run]) -> bool {
-    let of_text = runs.iter().filter(|run| run.look.role != Role::LinkNumber);
+    // What we say of links and pictures ourselves is no word of the text.
+    let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
+    let of_text = runs.iter().filter(|run| !ours(run.look.role));
     let mut letters = of_text.flat_map(|run| run.text.chars()).filter(|c| c.is_alphabetic());
     letters.next().is_some_and(|letter| {
         // The blocks of Hebrew, Arabic, Syriac, Thaana, N'Ko and other scripts (Unicode, DerivedBidiClass).

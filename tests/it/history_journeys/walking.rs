@@ -1,6 +1,7 @@
 //! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
 
 use backissue::app::fetching::Reach;
+use backissue::app::msg::Msg;
 use backissue::app::settings::HistoryMode;
 use chrono::TimeDelta;
 
@@ -80,6 +81,46 @@ fn a_refused_archive_is_a_row_in_its_place_until_enter_brings_it() {
 }
 
 #[test]
+fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 403, Default::default());
+    let linked = "&lt;p>&lt;a href='/five'>Five.&lt;/a>".repeat(12);
+    let linked = format!("<summary type='html'>{linked}</summary>");
+    let newest = example!("arch-2026-02.xml").replace("<summary>Five.</summary>", &linked);
+    world.serve(&archive("2026-02"), &newest);
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    world.model.screen.appearance.hyperlinks = true;
+    world.press("lGk<enter>");
+    let link = "\u{1b}]8;";
+    assert!(world.draw().contains(link), "{}", world.draw());
+    let plan_and_prompt = |world: &mut World| {
+        world.press("i");
+        world.tell(Msg::Pasted("https://tower.example/".into()));
+    };
+    plan_and_prompt(&mut world);
+    assert!(!world.draw().contains(link), "the plan lies over the text");
+    world.press("<esc><esc>");
+    let long = format!("a message of many words: {}", "more of it, ".repeat(30));
+    for rows in 12..16 {
+        world.resize(120, rows);
+        world.model.screen.complain(world.now, long.clone());
+        let screen = world.draw();
+        let notice = screen.find("a message of many").unwrap();
+        assert!(screen.rfind(link).is_none_or(|place| place < notice), "{screen}");
+    }
+    world.resize(120, 36);
+    world.press("J");
+    let screen = world.draw();
+    assert!(screen.contains("403") && !screen.contains(link), "{screen}");
+    world.press("1");
+    assert!(world.opened.is_empty());
+    assert!(world.model.screen.reader.is_some(), "it is still there");
+    world.press("K");
+    assert!(world.draw().contains(link));
+}
+
+#[test]
 fn what_fails_for_a_while_is_asked_for_again_after_a_good_check_only() {
     let mut world = orchard();
     world.refuse(&archive("2026-01"), 500, Default::default());
@@ -153,7 +194,7 @@ fn polls_of_a_site_go_before_its_archives() {
     let mut world = orchard();
     world.serve("https://orchard.example/other.xml", &rss("Other", &[("x", "X", 1, "")]));
     subscribe(&mut world, &format!("{NOTES}index.atom"));
-    world.tell(backissue::app::msg::Msg::Import(vec![backissue::app::subscribing::Wanted {
+    world.tell(Msg::Import(vec![backissue::app::subscribing::Wanted {
         address: "https://orchard.example/other.xml".into(),
         ..Default::default()
     }]));
