@@ -4,7 +4,7 @@
 //! minute after the first of them. What is not: history, edited entries, and all that the first document of a new
 //! subscription holds, which was there before anybody followed it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -71,8 +71,12 @@ pub fn arrived(
 }
 
 fn anybody_cares(model: &Model) -> bool {
-    let desktop = model.settings.notify.desktop != DesktopNotes::Off || model.settings.notify.bell;
-    model.settings.commands.on_new.is_some() || (desktop && model.screen.is_on())
+    model.settings.commands.on_new.is_some() || desktop_cares(model)
+}
+
+fn desktop_cares(model: &Model) -> bool {
+    let notify = &model.settings.notify;
+    model.screen.is_on() && (notify.desktop != DesktopNotes::Off || notify.bell)
 }
 
 /// Tells what is ready to be told.
@@ -84,7 +88,7 @@ pub fn tell(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         announcements.since.is_some_and(|since| now.signed_duration_since(since) < PATIENCE);
     let many: u32 =
         announcements.waiting.iter().map(|(_, range)| range.end.saturating_sub(range.start)).sum();
-    if announcements.is_at_rest()
+    if announcements.waiting.is_empty()
         || announcements.under_way
         || (waits && !polls_ended && many < TOLD_AT_ONCE)
     {
@@ -110,8 +114,7 @@ pub fn tell(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 pub fn read(model: &mut Model, now: DateTime<Utc>, mut entries: Vec<LoadedEntry>) -> Vec<Effect> {
     model.announcements.under_way = false;
     entries.retain(|entry| entry.flags.is_unread() && model.feeds.contains_key(&entry.key.feed));
-    let desktop = model.settings.notify.desktop != DesktopNotes::Off || model.settings.notify.bell;
-    if desktop && model.screen.is_on() {
+    if desktop_cares(model) {
         for entry in &entries {
             let count = model.announcements.noted.entry(entry.key.feed).or_default();
             *count = count.saturating_add(1);
@@ -147,11 +150,10 @@ fn note(model: &mut Model, now: DateTime<Utc>) -> Option<Effect> {
     announcements.noted_at = Some(now);
     let noted = std::mem::take(&mut announcements.noted);
     let count = noted.values().fold(0_u32, |sum, count| sum.saturating_add(*count));
-    let feeds: BTreeSet<FeedKey> = noted.keys().copied().collect();
-    let only = feeds.first().and_then(|feed| model.feeds.get(feed));
+    let only = noted.keys().next().and_then(|feed| model.feeds.get(feed));
     let only = only.map_or("", |feed| feed.record.shown_title());
     let only = one_line(only, TITLE_CHARS_MAX);
-    let text = match (count, feeds.len()) {
+    let text = match (count, noted.len()) {
         (1, _) => format!("{only}: {}", announcements.last_title),
         (count, 1) => format!("{count} new in {only}"),
         (count, feeds) => format!("{count} new in {feeds} feeds"),

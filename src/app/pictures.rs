@@ -55,7 +55,7 @@ pub struct Pictures {
     /// Ready to be shown, the one wanted last behind.
     drawings: Vec<(DrawingWanted, Arc<Drawing>)>,
     /// Being made ready.
-    drawing: Option<DrawingWanted>,
+    drawing: bool,
 }
 
 /// How a picture stands.
@@ -183,7 +183,7 @@ pub fn follow(model: &mut Model) -> Vec<Effect> {
                 model.pictures.standings.insert(url.clone(), Standing::Sought);
                 effects.push(Effect::Picture(Box::new(PictureWish::Find(url.clone()))));
             }
-            Some(Standing::Kept(..)) if place.rows > 0 && model.pictures.drawing.is_none() => {
+            Some(Standing::Kept(..)) if place.rows > 0 && !model.pictures.drawing => {
                 effects.extend(draw(model, url, place));
             }
             Some(Standing::Kept(..) | Standing::Sought | Standing::Asked | Standing::Failed(_)) => {
@@ -231,7 +231,7 @@ fn draw(model: &mut Model, url: &str, place: &PicturePlace) -> Option<Effect> {
         graphics: pictures.graphics,
         colours: model.screen.appearance.colours,
     };
-    pictures.drawing = Some(wanted.clone());
+    pictures.drawing = true;
     Some(Effect::Picture(Box::new(PictureWish::Draw(wanted))))
 }
 
@@ -265,7 +265,7 @@ pub fn told(model: &mut Model, now: DateTime<Utc>, news: PictureNews) -> Vec<Eff
 
 fn drawn_as_wanted(model: &mut Model, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
     // One is made at a time, also where the reader goes on faster than that.
-    model.pictures.drawing = None;
+    model.pictures.drawing = false;
     let pictures = &model.pictures;
     if pictures.entry.is_none() || wanted.graphics != pictures.graphics {
         return;

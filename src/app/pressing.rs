@@ -120,11 +120,6 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
             reader.digits.clear();
         }
     }
-    // A digit is its own command: the table has one line for all nine.
-    let command = match (command, key.code) {
-        (Command::Digit(_), Code::Char(digit)) => Command::Digit(digit),
-        (command, _) => command,
-    };
     commanded(model, now, command)
 }
 

@@ -14,6 +14,7 @@ use super::polling;
 use super::screen::{Choice, Overlay};
 use super::subscribing::{self, Addition};
 use super::subscription::{Subscription, SubscriptionRecord};
+use super::telling::entries;
 use super::traffic::Waiting;
 use crate::feed::FeedDocument;
 use crate::history::FeedKey;
@@ -53,11 +54,7 @@ pub struct FeedPreview {
 impl FeedPreview {
     /// It in one line.
     pub fn words(&self) -> String {
-        let entries = match self.entries {
-            1 => "1 entry".to_owned(),
-            entries => format!("{entries} entries"),
-        };
-        format!("{entries} · {} · {}", self.history, self.schedule)
+        format!("{} · {} · {}", entries(self.entries), self.history, self.schedule)
     }
 }
 

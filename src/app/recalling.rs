@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::model::Model;
 use super::msg::Marked;
+use super::telling::entries;
 use super::undoing::Step;
 use crate::history::FeedKey;
 
@@ -14,7 +15,7 @@ pub fn withdrawn(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, withdrawn
         return;
     };
     let title = subscription.record.shown_title();
-    let text = format!("{title} withdrew {} · u undo", counted(withdrawn.len()));
+    let text = format!("{title} withdrew {} · u undo", entries(withdrawn.len()));
     subscription.history.withdrawn.clone_from(&withdrawn);
     model.screen.say(now, text);
     model.undo.push(Step::Withdrawn { feed, withdrawn });
@@ -43,9 +44,5 @@ pub fn restored(model: &mut Model, now: DateTime<Utc>, marked: &Marked) {
             subscription.counters = *counters;
         }
     }
-    model.screen.say(now, format!("{} brought back", counted(marked.changed.len())));
-}
-
-fn counted(entries: usize) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+    model.screen.say(now, format!("{} brought back", entries(marked.changed.len())));
 }

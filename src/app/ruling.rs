@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use super::effect::Effect;
 use super::model::Model;
 use super::msg::LoadedEntry;
+use super::telling::entries;
 use super::undoing::{self, Step};
 use super::{marking, saving, walking};
 use crate::filters::{Action, EntryRule, Reach};
@@ -299,10 +300,6 @@ fn words(model: &Model, pending: &Pending, changes: &RuleChanges) -> String {
     let done = format!("{} {}", entries(done), rule.action.done_words());
     let shown = if shown > 0 { format!(", {} shown again", entries(shown)) } else { String::new() };
     format!("rule saved: {done}{shown} · u undo")
-}
-
-fn entries(count: usize) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// Takes a change of the rules back, or makes it again; answers with what takes that back.

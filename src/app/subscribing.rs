@@ -200,7 +200,7 @@ pub fn fetched(
         }
     };
     let mut effects = match found(&fetched) {
-        Found::Feed => {
+        Found::Feed(_) => {
             let (added, effects) = subscribe_to(model, now, &addition.wanted, &asked, fetched);
             addition.ended = Some(Ok(added));
             effects
@@ -261,21 +261,20 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, addition: &mut Addition, why: St
 
 /// The feed that an answer carries, or why there is none.
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
-    let document = fetched.result.as_ref().ok().and_then(|answer| answer.body.feed());
-    match (found(fetched), document) {
-        (Found::Feed, Some(document)) => Ok(document),
-        (Found::Feed, None) | (Found::Page(..), _) => Err("it is no feed".into()),
-        (Found::Nothing(why), _) => Err(why),
+    match found(fetched) {
+        Found::Feed(document) => Ok(document),
+        Found::Page(..) => Err("it is no feed".into()),
+        Found::Nothing(why) => Err(why),
     }
 }
 
-enum Found {
-    Feed,
+enum Found<'a> {
+    Feed(&'a FeedDocument),
     Page(Vec<Candidate>, Option<String>),
     Nothing(String),
 }
 
-fn found(fetched: &Fetched) -> Found {
+fn found(fetched: &Fetched) -> Found<'_> {
     let answer = match &fetched.result {
         Err(failure) => return Found::Nothing(failure.to_string()),
         Ok(answer) if !(200..300).contains(&answer.status) => {
@@ -287,7 +286,7 @@ fn found(fetched: &Fetched) -> Found {
         AnswerBody::Document(document) if document.is_truncated() => {
             Found::Nothing("the document is cut off".into())
         }
-        AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed,
+        AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed(document),
         AnswerBody::Document(document) => Found::Nothing(not_a_feed(document)),
         AnswerBody::Page { title, candidates } => Found::Page(candidates.clone(), title.clone()),
         AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
@@ -338,11 +337,12 @@ fn subscribe_to(
         return (added, effects);
     }
     let offer = feed_in(&fetched).ok();
-    let offer = offer.map(|document| previewing::preview(model, now, &url, document).words());
+    let offer = offer
+        .map(|document| format!(": {}", previewing::preview(model, now, &url, document).words()));
     effects.extend(polling::first_document(model, now, added.feed, fetched));
     feeds_pane::rebuild(model);
     let title = model.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
-    let text = format!("subscribed to '{title}': {}", offer.unwrap_or_default());
+    let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
     model.screen.say(now, text);
     effects.extend(tag_tree::select(model, added.feed));
     effects.extend(super::walking::open_list(model, now));

@@ -10,6 +10,7 @@ use super::model::Model;
 use super::ruling::{self, RuleChanges};
 use super::saving::{self, SavedSearch};
 use super::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
+use super::telling::entries;
 use super::{moving, preferring, recalling, tagging, unsubscribing, wishing};
 use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
@@ -233,9 +234,7 @@ fn take_back(
             (effects, Some(inverse))
         }
         Step::Rules { before, changes, forward } => {
-            let count = changes.entries();
-            let entries = if count == 1 { "entry" } else { "entries" };
-            model.screen.say(now, format!("{done}: the rules · {count} {entries}"));
+            model.screen.say(now, format!("{done}: the rules · {}", entries(changes.entries())));
             let (effects, inverse) = ruling::take_back(model, before, changes, forward);
             (effects, Some(inverse))
         }

@@ -1,6 +1,6 @@
 //! The files attached to an entry, under its text: what they are, how large, how long, and a number to open them.
 
-use super::cells;
+use super::{bytes, cells};
 use crate::app::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::feed::Enclosure;
 use crate::feed::text::one_line;
@@ -54,21 +54,11 @@ fn described(enclosure: &Enclosure) -> String {
     let name = name.unwrap_or_else(|| one_line(&enclosure.url, NAME_CHARS_MAX));
     let parts = [
         kind.filter(|kind| !kind.is_empty()),
-        enclosure.length.filter(|&bytes| bytes > 0).map(size),
+        enclosure.length.filter(|&bytes| bytes > 0).map(bytes::words),
         enclosure.duration_seconds.filter(|&seconds| seconds > 0).map(duration),
         Some(name),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
-}
-
-/// Bytes in the largest fitting unit.
-fn size(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
-    let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| bytes >= *unit) else {
-        return format!("{bytes} B");
-    };
-    let (whole, tenth) = (bytes / unit, bytes % unit * 10 / unit);
-    if whole >= 10 { format!("{whole} {name}") } else { format!("{whole}.{tenth} {name}") }
 }
 
 /// Seconds as a clock shows them.

@@ -10,6 +10,7 @@ mod hyperlinks;
 mod link_list;
 
 mod attention;
+mod bytes;
 mod cells;
 mod choice;
 mod draw;

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::plan::{Ink, heading, instant, sentence};
-use super::{cells, theme};
+use super::{bytes, cells, theme};
 use crate::app::poll_log::{PollCause, PollLogEntry};
 
 /// Polls shown.
@@ -62,7 +62,7 @@ fn line(poll: &PollLogEntry, ink: Ink) -> Vec<Line<'static>> {
         (None, new, 0) => format!("{new} new"),
         (None, new, edited) => format!("{new} new, {edited} edited"),
     };
-    let bytes = bytes_words(poll.wire_bytes);
+    let bytes = bytes::words(poll.wire_bytes);
     let cause = match poll.cause {
         PollCause::Due => "",
         PollCause::Asked => ", by hand",
@@ -86,27 +86,4 @@ fn line(poll: &PollLogEntry, ink: Ink) -> Vec<Line<'static>> {
         ),
     );
     lines
-}
-
-/// `0 B`, `12 kB`, `3.4 MB`.
-fn bytes_words(bytes: u64) -> String {
-    match bytes {
-        0..1000 => format!("{bytes} B"),
-        1000..1_000_000 => format!("{} kB", bytes.saturating_add(500) / 1000),
-        _ => {
-            let tenths = bytes.saturating_add(50_000) / 100_000;
-            format!("{}.{} MB", tenths / 10, tenths % 10)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_told_in_a_unit_that_fits() {
-        let words = [0, 999, 1000, 12_499, 999_999, 1_000_000, 3_449_999].map(bytes_words);
-        assert_eq!(words, ["0 B", "999 B", "1 kB", "12 kB", "1000 kB", "1.0 MB", "3.4 MB"]);
-    }
 }

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use backissue::app::msg::Msg;
 use backissue::app::pointing::{Gesture, Mouse};
 use backissue::app::subscription::SubscriptionRecord;
-use backissue::demo::{DemoRequest, DemoSite};
 use backissue::filters::EntryRule;
 use backissue::history::{EntryKey, Flags};
 
-use crate::world::{World, start};
+use crate::demo_world::demo_world;
+use crate::world::World;
 
 /// Keys of the ordinary run.
 const KEYS: usize = 600;
@@ -64,7 +64,15 @@ impl Dice {
 
     /// A click or a step of the wheel anywhere on a screen, or beside it.
     fn mouse(&mut self, columns: u16, rows: u16) -> Mouse {
-        let gestures = [Gesture::Click, Gesture::Click, Gesture::WheelDown, Gesture::WheelUp];
+        let gestures = [
+            Gesture::Click,
+            Gesture::Click,
+            Gesture::Click,
+            Gesture::WheelDown,
+            Gesture::WheelUp,
+            Gesture::WheelLeft,
+            Gesture::WheelRight,
+        ];
         let mut below = |most: u16| u16::try_from(self.roll(usize::from(most) + 1)).unwrap();
         let (column, row) = (below(columns), below(rows));
         Mouse { gesture: gestures[self.roll(gestures.len())], column, row }
@@ -78,27 +86,6 @@ impl Dice {
         // What begins a name for `press` has no meaning as a key.
         if char == '<' { "漢".to_owned() } else { char.to_string() }
     }
-}
-
-fn demo() -> World {
-    let site = DemoSite::new("https://demo.example", start());
-    let offers = site.subscriptions();
-    let served: Vec<(String, String, Vec<String>)> = offers
-        .into_iter()
-        .map(|offer| {
-            let path = offer.url.trim_start_matches("https://demo.example");
-            let answer = site.answer(&DemoRequest { path, ..DemoRequest::default() }, start());
-            (offer.url, String::from_utf8(answer.body).unwrap(), offer.tags)
-        })
-        .collect();
-    let tags: Vec<Vec<&str>> =
-        served.iter().map(|(_, _, tags)| tags.iter().map(String::as_str).collect()).collect();
-    let feeds: Vec<(&str, &str, &[&str])> = served
-        .iter()
-        .zip(&tags)
-        .map(|((url, body, _), tags)| (url.as_str(), body.as_str(), tags.as_slice()))
-        .collect();
-    World::subscribed(100, 30, &feeds)
 }
 
 /// What the reader can change, and what has been kept of every feed.
@@ -121,7 +108,7 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
     let stated = std::env::var("BACKISSUE_KEYS").ok().and_then(|count| count.parse().ok());
     let keys: usize = stated.unwrap_or(KEYS);
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let mut world = demo();
+    let mut world = demo_world(100, 30);
     world.rest();
     let mut changes = 0;
     for stretch in 0..keys.div_ceil(STRETCH) {

@@ -114,7 +114,7 @@ fn off_nothing_is_fetched_and_on_each_picture_is_fetched_once_and_kept() {
 fn what_cannot_be_shown_says_why_and_is_asked_for_again_only_by_hand() {
     let mut bomb = png(1, 1);
     bomb[16..24].copy_from_slice(&[0, 0, 0x30, 0, 0, 0, 0x30, 0]);
-    let sum = crc32fast(&bomb[12..29]);
+    let sum = crc32fast::hash(&bomb[12..29]);
     bomb[29..33].copy_from_slice(&sum.to_be_bytes());
     let answers = [
         (Scripted { status: 404, ..Scripted::default() }, "404 Not Found at pictures.example"),
@@ -155,14 +155,6 @@ fn what_cannot_be_shown_says_why_and_is_asked_for_again_only_by_hand() {
 }
 
 /// The check sum of a part of a PNG.
-fn crc32fast(bytes: &[u8]) -> u32 {
-    let table = |byte: u32| {
-        (0..8).fold(byte, |sum, _| (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg()))
-    };
-    let step = |sum: u32, byte: &u8| table((sum ^ u32::from(*byte)) & 0xff) ^ (sum >> 8);
-    !bytes.iter().fold(u32::MAX, step)
-}
-
 #[test]
 fn counting_pixels_and_signs_have_no_place_and_a_declared_pixel_is_not_even_fetched() {
     let pixel = "https://pictures.example/pixel.gif";
