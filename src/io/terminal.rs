@@ -1,5 +1,6 @@
 //! The terminal: taken, drawn on, given back whatever happens.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,8 +39,10 @@ static LENT: AtomicBool = AtomicBool::new(false);
 /// The terminal has a title of ours.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-/// A panic of the owner is caught where it happens.
-static QUIET: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    /// A panic of this thread is caught where it happens. (The hook runs on the thread that panics.)
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The alternate screen, brackets around what is pasted, and word when the terminal gets or loses the keys.
 const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
@@ -272,7 +275,7 @@ pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner && !QUIET.load(Ordering::Relaxed) {
+        if std::thread::current().id() == owner && !QUIET.get() {
             give_back();
             before(panic);
         }
@@ -281,9 +284,9 @@ pub fn guard_panics() {
 
 /// Does work whose panics are caught and told in other words: the panic itself is not told.
 pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    QUIET.store(true, Ordering::Relaxed);
+    let before = QUIET.replace(true);
     let done = work();
-    QUIET.store(false, Ordering::Relaxed);
+    QUIET.set(before);
     done
 }
 

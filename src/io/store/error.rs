@@ -1,8 +1,10 @@
 //! Why the store cannot be used, each in one sentence that says what to do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use super::super::codec::CodecError;
+use super::super::terminal::quietly;
 use super::schema;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
@@ -89,6 +91,14 @@ impl From<CodecError> for StoreError {
     fn from(why: CodecError) -> Self {
         Self::Damaged { what: "a record".into(), why }
     }
+}
+
+/// Does what sled may panic at, as it does on some damages of its files: the panic is not told but answered as an error.
+pub(in crate::io) fn unpanicked<T>(
+    work: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
+    done.unwrap_or_else(|_| Err(StoreError::Corrupted("they cannot be read".into())))
 }
 
 /// System messages may run over lines; ours are one sentence.
