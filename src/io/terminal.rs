@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::io::{self, stdout};
+use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
@@ -133,8 +134,7 @@ impl Terminal {
     /// Lets kitty forget a picture: nothing of it stays on the screen or in its memory.
     fn take_back_picture(&self, id: u32) -> io::Result<()> {
         let delete = format!("\x1b_Gq=2,a=d,d=I,i={id};\x1b\\");
-        let wrapped = || format!("\x1bPtmux;{}\x1b\\", delete.replace('\x1b', "\x1b\x1b"));
-        execute!(stdout(), Print(if self.tmux { wrapped() } else { delete.clone() }))
+        execute!(stdout(), Print(through_tmux(delete, self.tmux)))
     }
 
     /// The terminal goes to somebody else, or back: no picture of ours stays in it.
@@ -306,9 +306,26 @@ fn enter(mouse: bool, titled: bool) -> io::Result<()> {
 
 /// Puts a text on the clipboard of the terminal (OSC 52), if there is one.
 pub fn copy(text: &str) {
-    if TAKEN.load(Ordering::Relaxed) {
-        execute!(stdout(), CopyToClipboard::to_clipboard_from(text)).ok();
+    let mut sequence = String::new();
+    if CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence).is_ok() {
+        send(&sequence);
     }
+}
+
+/// Sends the terminal what is not drawn, if it is in our hands now.
+pub(super) fn send(sequence: &str) {
+    if TAKEN.load(Ordering::Relaxed) {
+        let mut out = stdout().lock();
+        out.write_all(sequence.as_bytes()).and_then(|()| out.flush()).ok();
+    }
+}
+
+/// A sequence for the terminal behind tmux, if that is between: tmux hands it through where `allow-passthrough` is on.
+pub(super) fn through_tmux(sequence: String, tmux: bool) -> String {
+    if tmux {
+        return format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
+    }
+    sequence
 }
 
 /// Gives the terminal back if it was taken.
