@@ -40,17 +40,26 @@ pub enum StoreError {
         /// The schema found.
         found: u8,
     },
-    /// sled cannot open its files.
+    /// The system does not let us have its files, or another version of sled wrote them.
     #[error(
-        "the store in {folder} cannot be opened ({why}); move the folder aside and import your last OPML export"
+        "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be sound"
+    )]
+    Refused {
+        /// The data folder.
+        folder: PathBuf,
+        /// What the system or sled says.
+        why: String,
+    },
+    /// Its files are damaged.
+    #[error(
+        "the store in {folder} cannot be opened ({why}); restore a backup with 'backissue restore FILE': daily ones are in {}",
+        .folder.join("backups").display()
     )]
     Unreadable {
         /// The data folder.
         folder: PathBuf,
         /// What sled says.
         why: String,
-        /// The files are damaged; else the system does not let us have them.
-        damaged: bool,
     },
     /// A record is damaged.
     #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]

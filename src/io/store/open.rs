@@ -104,11 +104,7 @@ impl Store {
         let files = folder.join("store");
         // sled begins anew where it finds nothing that it can read.
         let had_records = has_records(&files.join("db")) || daily::is_any(folder);
-        let damaged = |why: &str| StoreError::Unreadable {
-            folder: folder.into(),
-            why: why.into(),
-            damaged: true,
-        };
+        let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         let mut tries = 0;
         let mut store = loop {
             let lock = lock.try_clone().map_err(cannot)?;
@@ -299,7 +295,12 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
         | sled::Error::ReportableBug(_)
         | sled::Error::Corruption { .. } => true,
     };
-    StoreError::Unreadable { folder: folder.into(), why: one_line(&error.to_string()), damaged }
+    let (folder, why) = (folder.into(), one_line(&error.to_string()));
+    if damaged {
+        StoreError::Unreadable { folder, why }
+    } else {
+        StoreError::Refused { folder, why }
+    }
 }
 
 /// Whether sled could not have its files. Nobody else has the folder, so this passes.
