@@ -57,6 +57,11 @@ const ITERM2_PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "mintty", "rio", "Wa
 /// Values of `TERM`, up to a hyphen, of terminals that show sixels.
 const SIXEL_TERMS: [&str; 4] = ["foot", "mlterm", "contour", "yaft"];
 
+/// Whether tmux is between us and the terminal; `variable` is the environment.
+pub fn is_in_tmux(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable("TMUX").is_some_and(|socket| !socket.is_empty())
+}
+
 impl Graphics {
     /// What the environment and the reader's choice say; `cell` is what the terminal says of its cells. The terminal
     /// is not asked by an escape: its answer would come among the keys. Half-blocks are always right; the others are
@@ -68,7 +73,7 @@ impl Graphics {
     ) -> Self {
         let said = |name: &str| variable(name).unwrap_or_default();
         let term = said("TERM");
-        let tmux = !said("TMUX").is_empty();
+        let tmux = is_in_tmux(&variable);
         let multiplexed = tmux || !said("STY").is_empty() || !said("ZELLIJ").is_empty();
         let is_term = |name: &str| {
             term.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))

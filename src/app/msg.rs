@@ -104,7 +104,7 @@ pub enum Msg {
     /// An entry has been read for a command.
     PipeRead(Box<LoadedEntry>, CommandLine),
     /// New entries have been read.
-    NewsRead(Vec<LoadedEntry>),
+    NewsRead(Result<Vec<LoadedEntry>, String>),
     /// A command of the reader's own ended: with the first line it said, or with a sentence.
     Ran(ErrandPurpose, Result<Option<String>, String>),
     /// An entry's text as lines.
@@ -138,8 +138,10 @@ pub enum Msg {
     RuledCounted(std::collections::BTreeMap<u32, RuleCount>),
     /// Unread entries of today.
     TodayCounted(u32),
-    /// The store could not do something else; a sentence.
+    /// The store could not do what the reader wants taken back, or what a rule waits for; a sentence.
     StoreFailed(String),
+    /// The store could not keep something that nobody waits for; a sentence.
+    Unsaved(String),
     /// Something that only the reader can put right; a sentence.
     Trouble(String),
     /// The configuration file was saved and read again.

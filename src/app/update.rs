@@ -86,7 +86,11 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
         Msg::RowsLoaded(loaded) => reading::rows_loaded(model, now, loaded),
         Msg::EntryLoaded(entry) => reading::loaded(model, now, *entry),
         Msg::PipeRead(entry, command) => running::piped(model, *entry, command),
-        Msg::NewsRead(entries) => announcing::read(model, now, entries),
+        Msg::NewsRead(Ok(entries)) => announcing::read(model, now, entries),
+        Msg::NewsRead(Err(why)) => {
+            model.screen.complain(now, why);
+            announcing::read(model, now, Vec::new())
+        }
         Msg::Ran(purpose, ended) => running::ran(model, now, purpose, ended),
         Msg::Rendered(made) => {
             reading::rendered(model, *made);
@@ -138,7 +142,8 @@ fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
             reading::not_loaded(model, key);
             complained(model, now, why)
         }
-        Msg::StoreFailed(why) | Msg::Trouble(why) => {
+        Msg::Trouble(why) | Msg::Unsaved(why) => complained(model, now, why),
+        Msg::StoreFailed(why) => {
             model.undo.give_up();
             ruling::failed(model);
             complained(model, now, why)
@@ -230,11 +235,15 @@ fn ticked(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(model, now);
     effects.extend(announcing::tell(model, now));
     let today = Some(feeds_pane::day_start(now, model.zone));
-    if model.screen.is_on() && model.screen.today_since != today {
+    // A command that polls once is over before a backup is made: it makes one at its end.
+    let lasts = model.screen.is_on() || model.polls_by_itself;
+    if lasts && model.screen.today_since != today {
         model.screen.today_since = today;
         effects.push(Effect::BackUp(day_of(now, model.zone)));
-        effects.extend(marking::counting(model, now));
-        effects.extend(walking::refresh_list(model, now));
+        if model.screen.is_on() {
+            effects.extend(marking::counting(model, now));
+            effects.extend(walking::refresh_list(model, now));
+        }
     }
     effects
 }

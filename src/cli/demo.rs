@@ -40,7 +40,7 @@ pub(super) fn look_around(options: &Options) -> Result<Ending, Failure> {
         });
         runtime.tell(Msg::Import(wishes.collect()));
         runtime.model.screen.tour = Some(Tour::default());
-        screen::show(runtime, options.verbose).await
+        screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
     })
 }
 

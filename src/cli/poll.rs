@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::args::{Options, PollArgs};
 use super::json;
 use super::session::{self, Failure, at_rest, block_on};
-use super::upkeep::Upkeep;
-use super::{Done, lookup};
+use super::{Done, lookup, upkeep};
 use crate::app::model::Model;
 use crate::app::msg::Msg;
 use crate::app::refreshing::{PollWish, Wish};
@@ -20,8 +19,7 @@ use crate::io::console;
 /// Runs the command.
 pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
     let store = session::store(options)?;
-    let upkeep = Upkeep::due(&store, &session::settings(options)?)?;
-    let done = block_on(async {
+    let (done, settings, store) = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
         let feeds = wanted(&runtime.model, &args.feeds)?;
         let wish = match (args.force, args.all || feeds.is_some()) {
@@ -49,14 +47,15 @@ pub(super) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
             .await;
         bar.finish_and_clear();
         let done = report(&runtime.model, args);
-        runtime.stop()?;
+        let settings = runtime.model.settings.clone();
+        let store = runtime.stop()?;
         if finished {
-            Ok(done)
+            Ok((done, settings, store))
         } else {
             Err(Failure::new("interrupted; what had been polled is saved"))
         }
     })?;
-    upkeep.at_the_end(options)?;
+    upkeep::at_the_end(store, &settings)?;
     Ok(done)
 }
 

@@ -4,12 +4,13 @@ use std::io::IsTerminal;
 
 use super::args::Options;
 use super::session::{self, Failure, block_on};
-use super::upkeep::Upkeep;
-use super::{Done, demo};
+use super::{Done, demo, upkeep};
 use crate::app::reconfiguring;
+use crate::app::settings::Settings;
 use crate::io::clock;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
+use crate::io::store::Store;
 use crate::io::terminal::Terminal;
 
 /// Runs the reader.
@@ -17,8 +18,7 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     loop {
         let configured = session::configured(options)?;
         let (store, recovered) = session::store_or_recovered(options)?;
-        let upkeep = Upkeep::due(&store, &configured.settings)?;
-        let ending = block_on(async {
+        let (ending, settings, store) = block_on(async {
             let mut runtime = Runtime::start(store, configured.settings)?;
             session::follow_configuration(&runtime, options);
             if !configured.notes.is_empty() {
@@ -35,13 +35,14 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
         })?;
         match ending {
             Ending::Quit => {
-                upkeep.at_the_end(options)?;
+                upkeep::at_the_end(store, &settings)?;
                 return Ok(Done::All);
             }
             // Who stops the program wants it to end now.
             Ending::Stop | Ending::Suspend => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
+                drop(store);
                 if demo::look_around(options)? == Ending::Stop {
                     return Ok(Done::All);
                 }
@@ -50,8 +51,11 @@ pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     }
 }
 
-/// Shows the screen until the reader leaves it; everything is saved.
-pub(super) async fn show(mut runtime: Runtime, verbose: bool) -> Result<Ending, Failure> {
+/// Shows the screen until the reader leaves it; everything is saved. Gives back what is configured by then, and the store.
+pub(super) async fn show(
+    mut runtime: Runtime,
+    verbose: bool,
+) -> Result<(Ending, Settings, Store), Failure> {
     if !std::io::stdout().is_terminal() {
         return Err(Failure::new(
             "the reader needs a terminal; 'backissue --help' names the commands without a screen",
@@ -61,6 +65,7 @@ pub(super) async fn show(mut runtime: Runtime, verbose: bool) -> Result<Ending, 
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
     let ending = runtime.on_screen(&mut terminal).await;
     drop(terminal);
-    runtime.stop()?;
-    Ok(ending?)
+    let settings = runtime.model.settings.clone();
+    let store = runtime.stop()?;
+    Ok((ending?, settings, store))
 }

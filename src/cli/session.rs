@@ -4,6 +4,7 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::args::Options;
 use crate::app::model::Model;
@@ -138,6 +139,34 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     done
 }
 
+/// Does slow work beside the loop, until it is done or the system or the reader says stop. Whoever says so finds the
+/// program ended: the work is left where it is, and must be whole at any point.
+pub(super) fn interruptibly<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    block_on(async {
+        // Once a program has listened to a signal, the signal alone does not end it any more.
+        let told = STOPPING.map(signal).map(|signal| Box::pin(received(signal.ok())));
+        tokio::select! {
+            done = tokio::task::spawn_blocking(work) => {
+                done.unwrap_or_else(|_| Err(Failure::new("the store's files are damaged: run 'backissue doctor'")))
+            }
+            _ = futures_util::future::select_all(told) => {
+                Err(Failure::new("interrupted while the store was put in order; it is whole"))
+            }
+        }
+    })
+}
+
+async fn received(signal: Option<Signal>) {
+    match signal {
+        Some(mut signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
 /// The loop without a screen: nothing happens by itself, everything at once.
 pub(super) fn quiet(options: &Options) -> Result<Runtime, Failure> {
     quiet_on(options, store(options)?)
@@ -154,10 +183,13 @@ pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime, Failu
     Ok(runtime)
 }
 
+/// What tells a program to end.
+const STOPPING: [SignalKind; 3] =
+    [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+
 /// Tells the loop to end when the system or the reader says so; everything under way is saved.
 pub(super) fn stop_on_signals(runtime: &Runtime) {
-    use tokio::signal::unix::{SignalKind, signal};
-    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+    for kind in STOPPING {
         let sender = runtime.sender();
         if let Ok(mut signals) = signal(kind) {
             tokio::spawn(async move {
@@ -179,4 +211,26 @@ pub(super) fn at_rest(model: &Model) -> bool {
         && model.learning.is_at_rest()
         && model.announcements.is_at_rest()
         && model.additions.values().all(|addition| addition.ended.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{self, getpid, kill_process};
+
+    use super::*;
+
+    #[test]
+    fn slow_work_ends_with_a_signal() {
+        let (keep, kept) = std::sync::mpsc::channel::<()>();
+        let done = interruptibly(move || {
+            kill_process(getpid(), process::Signal::HUP).unwrap();
+            // Until the test is over.
+            kept.recv().ok();
+            Ok(())
+        });
+        assert!(done.unwrap_err().sentence.contains("interrupted"));
+        drop(keep);
+        assert!(matches!(interruptibly(|| Ok(7)), Ok(7)));
+        assert!(interruptibly::<()>(|| panic!("sled does that")).is_err());
+    }
 }

@@ -1,8 +1,8 @@
-//! What keeps the store in order at the end of a session: the bound on texts, compaction, and the backup of the day.
+//! What keeps the store in order between sessions: the backup of the day, the bound on texts, and compaction.
 
+use chrono::NaiveDate;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::Options;
 use super::session::{self, Failure};
 use crate::app::listing::day_of;
 use crate::app::settings::Settings;
@@ -29,45 +29,54 @@ pub(super) fn compact(store: Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the store needs when a session ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Upkeep {
-    /// The log is too long (STORE 3).
-    compaction: bool,
-    /// Bytes of texts to keep (SPEC C.10), if there may be more.
-    texts_max: Option<u64>,
+/// Does what the store needs at the end of a session; the system or the reader may interrupt it.
+pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failure> {
+    let texts_max = texts_max(settings);
+    if !is_due(&store, texts_max)? {
+        return Ok(());
+    }
+    session::interruptibly(move || put_in_order(store, texts_max).map(drop))
 }
 
-impl Upkeep {
-    /// Asked while the store is open: the end of a session that needs nothing must not wait for it to open again.
-    pub(super) fn due(store: &Store, settings: &Settings) -> Result<Self, Failure> {
-        let max = u64::from(settings.history.texts_mb).saturating_mul(1024 * 1024);
-        let texts_max = store.may_hold_too_much(max)?.then_some(max);
-        Ok(Self { compaction: store.is_worth_compacting()?, texts_max })
-    }
+/// As [`at_the_end`], for a session that lasts and has to end quickly; gives the store back if it is still open.
+pub(super) fn at_the_start(store: Store, settings: &Settings) -> Result<Option<Store>, Failure> {
+    put_in_order(store, texts_max(settings))
+}
 
-    /// Does what is due, the backup of the day before anything is dropped: a session without a screen has made none, and
-    /// a short one may have interrupted it.
-    pub(super) fn at_the_end(self, options: &Options) -> Result<(), Failure> {
-        let today = day_of(clock::precise_now(), clock::zone());
-        if backup_is_due(&session::data_dir(options)?, today) {
-            let made = session::store(options)?.back_up_daily(today);
-            if let Err(error) = made {
-                console::tell(&format!("no backup was made today: {error}"));
-            }
-        }
-        if let Some(max) = self.texts_max {
-            match session::store(options)?.shed_texts(max) {
-                Err(error) => console::tell(&format!("no texts were dropped: {error}")),
-                Ok(shed) if shed.entries > 0 => console::tell(&format!(
-                    "texts of {} entries, the oldest read ones without a star, were dropped: there were {} MB, and [history] texts_mb is {}",
-                    shed.entries,
-                    shed.before / (1024 * 1024),
-                    max / (1024 * 1024)
-                )),
-                Ok(_) => {}
-            }
-        }
-        if self.compaction { compact(session::store(options)?) } else { Ok(()) }
+/// Bytes of texts to keep (SPEC C.10).
+fn texts_max(settings: &Settings) -> u64 {
+    u64::from(settings.history.texts_mb).saturating_mul(1024 * 1024)
+}
+
+fn today() -> NaiveDate {
+    day_of(clock::precise_now(), clock::zone())
+}
+
+/// Whether there is anything to do. Reads no record.
+fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
+    Ok(backup_is_due(store.folder(), today())
+        || store.may_hold_too_much(texts_max)?
+        || store.is_worth_compacting()?)
+}
+
+/// Does what is due, the backup of the day before anything is dropped: a session without a screen has made none, and a
+/// short one may have interrupted it. Gives the store back unless it was compacted.
+fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failure> {
+    if let Err(error) = store.back_up_daily(today()) {
+        console::tell(&format!("no backup was made today: {error}"));
     }
+    if store.may_hold_too_much(texts_max)? {
+        match store.shed_texts(texts_max) {
+            Err(error) => console::tell(&format!("no texts were dropped: {error}")),
+            Ok(shed) if shed.entries > 0 => console::tell(&format!(
+                "texts of {} entries, the oldest read ones without a star, were dropped: there were {} MB, and [history] texts_mb is {}",
+                shed.entries,
+                shed.before / (1024 * 1024),
+                texts_max / (1024 * 1024)
+            )),
+            Ok(_) => {}
+        }
+    }
+    // The log is too long (STORE 3).
+    if store.is_worth_compacting()? { compact(store).map(|()| None) } else { Ok(Some(store)) }
 }

@@ -1,15 +1,19 @@
 //! `backissue watch`: the poller without a screen, for a service manager.
 
-use super::Done;
 use super::args::Options;
 use super::session::{self, Failure, block_on};
+use super::{Done, upkeep};
 use crate::io::console;
 use crate::io::runtime::Runtime;
 
 /// Runs until the system says stop; everything is saved.
 pub(super) fn run(options: &Options) -> Result<Done, Failure> {
     let configured = session::configured(options)?;
-    let store = session::store(options)?;
+    // Who stops a service wants it to end at once: what others do at their end is done first.
+    let store = match upkeep::at_the_start(session::store(options)?, &configured.settings)? {
+        Some(store) => store,
+        None => session::store(options)?,
+    };
     block_on(async {
         let mut runtime = Runtime::start(store, configured.settings)?;
         session::follow_configuration(&runtime, options);

@@ -170,7 +170,7 @@ fn alias(label: &str) -> Option<&'static str> {
 }
 
 /// The `charset` parameter of a `Content-Type`.
-fn charset_parameter(content_type: &str) -> Option<String> {
+pub(super) fn charset_parameter(content_type: &str) -> Option<String> {
     if let Ok(media_type) = mediatype::MediaType::parse(content_type.trim()) {
         use mediatype::ReadParams as _;
         return media_type

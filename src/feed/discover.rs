@@ -3,6 +3,7 @@
 use url::Url;
 
 use super::charset::{html_charset, to_text};
+use super::decode::charset_parameter;
 use super::markup::{Piece, Tag, walk};
 use super::text::one_line;
 
@@ -51,10 +52,7 @@ pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
 /// A page as text. What it declares itself goes before what the header of its answer says, and both are believed only
 /// where the bytes do not say otherwise.
 pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
-    let of_header = || {
-        let (_, label) = content_type?.split_once("charset=")?;
-        Some(label.split(';').next()?.trim().trim_matches(['"', '\'']).to_owned())
-    };
+    let of_header = || charset_parameter(content_type?);
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
@@ -344,6 +342,17 @@ mod tests {
         assert_eq!(feeds[1].title.as_deref(), Some("B & b"));
         assert_eq!(feeds[3].title, None);
         assert_eq!(feeds[0].media_type, "application/rss+xml");
+    }
+
+    #[test]
+    fn the_charset_of_the_header_is_read_however_it_is_written() {
+        for content_type in [
+            "text/html; charset=koi8-r",
+            "text/html;Charset = \"KOI8-R\"; x=y",
+            "text/html; CHARSET='koi8-r'",
+        ] {
+            assert_eq!(page_text(b"<p>\xc4\xc1", Some(content_type)), "<p>да", "{content_type}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::feed::markup::{Piece, walk};
 use crate::feed::page_text;
 
 /// Bytes of a page at most; what is longer is hardly an article.
-const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Elements within one another at most.
 const DEPTH_MAX: usize = 200;
 /// Elements of a page at most.

@@ -14,29 +14,56 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Looks after the file as long as somebody listens. `plain`: the plain screen was asked for on the command line, and
 /// stays whatever the file says. `theme`: what the file says of it now. Needs a tokio runtime around it.
-pub fn follow(
-    path: PathBuf,
-    plain: bool,
-    mut theme: Option<String>,
-    listener: UnboundedSender<Msg>,
-) {
-    let mut seen = state_of(&path, theme.as_deref());
+pub fn follow(path: PathBuf, plain: bool, theme: Option<String>, listener: UnboundedSender<Msg>) {
+    let mut watched = Watched::begin(path, theme);
     tokio::spawn(async move {
         while !listener.is_closed() {
             tokio::time::sleep(PAUSE).await;
-            if state_of(&path, theme.as_deref()) == seen {
-                continue;
-            }
-            let read = read(&path, plain);
-            if let Reconfigured::Read { settings, .. } = &read {
-                theme.clone_from(&settings.ui.theme);
-            }
-            seen = state_of(&path, theme.as_deref());
+            let Some(read) = watched.look(|path| read(path, plain)) else { continue };
             if listener.send(Msg::Configured(Box::new(read))).is_err() {
                 return;
             }
         }
     });
+}
+
+/// The file, and how it was when it was looked at last.
+#[derive(Debug)]
+struct Watched {
+    path: PathBuf,
+    theme: Option<String>,
+    seen: Vec<FileState>,
+}
+
+impl Watched {
+    fn begin(path: PathBuf, theme: Option<String>) -> Self {
+        let seen = state_of(&path, theme.as_deref());
+        Self { path, theme, seen }
+    }
+
+    /// Reads the file if it was written since the last look.
+    fn look(&mut self, read: impl FnOnce(&Path) -> Reconfigured) -> Option<Reconfigured> {
+        // As it was before it is read: what is written to it meanwhile is read the next time.
+        let state = state_of(&self.path, self.theme.as_deref());
+        if state == self.seen {
+            return None;
+        }
+        self.seen = state;
+        let read = read(&self.path);
+        if let Reconfigured::Read { settings, .. } = &read
+            && self.theme != settings.ui.theme
+        {
+            self.theme.clone_from(&settings.ui.theme);
+            let before = std::mem::take(&mut self.seen);
+            self.seen = state_of(&self.path, self.theme.as_deref());
+            for file in &mut self.seen {
+                if let Some((_, state)) = before.iter().find(|(path, _)| *path == file.0) {
+                    file.1 = *state;
+                }
+            }
+        }
+        Some(read)
+    }
 }
 
 /// What changes when a file is written; nothing of one that is not there.
@@ -94,6 +121,29 @@ mod tests {
             std::fs::write(file, "star = \"bright-red\"").unwrap();
             assert_eq!(between != state_of(&path, theme), expected, "{theme:?} {file:?}");
         }
+    }
+
+    #[test]
+    fn what_is_written_while_the_file_is_read_is_read_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        let mut watched = Watched::begin(path.clone(), None);
+        let text = "[ui]\ntheme = \"dark\"\ntext_width = 70\n";
+        // An editor empties the file before it writes it.
+        std::fs::write(&path, "").unwrap();
+        let looked = watched.look(|path| {
+            let emptied = read(path, false);
+            std::fs::write(path, text).unwrap();
+            emptied
+        });
+        assert!(looked.is_some());
+        let width = |read: Option<Reconfigured>| match read {
+            Some(Reconfigured::Read { settings, .. }) => Some(settings.ui.text_width),
+            Some(Reconfigured::Wrong(_)) | None => None,
+        };
+        assert_eq!(width(watched.look(|path| read(path, false))), Some(70));
+        assert_eq!(watched.look(|path| read(path, false)), None, "it is read once");
+        assert_eq!(watched.theme.as_deref(), Some("dark"));
     }
 
     #[test]

@@ -1,23 +1,21 @@
 //! Notes for the desktop, passed on by the terminal.
 
-use std::io::{Write, stdout};
-
+use super::terminal;
+use crate::app::graphics::is_in_tmux;
 use crate::app::settings::{DesktopNotes, NotifySettings};
 use crate::feed::text::one_line;
 
 /// Characters of a note.
 const CHARS_MAX: usize = 200;
 
-/// Writes a note to the terminal, which is in our hands and not being drawn on.
+/// Has the terminal tell a note, unless somebody else has the terminal.
 pub fn tell(text: &str, settings: &NotifySettings) {
-    let inside_tmux = std::env::var_os("TMUX").is_some();
-    let bytes = sequence(text, settings, inside_tmux);
-    let mut out = stdout().lock();
-    out.write_all(bytes.as_bytes()).and_then(|()| out.flush()).ok();
+    let tmux = is_in_tmux(|name| std::env::var(name).ok());
+    terminal::send(&sequence(text, settings, tmux));
 }
 
-/// What makes a terminal pass a note on. tmux hands it through where `allow-passthrough` is on.
-fn sequence(text: &str, settings: &NotifySettings, inside_tmux: bool) -> String {
+/// What makes a terminal pass a note on.
+fn sequence(text: &str, settings: &NotifySettings, tmux: bool) -> String {
     // A semicolon would begin another field.
     let text = one_line(text, CHARS_MAX).replace(';', ",");
     let note = match settings.desktop {
@@ -25,11 +23,8 @@ fn sequence(text: &str, settings: &NotifySettings, inside_tmux: bool) -> String 
         DesktopNotes::Osc9 => format!("\x1b]9;{text}\x07"),
         DesktopNotes::Osc777 => format!("\x1b]777;notify;backissue;{text}\x07"),
     };
-    let note = if inside_tmux && !note.is_empty() {
-        format!("\x1bPtmux;{}\x1b\\", note.replace('\x1b', "\x1b\x1b"))
-    } else {
-        note
-    };
+    let tmux = tmux && !note.is_empty();
+    let note = terminal::through_tmux(note, tmux);
     let bell = if settings.bell { "\x07" } else { "" };
     format!("{note}{bell}")
 }

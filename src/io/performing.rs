@@ -8,11 +8,12 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
 use super::pictures::{self, Shelf};
-use super::store::{Job, Keeper, RuleHits, Store, Texts};
+use super::store::{Job, Keeper, RuleHits, Store, StoreError, Texts, unpanicked};
 use super::{browser, clock, notes, running, terminal};
 use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
 use crate::app::fetching::{Failure, Fetched, Request};
 use crate::app::learning::LearnWanted;
+use crate::app::lines::{Rendered, StyledSpan};
 use crate::app::msg::Msg;
 use crate::app::running::Errand;
 use crate::app::subscribing::Wanted;
@@ -87,7 +88,10 @@ impl Performer {
             Effect::SaveFullText(key, full) => self.keeper.hand(Job::SaveFullText(key, full)),
             Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
             Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
-            Effect::Learn(wanted) => self.off_the_loop(move || Some(learn(&wanted))),
+            Effect::Learn(wanted) => {
+                let failed = Msg::Learned(wanted.feed, None);
+                self.off_the_loop(move || Some(learn(&wanted)), Some(failed));
+            }
             Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
             Effect::SaveSearches(searches) => self.keeper.hand(Job::SaveSearches(searches)),
             Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
@@ -98,17 +102,17 @@ impl Performer {
             Effect::PreviewRule(number, rule) => self.preview(number, rule),
             Effect::FindHits(rule) => {
                 let texts = self.texts.clone();
-                self.off_the_loop(move || Some(find_hits(&texts, &rule)));
+                self.off_the_loop(move || Some(find_hits(&texts, &rule)), None);
             }
             Effect::Render(wanted) => self.render(wanted),
             Effect::Picture(wish) => {
                 let kept = self.shelf.clone();
-                self.off_the_loop(move || {
-                    Some(Msg::Picture(Box::new(pictures::perform(*wish, &kept))))
-                });
+                let perform = move || pictures::perform(*wish, &kept);
+                self.off_the_loop(move || Some(Msg::Picture(Box::new(perform()))), None);
             }
             Effect::Open(address) => {
-                self.off_the_loop(move || browser::open(&address).err().map(Msg::Trouble));
+                let open = move || browser::open(&address).err().map(Msg::Trouble);
+                self.off_the_loop(open, None);
             }
             Effect::Run(errand) => self.run(*errand),
             Effect::ReadForPipe(key, command) => self.keeper.hand(Job::ForPipe(key, command)),
@@ -116,7 +120,10 @@ impl Performer {
             Effect::Notify(text, settings) => notes::tell(&text, &settings),
             Effect::Copy(text) => terminal::copy(&text),
             Effect::Suspend => return Some(Ending::Suspend),
-            Effect::Import(path) => self.off_the_loop(move || Some(import(&path))),
+            Effect::Import(path) => {
+                let failed = Msg::Trouble(format!("'{path}' cannot be imported"));
+                self.off_the_loop(move || Some(import(&path)), Some(failed));
+            }
             Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
                 Ok(http) => self.http = Arc::new(http),
                 Err(why) => {
@@ -132,15 +139,15 @@ impl Performer {
 
     /// Lays a text out: a short one at once, so that it is in the next frame, any other off the loop.
     fn render(&self, wanted: RenderWanted) {
+        let failed = Some(not_laid_out(&wanted));
         let code = wanted.html.contains("<pre");
         if wanted.html.len() <= AT_ONCE_BYTES && !code {
-            let rendered = terminal::quietly(|| catch_unwind(AssertUnwindSafe(|| render(&wanted))));
-            if let Ok(rendered) = rendered {
+            if let Some(rendered) = answered(|| Some(render(&wanted)), failed) {
                 self.answers.send(rendered).ok();
-                return;
             }
+        } else {
+            self.off_the_loop(move || Some(render(&wanted)), failed);
         }
-        self.off_the_loop(move || Some(render(&wanted)));
     }
 
     /// Makes a request on a task of its own; it is answered whatever happens to the task.
@@ -174,56 +181,67 @@ impl Performer {
     fn preview(&self, number: u64, rule: Box<EntryRule>) {
         self.preview.store(number, Ordering::Relaxed);
         let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
-        self.off_the_loop(move || {
+        let look = move || {
             let goes_on = || wanted.load(Ordering::Relaxed) == number;
             let found = hits(&texts, &rule, &goes_on).ok().flatten()?;
             Some(Msg::RulePreviewed(number, Box::new(found.preview)))
-        });
+        };
+        self.off_the_loop(look, None);
     }
 
-    /// Does slow work on the blocking pool.
-    fn off_the_loop(&self, work: impl FnOnce() -> Option<Msg> + Send + 'static) {
+    /// Does slow work on the blocking pool; `failed` is the answer if it panics.
+    fn off_the_loop(
+        &self,
+        work: impl FnOnce() -> Option<Msg> + Send + 'static,
+        failed: Option<Msg>,
+    ) {
         let answers = self.answers.clone();
         tokio::task::spawn_blocking(move || {
-            if let Some(answer) = work() {
+            if let Some(answer) = answered(work, failed) {
                 answers.send(answer).ok();
             }
         });
     }
 
-    /// Finishes what the store was handed; an error if its thread died.
-    pub fn stop(self) -> Result<(), String> {
+    /// Finishes what the store was handed and gives it back; an error if its thread died.
+    pub fn stop(self) -> Result<Store, String> {
         self.keeper.stop()
     }
 }
 
-fn render(wanted: &RenderWanted) -> Msg {
-    let rendered = entry_lines::lay_out(wanted);
-    Msg::Rendered(Box::new(RenderedEntry {
-        key: wanted.key,
-        source: wanted.source,
-        width: wanted.width,
-        rendered,
-    }))
+/// What work answers; `failed` if it panics: whoever waits for the answer must not wait for ever.
+fn answered(work: impl FnOnce() -> Option<Msg>, failed: Option<Msg>) -> Option<Msg> {
+    terminal::quietly(|| catch_unwind(AssertUnwindSafe(work))).unwrap_or(failed)
 }
 
-/// What a rule hits; `Err`: the store's files are damaged and sled gave up.
+fn render(wanted: &RenderWanted) -> Msg {
+    rendered(wanted, entry_lines::lay_out(wanted))
+}
+
+/// What is shown in place of a text at which the layout gives up.
+fn not_laid_out(wanted: &RenderWanted) -> Msg {
+    let span = StyledSpan { text: "this text cannot be laid out".into(), ..StyledSpan::default() };
+    rendered(wanted, Rendered { lines: vec![vec![span].into()], ..Rendered::default() })
+}
+
+fn rendered(wanted: &RenderWanted, rendered: Rendered) -> Msg {
+    let &RenderWanted { key, source, width, .. } = wanted;
+    Msg::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
+}
+
+/// What a rule hits.
 fn hits(
     texts: &Texts,
     rule: &EntryRule,
     goes_on: &dyn Fn() -> bool,
-) -> Result<Option<RuleHits>, ()> {
-    let looking = || texts.hits(rule, clock::now(), goes_on);
-    catch_unwind(AssertUnwindSafe(looking)).map_err(|_| ())
+) -> Result<Option<RuleHits>, StoreError> {
+    unpanicked(|| Ok(texts.hits(rule, clock::now(), goes_on)))
 }
 
 fn find_hits(texts: &Texts, rule: &EntryRule) -> Msg {
     match hits(texts, rule, &|| true) {
         Ok(found) => Msg::HitsFound(rule.id, found.unwrap_or_default().keys),
-        Err(()) => Msg::StoreFailed(
-            "the store cannot be looked through: its files are damaged; run 'backissue doctor'"
-                .into(),
-        ),
+        Err(error) => Msg::StoreFailed(error.to_string()),
     }
 }
 
@@ -277,4 +295,19 @@ pub fn wishes_of(read: &opml::Opml) -> Vec<Wanted> {
         ..Wanted::default()
     };
     read.outlines.iter().map(wish).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::FeedKey;
+
+    #[test]
+    fn whoever_waits_is_answered_also_when_the_work_panics() {
+        let failed = || Some(Msg::Learned(FeedKey(1), None));
+        assert_eq!(answered(|| panic!("a bug"), failed()), failed());
+        assert_eq!(answered(|| panic!("a bug"), None), None);
+        assert_eq!(answered(|| Some(Msg::Tick), failed()), Some(Msg::Tick));
+        assert_eq!(answered(|| None, failed()), None);
+    }
 }

@@ -31,15 +31,15 @@ const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// Runs a command that does not need the terminal; the first line it says, or a sentence.
 pub async fn run(errand: Errand, time_max: Duration) -> Result<Option<String>, String> {
-    let program = errand.command.program().to_owned();
     match errand.purpose {
-        ErrandPurpose::Show => show(&errand, &program).await,
-        ErrandPurpose::Pipe | ErrandPurpose::News => feed(errand, &program, time_max).await,
+        ErrandPurpose::Show => show(&errand).await,
+        ErrandPurpose::Pipe | ErrandPurpose::News => feed(errand, time_max).await,
     }
 }
 
 /// Starts what shows an address, and lets it go on by itself.
-async fn show(errand: &Errand, program: &str) -> Result<Option<String>, String> {
+async fn show(errand: &Errand) -> Result<Option<String>, String> {
+    let program = errand.command.program();
     let mut command = prepared(&errand.command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
@@ -52,7 +52,8 @@ async fn show(errand: &Errand, program: &str) -> Result<Option<String>, String> 
 }
 
 /// Starts a command, hands it its input and hears what it says.
-async fn feed(errand: Errand, program: &str, time_max: Duration) -> Result<Option<String>, String> {
+async fn feed(errand: Errand, time_max: Duration) -> Result<Option<String>, String> {
+    let program = &errand.command.program().to_owned();
     let mut command = prepared(&errand.command);
     describe(&mut command, &errand.input);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);

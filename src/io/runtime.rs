@@ -286,18 +286,19 @@ impl Runtime {
         }
     }
 
-    /// Finishes all writing. An error says what could not be kept after all.
-    pub fn stop(mut self) -> Result<(), StartError> {
-        self.performer.stop().map_err(StartError::System)?;
+    /// Finishes all writing and gives the store back. An error says what could not be kept after all.
+    pub fn stop(mut self) -> Result<Store, StartError> {
+        let store = self.performer.stop().map_err(StartError::System)?;
         // What was told too late to be shown is told now.
         while let Ok(msg) = self.messages.try_recv() {
             if let Msg::StoreFailed(why)
+            | Msg::Unsaved(why)
             | Msg::CommitFailed { why, .. }
             | Msg::RecordsNotSaved(why) = msg
             {
                 return Err(StartError::System(why));
             }
         }
-        Ok(())
+        Ok(store)
     }
 }

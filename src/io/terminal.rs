@@ -1,11 +1,13 @@
 //! The terminal: taken, drawn on, given back whatever happens.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::io::{self, stdout};
+use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
@@ -38,8 +40,10 @@ static LENT: AtomicBool = AtomicBool::new(false);
 /// The terminal has a title of ours.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-/// A panic of the owner is caught where it happens.
-static QUIET: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    /// A panic of this thread is caught where it happens. (The hook runs on the thread that panics.)
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The alternate screen, brackets around what is pasted, and word when the terminal gets or loses the keys.
 const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
@@ -130,8 +134,7 @@ impl Terminal {
     /// Lets kitty forget a picture: nothing of it stays on the screen or in its memory.
     fn take_back_picture(&self, id: u32) -> io::Result<()> {
         let delete = format!("\x1b_Gq=2,a=d,d=I,i={id};\x1b\\");
-        let wrapped = || format!("\x1bPtmux;{}\x1b\\", delete.replace('\x1b', "\x1b\x1b"));
-        execute!(stdout(), Print(if self.tmux { wrapped() } else { delete.clone() }))
+        execute!(stdout(), Print(through_tmux(delete, self.tmux)))
     }
 
     /// The terminal goes to somebody else, or back: no picture of ours stays in it.
@@ -272,7 +275,7 @@ pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner && !QUIET.load(Ordering::Relaxed) {
+        if std::thread::current().id() == owner && !QUIET.get() {
             give_back();
             before(panic);
         }
@@ -281,9 +284,9 @@ pub fn guard_panics() {
 
 /// Does work whose panics are caught and told in other words: the panic itself is not told.
 pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    QUIET.store(true, Ordering::Relaxed);
+    let before = QUIET.replace(true);
     let done = work();
-    QUIET.store(false, Ordering::Relaxed);
+    QUIET.set(before);
     done
 }
 
@@ -303,9 +306,26 @@ fn enter(mouse: bool, titled: bool) -> io::Result<()> {
 
 /// Puts a text on the clipboard of the terminal (OSC 52), if there is one.
 pub fn copy(text: &str) {
-    if TAKEN.load(Ordering::Relaxed) {
-        execute!(stdout(), CopyToClipboard::to_clipboard_from(text)).ok();
+    let mut sequence = String::new();
+    if CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence).is_ok() {
+        send(&sequence);
     }
+}
+
+/// Sends the terminal what is not drawn, if it is in our hands now.
+pub(super) fn send(sequence: &str) {
+    if TAKEN.load(Ordering::Relaxed) {
+        let mut out = stdout().lock();
+        out.write_all(sequence.as_bytes()).and_then(|()| out.flush()).ok();
+    }
+}
+
+/// A sequence for the terminal behind tmux, if that is between: tmux hands it through where `allow-passthrough` is on.
+pub(super) fn through_tmux(sequence: String, tmux: bool) -> String {
+    if tmux {
+        return format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
+    }
+    sequence
 }
 
 /// Gives the terminal back if it was taken.

@@ -25,7 +25,12 @@ pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance,
     };
     let wanted = ui.theme.as_deref();
     let mut troubles = Vec::new();
-    let path = named(wanted, configuration);
+    let name = match named(wanted, configuration) {
+        Some(path) => Some(name_of(&path)),
+        None => wanted.map(str::to_owned),
+    };
+    let name = name.unwrap_or_else(|| theme_files::FIRST.to_owned());
+    let mut broken = false;
     for file in files_of(wanted, configuration) {
         match read(&file, &appearance.themes) {
             Ok(theme) => {
@@ -33,16 +38,13 @@ pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance,
                 appearance.themes.retain(|other| other.name != theme.name);
                 appearance.themes.push(theme);
             }
-            Err(why) => troubles.push(why),
+            Err(why) => {
+                broken |= name_of(&file) == name;
+                troubles.push(why);
+            }
         }
     }
-    let name = match &path {
-        Some(path) => Some(name_of(path)),
-        None => wanted.map(str::to_owned),
-    };
-    let name = name.unwrap_or_else(|| theme_files::FIRST.to_owned());
     if let Err(why) = appearance.choose(&name) {
-        let broken = troubles.iter().any(|told| told.contains(&format!("'{name}'")));
         if !broken {
             troubles.push(format!("[ui] theme: {why}"));
         }

@@ -10,6 +10,8 @@ use backissue::feed::Entry;
 use backissue::history::rank::Position;
 use backissue::history::{Flags, KeptEntry, Rank};
 
+use chrono::TimeDelta;
+
 use crate::world::{World, rss, start};
 
 /// A list of three with the first selected, and the rows of a refresh that is under way.
@@ -113,4 +115,18 @@ fn a_backup_is_asked_for_when_the_screen_begins() {
     let asked = begin(&mut world.model, start());
     let backups = asked.iter().filter(|effect| matches!(effect, Effect::BackUp(_)));
     assert_eq!(backups.count(), 1);
+}
+
+#[test]
+fn a_backup_is_asked_for_each_day_also_without_a_screen() {
+    let mut world = World::new(120, 36);
+    (world.model.screen.size, world.model.screen.today_since) = ((0, 0), None);
+    let mut asked = |lasts: bool, hours: i64| {
+        world.model.polls_by_itself = lasts;
+        let asked = update(&mut world.model, start() + TimeDelta::hours(hours), Msg::Tick);
+        asked.iter().any(|effect| matches!(effect, Effect::BackUp(_)))
+    };
+    assert!(!asked(false, 0), "a command that is soon over");
+    let days: Vec<bool> = [0, 0, 24, 25, 48].map(|hours| asked(true, hours)).into();
+    assert_eq!(days, [true, false, true, false, true]);
 }

@@ -1,10 +1,14 @@
 //! Rules about entries: proposed from an entry, previewed, applied to what is there and to what arrives, taken back.
 
+use backissue::app::effect::Effect;
+use backissue::app::msg::Msg;
+use backissue::app::ruling;
 use backissue::app::screen::Overlay;
+use backissue::app::update::update;
 use backissue::filters::{Action, EntryRule};
 use backissue::history::{EntryKey, FeedKey, Flags};
 
-use crate::world::{World, rss};
+use crate::world::{World, rss, start};
 
 const NOTES: &str = "https://orchard.example/feed";
 const TOWER: &str = "https://tower.example/feed";
@@ -229,7 +233,7 @@ fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
     crate::history_journeys::serve_orchard(&mut world);
     let rule = EntryRule { id: 1, title: "/e/".into(), ..EntryRule::default() };
     world.store.save_rules(std::slice::from_ref(&rule)).unwrap();
-    backissue::app::ruling::take(&mut world.model, vec![rule]);
+    ruling::take(&mut world.model, vec![rule]);
     crate::history_journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
     world.rest();
     let (flags, ..) = state(&mut world);
@@ -269,4 +273,18 @@ fn rules_marks_and_undo_in_any_order_end_where_they_began() {
         world.press("u");
     }
     assert_eq!(state(&mut world), start);
+}
+
+#[test]
+fn a_trouble_that_has_nothing_to_do_with_a_rule_does_not_keep_it_from_being_applied() {
+    let mut world = world();
+    let rule = EntryRule { id: 1, title: "Sponsored".into(), ..EntryRule::default() };
+    let asked = ruling::save(&mut world.model, start(), rule).unwrap();
+    assert!(matches!(asked.as_slice(), [Effect::SaveRules(_)]), "{asked:?}");
+    let troubles = [Msg::Trouble("no browser".into()), Msg::Unsaved("no room".into())];
+    for trouble in troubles {
+        update(&mut world.model, start(), trouble);
+    }
+    let asked = update(&mut world.model, start(), Msg::RulesSaved);
+    assert!(matches!(asked.as_slice(), [Effect::FindHits(_)]), "{asked:?}");
 }

@@ -257,7 +257,7 @@ impl World {
                 let news = self.store.news(&[(key.feed, key.seq..key.seq + 1)]).unwrap();
                 Some(Msg::PipeRead(Box::new(news.into_iter().next()?), command))
             }
-            Effect::ReadNews(ranges) => Some(Msg::NewsRead(self.store.news(&ranges).unwrap())),
+            Effect::ReadNews(ranges) => Some(Msg::NewsRead(Ok(self.store.news(&ranges).unwrap()))),
             Effect::Notify(text, _) => {
                 self.notes.push(text);
                 None

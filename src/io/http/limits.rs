@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::app::fetching::Manner;
 use crate::app::pictures::BYTES_MAX;
+use crate::io::article::PAGE_BYTES_MAX;
 use crate::io::body::BodyLimits;
 
 /// Time-outs and sizes (SPEC 0); tests inject smaller ones.
@@ -28,10 +29,15 @@ pub struct Limits {
 impl Limits {
     /// Those of the body of what is asked for.
     pub(super) fn of(&self, manner: Manner) -> BodyLimits {
-        if manner != Manner::Picture {
-            return self.body;
-        }
-        let most = |max: usize| max.min(BYTES_MAX);
+        let bytes_max = match manner {
+            Manner::Picture => BYTES_MAX,
+            // What is longer would be refused when it is there.
+            Manner::Page => PAGE_BYTES_MAX,
+            Manner::Usual | Manner::Fresh | Manner::Delta | Manner::Listing | Manner::Anything => {
+                return self.body;
+            }
+        };
+        let most = |max: usize| max.min(bytes_max);
         let (wire_max, body_max) = (most(self.body.wire_max), most(self.body.body_max));
         BodyLimits { wire_max, body_max, ..self.body }
     }
@@ -48,5 +54,19 @@ impl Default for Limits {
             redirect_wait_max: Duration::from_secs(5),
             body: BodyLimits::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_and_pages_have_bounds_of_their_own() {
+        let limits = Limits::default();
+        let bounds = |manner| (limits.of(manner).wire_max, limits.of(manner).body_max);
+        assert_eq!(bounds(Manner::Picture), (BYTES_MAX, BYTES_MAX));
+        assert_eq!(bounds(Manner::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
+        assert_eq!(limits.of(Manner::Usual), limits.body);
     }
 }

@@ -6,7 +6,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, Rgba, RgbaImage};
 
 /// Pixels of a picture at most.
-pub const PIXELS_MAX: u64 = 40_000_000;
+const PIXELS_MAX: u64 = 40_000_000;
 /// Pixels of a side at most.
 const SIDE_MAX: u32 = 30_000;
 /// Bytes of a decoded picture at most.

@@ -6,7 +6,7 @@ mod decoding;
 mod drawing;
 mod shelf;
 
-pub use decoding::{PIXELS_MAX, measure};
+pub use decoding::measure;
 pub use drawing::draw;
 pub use shelf::Shelf;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use sled::Db;
+use sled::{Db, IVec};
 
 use super::compact::tree_names;
 use super::error::StoreError;
@@ -77,7 +77,7 @@ impl BackupSource {
             part(out, key)?;
             part(out, value)
         };
-        for name in tree_names(&self.db) {
+        for name in in_order(tree_names(&self.db)) {
             if extent == Extent::WithoutTexts && TEXTS.contains(&name.as_ref()) {
                 continue;
             }
@@ -99,6 +99,21 @@ impl BackupSource {
         out.finish().and_then(|mut out| out.flush()).map_err(cannot_write)?;
         Ok(Backup { records, configuration: configuration.map(str::to_owned) })
     }
+}
+
+/// The trees as they are read. Others may write meanwhile: what speaks of records is read before them, so that they are
+/// there whatever was written in between, and the feeds last, so that no number is given again under which there are
+/// records.
+fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
+    const FIRST: [&[u8]; 7] =
+        [b"history", b"nodes", b"state", b"times", b"counters", b"rulings", b"index"];
+    const LAST: [&[u8]; 2] = [b"meta", b"feeds"];
+    names.sort_by_cached_key(|name| {
+        let place = |names: &[&[u8]]| names.iter().position(|other| *other == name.as_ref());
+        let first = place(&FIRST).unwrap_or(FIRST.len());
+        (first, place(&LAST).map_or(0, |place| place.saturating_add(1)), name.clone())
+    });
+    names
 }
 
 impl Store {
@@ -218,6 +233,27 @@ fn cannot_write(error: io::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_speaks_of_records_is_read_before_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let names = in_order(tree_names(&store.db));
+        let names: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(name)).collect();
+        let place = |wanted: &str| names.iter().position(|name| name == wanted).unwrap();
+        for [before, after] in [
+            ["history", "index"],
+            ["nodes", "index"],
+            ["state", "index"],
+            ["counters", "index"],
+            ["rulings", "index"],
+            ["index", "bodies"],
+            ["bodies", "meta"],
+            ["meta", "feeds"],
+        ] {
+            assert!(place(before) < place(after), "{names:?}");
+        }
+    }
 
     fn backup() -> (Vec<u8>, u64) {
         let folder = tempfile::tempdir().unwrap();

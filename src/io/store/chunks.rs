@@ -55,6 +55,24 @@ impl BodySlot {
     }
 }
 
+/// A record that holds texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum TextRecord {
+    /// Texts of entries that follow one another; the first of them.
+    Packed(EntryKey),
+    /// The text of one entry.
+    Alone(EntryKey),
+}
+
+impl TextRecord {
+    /// The feed of its texts.
+    pub(super) const fn feed(self) -> FeedKey {
+        match self {
+            Self::Packed(key) | Self::Alone(key) => key.feed,
+        }
+    }
+}
+
 /// A record of kept entries: its feed and its number there.
 pub(super) type EntryRecord = (FeedKey, u32);
 
@@ -174,6 +192,24 @@ impl Store {
         Ok(matches!(chunk.get(slot(key.seq, BODIES)), Some(BodySlot::Dropped)))
     }
 
+    /// The texts that stand in one record with that of an entry: which record each is in, and how many share it. None if
+    /// the record is damaged: the check tells that.
+    pub(super) fn held_beside(&self, key: EntryKey) -> Vec<(EntryKey, TextRecord, u32)> {
+        let first = key.seq / BODIES * BODIES;
+        let chunk = self.body_chunk(key.feed, key.seq / BODIES).unwrap_or_default();
+        let packed = chunk.iter().filter(|slot| matches!(slot, BodySlot::Here(_))).count();
+        let packed = u32::try_from(packed).unwrap_or(u32::MAX);
+        let held = |(seq, slot): (u32, &BodySlot)| {
+            let (key, first) = (EntryKey { seq, ..key }, EntryKey { seq: first, ..key });
+            match slot {
+                BodySlot::Empty | BodySlot::Dropped => None,
+                BodySlot::Here(_) => Some((key, TextRecord::Packed(first), packed)),
+                BodySlot::Alone => Some((key, TextRecord::Alone(key), 1)),
+            }
+        };
+        (first..).zip(&chunk).filter_map(held).collect()
+    }
+
     /// Drops the texts of entries of a feed, in one batch, and says how many there were.
     pub(super) fn drop_texts(
         &self,
@@ -184,9 +220,13 @@ impl Store {
         let mut batch = Batch::default();
         let mut current: Option<(u32, BodyChunk)> = None;
         for seq in seqs {
-            // A damaged record is told by the check and left alone.
-            let Ok(there) = self.body_chunk(feed, seq / BODIES) else { continue };
-            let texts = opened(&mut current, &mut batch, feed, seq / BODIES, |_| Ok(there))?;
+            let open = |chunk| self.body_chunk(feed, chunk);
+            let texts = match opened(&mut current, &mut batch, feed, seq / BODIES, open) {
+                Ok(texts) => texts,
+                // A damaged record is told by the check and left alone.
+                Err(StoreError::Damaged { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             let Some(text) = texts.get_mut(slot(seq, BODIES)) else { continue };
             match text {
                 BodySlot::Here(_) => {}
@@ -201,10 +241,10 @@ impl Store {
         Ok(dropped)
     }
 
-    /// The bytes of each record of texts, by its feed and the number of its first entry; and how many entries it is of.
+    /// The records of texts, with their bytes.
     pub(super) fn text_records(
         &self,
-    ) -> impl Iterator<Item = Result<(EntryKey, u32, u64), StoreError>> {
+    ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
         self.bodies.iter().filter_map(|pair| {
             let (key, bytes) = match pair {
                 Ok(pair) => pair,
@@ -217,10 +257,13 @@ impl Store {
                 Some(u32::from_be_bytes(*bytes))
             };
             // A text that stands alone has its own number behind that of its record.
-            Some(Ok(match number(8) {
-                Some(seq) => (EntryKey { feed, seq }, 1, length),
-                None => (EntryKey { feed, seq: number(4)?.saturating_mul(BODIES) }, BODIES, length),
-            }))
+            let record = match number(8) {
+                Some(seq) => TextRecord::Alone(EntryKey { feed, seq }),
+                None => {
+                    TextRecord::Packed(EntryKey { feed, seq: number(4)?.saturating_mul(BODIES) })
+                }
+            };
+            Some(Ok((record, length)))
         })
     }
 

@@ -80,6 +80,8 @@ pub(super) fn write(
     file.flush().and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
     let path = folder(data).join(format!("{today}{ENDING}"));
     file.persist(path).map_err(|error| cannot(error.error))?;
+    // An older one goes only when the new one has its name for good.
+    fs::File::open(folder(data)).and_then(|folder| folder.sync_all()).map_err(cannot)?;
     for worn_out in worn_out(&newest_first(data, today)) {
         fs::remove_file(&worn_out.path).map_err(cannot)?;
     }

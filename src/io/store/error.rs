@@ -1,8 +1,10 @@
 //! Why the store cannot be used, each in one sentence that says what to do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use super::super::codec::CodecError;
+use super::super::terminal::quietly;
 use super::schema;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
@@ -38,17 +40,26 @@ pub enum StoreError {
         /// The schema found.
         found: u8,
     },
-    /// sled cannot open its files.
+    /// The system does not let us have its files, or another version of sled wrote them.
     #[error(
-        "the store in {folder} cannot be opened ({why}); move the folder aside and import your last OPML export"
+        "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be sound"
+    )]
+    Refused {
+        /// The data folder.
+        folder: PathBuf,
+        /// What the system or sled says.
+        why: String,
+    },
+    /// Its files are damaged.
+    #[error(
+        "the store in {folder} cannot be opened ({why}); restore a backup with 'backissue restore FILE': daily ones are in {}",
+        .folder.join("backups").display()
     )]
     Unreadable {
         /// The data folder.
         folder: PathBuf,
         /// What sled says.
         why: String,
-        /// The files are damaged; else the system does not let us have them.
-        damaged: bool,
     },
     /// A record is damaged.
     #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
@@ -89,6 +100,14 @@ impl From<CodecError> for StoreError {
     fn from(why: CodecError) -> Self {
         Self::Damaged { what: "a record".into(), why }
     }
+}
+
+/// Does what sled may panic at, as it does on some damages of its files: the panic is not told but answered as an error.
+pub(in crate::io) fn unpanicked<T>(
+    work: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
+    done.unwrap_or_else(|_| Err(StoreError::Corrupted("they cannot be read".into())))
 }
 
 /// System messages may run over lines; ours are one sentence.

@@ -110,6 +110,11 @@ pub(super) enum Concerns {
     Entry(EntryKey),
     Rhythm(FeedKey),
     News,
+    /// A change that can be taken back, or that a rule waits for.
+    Change,
+    /// What is to be kept and nobody waits for.
+    Keeping,
+    /// What was only to be shown.
     Nobody,
 }
 
@@ -124,23 +129,23 @@ impl Concerns {
             Job::Entry(key) => Self::Entry(*key),
             Job::Publications(feed) => Self::Rhythm(*feed),
             Job::News(_) => Self::News,
-            Job::SaveState(..)
-            | Job::SaveTry(..)
-            | Job::Absorb { .. }
+            Job::Absorb { .. }
             | Job::Restore(..)
             | Job::Mark { .. }
             | Job::MarkList { .. }
             | Job::MarkListed { .. }
-            | Job::Polls(_)
-            | Job::CountToday(_)
+            | Job::SaveRules(_)
+            | Job::Rule(_) => Self::Change,
+            Job::SaveState(..)
+            | Job::SaveTry(..)
             | Job::SavePlace(..)
             | Job::SaveFullText(..)
-            | Job::ForPipe(..)
             | Job::SaveSearches(_)
+            | Job::SaveFolded(_) => Self::Keeping,
+            Job::Polls(_)
+            | Job::CountToday(_)
+            | Job::ForPipe(..)
             | Job::CountFound(_)
-            | Job::SaveRules(_)
-            | Job::Rule(_)
-            | Job::SaveFolded(_)
             | Job::CountRuled
             | Job::BackUp(_)
             | Job::Synced(_)
@@ -159,8 +164,10 @@ impl Concerns {
             Self::Entry(key) => Msg::EntryFailed(key, why),
             // Nothing is lost but what could be learned.
             Self::Rhythm(feed) => Msg::PublicationsLoaded(feed, None),
-            Self::News => Msg::NewsRead(Vec::new()),
-            Self::Nobody => Msg::StoreFailed(why),
+            Self::News => Msg::NewsRead(Err(why)),
+            Self::Change => Msg::StoreFailed(why),
+            Self::Keeping => Msg::Unsaved(why),
+            Self::Nobody => Msg::Trouble(why),
         }
     }
 }
@@ -213,10 +220,6 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
             let marked = store.mark(&keys, flag, value)?;
             Some(Msg::Marked { flag, value, whole_list: false, marked })
         }
-        Job::MarkList { list, flag, value } => {
-            let keys = store.listed(list);
-            perform(store, Job::MarkListed { keys, flag, value })?
-        }
         Job::MarkListed { keys, flag, value } => {
             let marked = store.mark(&keys, flag, value)?;
             Some(Msg::Marked { flag, value, whole_list: true, marked })
@@ -240,7 +243,7 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
             Ok(entry) => Msg::PipeRead(Box::new(entry), command),
             Err(why) => Msg::EntryFailed(key, why),
         }),
-        Job::News(ranges) => Some(Msg::NewsRead(store.news(&ranges)?)),
+        Job::News(ranges) => Some(Msg::NewsRead(Ok(store.news(&ranges)?))),
         Job::SaveFullText(key, full) => {
             store.save_full_text(key, &full)?;
             None
@@ -260,6 +263,32 @@ pub(super) fn perform(store: &mut Store, job: Job) -> Result<Option<Msg>, StoreE
             None
         }
         Job::CountRuled => Some(Msg::RuledCounted(store.count_ruled()?)),
-        Job::BackUp(_) | Job::Synced(_) | Job::Stop => None,
+        // The keeper does these itself; it hands a mark on a list on as one on the entries that it lists by then.
+        Job::MarkList { .. } | Job::BackUp(_) | Job::Synced(_) | Job::Stop => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_change_waits_for_is_told_as_its_failure() {
+        let error = StoreError::Failed("no room".into());
+        let told = |job: &Job| Concerns::of(job).told(&error);
+        let key = EntryKey { feed: FeedKey(1), seq: 0 };
+        let mark = Job::Mark { keys: vec![key], flag: Flag::Read, value: true };
+        for job in [mark, Job::SaveRules(Vec::new()), Job::Restore(FeedKey(1), Vec::new())] {
+            assert!(matches!(told(&job), Msg::StoreFailed(_)), "{job:?}");
+        }
+        for job in [Job::Polls(FeedKey(1)), Job::CountToday(DateTime::UNIX_EPOCH), Job::CountRuled]
+        {
+            assert!(matches!(told(&job), Msg::Trouble(_)), "{job:?}");
+        }
+        for job in [Job::SavePlace(key, None), Job::SaveSearches(Vec::new())] {
+            assert!(matches!(told(&job), Msg::Unsaved(_)), "{job:?}");
+        }
+        let Msg::NewsRead(Err(why)) = told(&Job::News(Vec::new())) else { panic!("it is told") };
+        assert!(why.contains("no room"), "{why}");
+    }
 }

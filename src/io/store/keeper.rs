@@ -5,7 +5,6 @@
 //! reported only after it; meanwhile reads are answered.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -15,7 +14,7 @@ use chrono::NaiveDate;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::daily;
-use super::error::StoreError;
+use super::error::{StoreError, unpanicked};
 use super::jobs::{Concerns, Job, perform};
 use super::open::Store;
 use crate::app::msg::{HistoryNews, Msg};
@@ -71,14 +70,11 @@ impl Keeper {
         }
     }
 
-    /// Finishes all work; an error if the thread died.
-    pub fn stop(mut self) -> Result<(), String> {
+    /// Finishes all work and gives the store back; an error if the thread died.
+    pub fn stop(mut self) -> Result<Store, String> {
         self.hand(Job::Stop);
-        let ended = self.thread.take().map(JoinHandle::join);
-        match ended {
-            Some(Ok(_)) => Ok(()),
-            Some(Err(_)) | None => Err(DEAD.into()),
-        }
+        let ended = self.thread.take().and_then(|thread| thread.join().ok());
+        ended.ok_or_else(|| DEAD.into())
     }
 }
 
@@ -146,19 +142,18 @@ impl<'a> Keeping<'a> {
             (self.store.backup_source(), self.answers.clone(), left.clone());
         let writing = move || {
             let goes_on = || !leaves.load(Ordering::Relaxed);
-            // sled panics on some damages.
-            let write = AssertUnwindSafe(|| daily::write(&source, &data, today, &goes_on));
-            let why = match catch_unwind(write) {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => StoreError::Failed("its files are damaged".into()).to_string(),
-            };
-            if goes_on() {
-                answers.send(Msg::Trouble(format!("no backup was made today: {why}"))).ok();
+            let written = unpanicked(|| daily::write(&source, &data, today, &goes_on));
+            if let (Err(error), true) = (written, goes_on()) {
+                answers.send(no_backup(&error)).ok();
             }
         };
         let thread = std::thread::Builder::new().name("backup".into()).spawn(writing);
-        self.backup = thread.ok().map(|thread| BackingUp { left, thread });
+        match thread {
+            Ok(thread) => self.backup = Some(BackingUp { left, thread }),
+            Err(error) => {
+                self.answers.send(no_backup(&error)).ok();
+            }
+        }
     }
 
     /// Answers a read at once and queues a write.
@@ -201,7 +196,7 @@ impl<'a> Keeping<'a> {
         }
         self.unsynced = Some(done);
         if orders.send(()).is_err() {
-            let synced = unpanicked(&mut self.store, Store::sync);
+            let synced = on_damaged_files(&mut self.store, Store::sync);
             self.report(&synced);
         }
     }
@@ -227,7 +222,7 @@ impl<'a> Keeping<'a> {
         while let Some(job) = self.writes.pop_front() {
             guarded(&mut self.store, job);
         }
-        unpanicked(&mut self.store, Store::sync).ok();
+        on_damaged_files(&mut self.store, Store::sync).ok();
         self.ended()
     }
 
@@ -237,6 +232,10 @@ impl<'a> Keeping<'a> {
         }
         self.store
     }
+}
+
+fn no_backup(why: &impl std::fmt::Display) -> Msg {
+    Msg::Trouble(format!("no backup was made today: {why}"))
 }
 
 /// The feed of which entries came, changed or went.
@@ -260,23 +259,41 @@ fn drop_left(waiting: &mut Vec<Job>) {
     waiting.retain(|job| number(job).is_none() || number(job) == newest);
 }
 
-/// Does one piece of work. sled panics on some damages; that must not take the thread with it.
+/// Does one piece of work.
 fn guarded(store: &mut Store, job: Job) -> Option<Msg> {
     let concerns = Concerns::of(&job);
-    match unpanicked(store, |store| perform(store, job)) {
+    match on_damaged_files(store, |store| perform(store, job)) {
         Ok(answer) => answer,
         Err(error) => Some(concerns.told(&error)),
     }
 }
 
-/// Turns a panic of sled into an error. What is remembered of the files may be wrong then, and is forgotten.
-fn unpanicked<T>(
+/// Does work that may find the files damaged: what is remembered of them may be wrong then, and is forgotten.
+fn on_damaged_files<T>(
     store: &mut Store,
     work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    catch_unwind(AssertUnwindSafe(|| work(store))).unwrap_or_else(|_| {
+    let done = unpanicked(|| work(store));
+    if let Err(StoreError::Corrupted(_)) = done {
         store.rows.clear();
         store.shown.clear();
-        Err(StoreError::Failed("its files are damaged".into()))
-    })
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_is_nobody_elses_when_the_keeper_gives_it_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (answers, _heard) = unbounded_channel();
+        let keeper = Keeper::start(Store::open(folder.path()).unwrap(), answers).unwrap();
+        keeper.hand(Job::SaveSearches(Vec::new()));
+        let store = keeper.stop().unwrap();
+        let other = Store::open(folder.path());
+        assert!(matches!(other, Err(StoreError::InUse { .. })), "{other:?}");
+        assert!(store.saved_searches().unwrap().is_empty());
+    }
 }

@@ -40,6 +40,7 @@ pub use check::{Finding, Health};
 pub use compact::Compacted;
 pub use daily::backup_is_due;
 pub use error::StoreError;
+pub(super) use error::unpanicked;
 pub use jobs::Job;
 pub use keeper::Keeper;
 pub use open::Store;

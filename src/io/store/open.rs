@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,8 +10,7 @@ use sled::{Db, Mode, Tree};
 
 use super::super::codec;
 use super::super::search::IndexShelf;
-use super::super::terminal::quietly;
-use super::error::{StoreError, one_line};
+use super::error::{StoreError, one_line, unpanicked};
 use super::ruling::Rulings;
 use super::shown::ShownEntries;
 use super::syncing::Syncer;
@@ -106,19 +104,15 @@ impl Store {
         let files = folder.join("store");
         // sled begins anew where it finds nothing that it can read.
         let had_records = has_records(&files.join("db")) || daily::is_any(folder);
-        let damaged = |why: &str| StoreError::Unreadable {
-            folder: folder.into(),
-            why: why.into(),
-            damaged: true,
-        };
+        let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         let mut tries = 0;
         let mut store = loop {
             let lock = lock.try_clone().map_err(cannot)?;
-            match guarded(|| Self::open_files(&files, lock)) {
+            match unpanicked(|| Ok(Self::open_files(&files, lock))) {
                 Ok(opened) => break opened.map_err(|error| unopened(folder, &error))?,
                 // sled also panics where the system refuses it a thread: that passes.
-                Err(()) if tries == 0 => std::thread::sleep(PANIC_PAUSE),
-                Err(()) => return Err(damaged("its files are damaged")),
+                Err(_) if tries == 0 => std::thread::sleep(PANIC_PAUSE),
+                Err(_) => return Err(damaged("its files are damaged")),
             }
             tries += 1;
         };
@@ -127,11 +121,10 @@ impl Store {
             return Err(damaged("its records are gone"));
         }
         // sled reads much of its files only now.
-        match guarded(|| store.make_ready(folder)) {
-            Ok(Ok(())) => Ok(store),
-            Ok(Err(StoreError::Corrupted(why))) => Err(damaged(&why)),
-            Ok(Err(error)) => Err(error),
-            Err(()) => Err(damaged("its files are damaged")),
+        match unpanicked(|| store.make_ready(folder)) {
+            Ok(()) => Ok(store),
+            Err(StoreError::Corrupted(why)) => Err(damaged(&why)),
+            Err(error) => Err(error),
         }
     }
 
@@ -287,11 +280,6 @@ fn has_records(log: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > SEGMENT_BYTES)
 }
 
-/// Does what sled may panic at; `Err`: it did.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, ()> {
-    quietly(|| catch_unwind(AssertUnwindSafe(work))).map_err(|_| ())
-}
-
 /// Why sled did not open its files.
 fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
     let damaged = match error {
@@ -307,7 +295,12 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
         | sled::Error::ReportableBug(_)
         | sled::Error::Corruption { .. } => true,
     };
-    StoreError::Unreadable { folder: folder.into(), why: one_line(&error.to_string()), damaged }
+    let (folder, why) = (folder.into(), one_line(&error.to_string()));
+    if damaged {
+        StoreError::Unreadable { folder, why }
+    } else {
+        StoreError::Refused { folder, why }
+    }
 }
 
 /// Whether sled could not have its files. Nobody else has the folder, so this passes.

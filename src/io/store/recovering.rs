@@ -23,7 +23,7 @@ impl Store {
             Ok(store) => return Ok((store, None)),
             Err(error) => error,
         };
-        let StoreError::Unreadable { why, damaged: true, .. } = &error else { return Err(error) };
+        let StoreError::Unreadable { why, .. } = &error else { return Err(error) };
         let aside = format!("store-damaged-{}", now.format("%Y%m%d-%H%M%S%.3f"));
         for backup in daily::newest_first(data, now.date_naive()) {
             if Self::put_in_place(&backup, data, &aside).is_ok() {

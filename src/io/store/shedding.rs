@@ -1,8 +1,9 @@
 //! The bound on stored texts (SPEC C.10): beyond it those of the oldest read entries without a star are dropped. Their
 //! ids and ranks stay, so that nothing is fetched again or shown as new.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::chunks::TextRecord;
 use super::error::StoreError;
 use super::open::Store;
 use crate::history::{EntryKey, FeedKey};
@@ -38,21 +39,12 @@ impl Store {
     /// Drops texts until those left are at most nine tenths of `max` bytes, if they are more than `max` bytes now. Texts of
     /// entries that are unread or starred stay, however many they are.
     pub fn shed_texts(&mut self, max: u64) -> Result<Shed, StoreError> {
-        let mut shares: BTreeMap<EntryKey, u64> = BTreeMap::new();
-        let mut before = 0_u64;
-        for record in self.text_records() {
-            let (first, entries, bytes) = record?;
-            before = before.saturating_add(bytes);
-            // Texts that are packed together are taken to be of one size.
-            for seq in first.seq..first.seq.saturating_add(entries) {
-                let share = shares.entry(EntryKey { seq, ..first }).or_default();
-                *share = share.saturating_add(bytes / u64::from(entries));
-            }
-        }
+        let sizes: BTreeMap<TextRecord, u64> = self.text_records().collect::<Result<_, _>>()?;
+        let before = sizes.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
         let mut shed = Shed { entries: 0, before };
         if before > max {
             let wanted = before.saturating_sub(max / 10 * 9);
-            for (feed, seqs) in self.oldest_texts(&shares, wanted)? {
+            for (feed, seqs) in self.oldest_texts(&sizes, wanted)? {
                 let dropped = self.drop_texts(feed, seqs.into_iter())?;
                 shed.entries = shed.entries.saturating_add(dropped);
             }
@@ -62,36 +54,47 @@ impl Store {
         Ok(shed)
     }
 
-    /// The oldest entries that may lose their texts, as many as bring `wanted` bytes.
+    /// The oldest entries that may lose their texts, as many as bring `wanted` bytes. `sizes`: the bytes of the records.
     fn oldest_texts(
         &mut self,
-        shares: &BTreeMap<EntryKey, u64>,
+        sizes: &BTreeMap<TextRecord, u64>,
         wanted: u64,
-    ) -> Result<BTreeMap<FeedKey, Vec<u32>>, StoreError> {
-        let mut oldest: Vec<(i64, EntryKey, u64)> = Vec::new();
-        let mut dropped = Vec::new();
-        for (&key, &bytes) in shares {
-            // Of a feed whose index is damaged nobody knows what was read.
-            let Ok(rows) = self.rows_of(key.feed) else { continue };
-            let Some(row) = rows.get(key.seq as usize).copied() else { continue };
-            if row.flags.is_read() && !row.flags.is_starred() {
-                oldest.push((row.listed, key, bytes));
-            }
-        }
-        oldest.sort_unstable();
+    ) -> Result<BTreeMap<FeedKey, BTreeSet<u32>>, StoreError> {
+        let mut held: BTreeMap<EntryKey, u64> = BTreeMap::new();
+        let mut dropped: BTreeMap<FeedKey, BTreeSet<u32>> = BTreeMap::new();
         let mut freed = 0_u64;
-        for (_, key, bytes) in oldest {
+        for key in self.oldest_read(sizes) {
             if freed >= wanted {
                 break;
             }
-            freed = freed.saturating_add(bytes);
-            dropped.push(key);
+            if !held.contains_key(&key) {
+                for (key, record, sharing) in self.held_beside(key) {
+                    // Texts that are packed together are taken to be of one size.
+                    let bytes = sizes.get(&record).copied().unwrap_or_default();
+                    held.insert(key, bytes / u64::from(sharing.max(1)));
+                }
+            }
+            // Where nothing is held any more nothing is freed either.
+            if let Some(bytes) = held.remove(&key) {
+                freed = freed.saturating_add(bytes);
+                dropped.entry(key.feed).or_default().insert(key.seq);
+            }
         }
-        dropped.sort_unstable();
-        let mut by_feed: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
-        for key in dropped {
-            by_feed.entry(key.feed).or_default().push(key.seq);
+        Ok(dropped)
+    }
+
+    /// The entries that are read and have no star, of all feeds with texts, the oldest first.
+    fn oldest_read(&mut self, sizes: &BTreeMap<TextRecord, u64>) -> Vec<EntryKey> {
+        let feeds: BTreeSet<FeedKey> = sizes.keys().map(|record| record.feed()).collect();
+        let mut oldest: Vec<(i64, EntryKey)> = Vec::new();
+        for feed in feeds {
+            // Of a feed whose index is damaged nobody knows what was read.
+            let Ok(rows) = self.rows_of(feed) else { continue };
+            let rows = (0_u32..).zip(rows.iter());
+            let may_go = rows.filter(|(_, row)| row.flags.is_read() && !row.flags.is_starred());
+            oldest.extend(may_go.map(|(seq, row)| (row.listed, EntryKey { feed, seq })));
         }
-        Ok(by_feed)
+        oldest.sort_unstable();
+        oldest.into_iter().map(|(_, key)| key).collect()
     }
 }

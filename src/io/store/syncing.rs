@@ -3,14 +3,13 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use sled::Db;
 
-use super::error::StoreError;
+use super::error::{StoreError, unpanicked};
 
 /// Syncs the files of a store.
 #[derive(Debug)]
@@ -80,16 +79,12 @@ impl Syncer {
     ) -> io::Result<(Sender<()>, JoinHandle<()>)> {
         let mut syncer = self.second()?;
         let (orders, ordered) = channel();
-        let work =
-            move || {
-                while ordered.recv().is_ok() {
-                    // sled panics on some damages; whoever waits for the answer must not wait for ever.
-                    let ended = catch_unwind(AssertUnwindSafe(|| syncer.sync()));
-                    done(ended.unwrap_or_else(|_| {
-                        Err(StoreError::Failed("its files are damaged".into()))
-                    }));
-                }
-            };
+        let work = move || {
+            while ordered.recv().is_ok() {
+                // Whoever waits for the answer must not wait for ever.
+                done(unpanicked(|| syncer.sync()));
+            }
+        };
         Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
     }
 }

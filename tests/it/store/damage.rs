@@ -163,7 +163,9 @@ fn files_that_are_no_store_are_refused_with_a_sentence() {
     for (file, bytes) in [("conf", b"nonsense".to_vec()), ("db", vec![0xA5; 70_000])] {
         std::fs::write(folder.path().join("store").join(file), bytes).unwrap();
         match patient(&folder) {
-            Err(StoreError::Unreadable { .. } | StoreError::Failed(_)) => {}
+            Err(
+                StoreError::Unreadable { .. } | StoreError::Refused { .. } | StoreError::Failed(_),
+            ) => {}
             Err(other) => panic!("{file}: {other}"),
             Ok(mut store) => assert_eq!(listed(&mut store, Show::All).len(), 10, "{file}: gone"),
         }

@@ -68,3 +68,26 @@ fn unread_and_starred_texts_stay_however_many_they_are() {
     assert!(matches!(shed, Shed { entries: 0, before } if before > 100_000), "{shed:?}");
     assert!(!store.may_hold_too_much(1000).unwrap(), "it has not grown since");
 }
+
+#[test]
+fn what_was_dropped_before_frees_nothing_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let max = 1_800_000;
+    let mut shed = Vec::new();
+    for round in 0..4_u32 {
+        // The larger the number the older. Every second one is unread, so that each record keeps texts.
+        let from = 1000 - 40 * round;
+        commit(
+            &mut store,
+            1 + i64::from(round),
+            (from..from + 40).map(|id| entry(id, &text(id))).collect(),
+        );
+        let read: Vec<_> = (40 * round..40 * (round + 1)).step_by(2).map(key).collect();
+        store.mark(&read, Flag::Read, true).unwrap();
+        shed.push(store.shed_texts(max).unwrap().entries);
+        let left = store.shed_texts(u64::MAX).unwrap().before;
+        assert!(left <= max, "{left} bytes are left after {shed:?}");
+    }
+    assert!(shed[2] > 0 && shed[3] > 0, "{shed:?}");
+}
