@@ -19,8 +19,12 @@ use std::time::Duration;
 mod pictures;
 #[path = "e2e/shell.rs"]
 mod shell;
+#[path = "it/site.rs"]
+#[expect(dead_code, reason = "the other tests use all of it")]
+mod site;
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use site::{Site, answer};
 
 /// Silence after which what is waited for will not come any more.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -295,30 +299,6 @@ fn a_search_is_typed_kept_and_opened() {
     session.given_back();
 }
 
-/// A site on this machine that answers every address with one document.
-fn site(document: String) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/feed.xml", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { break };
-            let mut request = [0; 4096];
-            if !matches!(stream.read(&mut request), Ok(1..)) {
-                continue;
-            }
-            let head = format!(
-                "HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                document.len()
-            );
-            stream
-                .write_all(head.as_bytes())
-                .and_then(|()| stream.write_all(document.as_bytes()))
-                .ok();
-        }
-    });
-    address
-}
-
 /// A feed of so many entries, every tenth of them an advertisement.
 fn large(entries: usize) -> String {
     use std::fmt::Write as _;
@@ -338,7 +318,11 @@ fn five_thousand_entries_are_added_by_pasting_muted_marked_read_and_had_back() {
     let data = home.path().join("data");
     let mut session = Session::start(&["--data-dir", data.to_str().unwrap()], 120, 36);
     session.until_it_says("Welcome");
-    let address = site(large(5000));
+    let document = large(5000);
+    let site = Site::start(move |_| {
+        answer(200, &[("content-type", "application/rss+xml")], document.clone())
+    });
+    let address = site.at("/feed.xml");
     session.press(&format!("\x1b[200~{address}\x1b[201~"));
     session.until_it_says("feed.xml");
     session.press("\r");

@@ -10,7 +10,7 @@ use super::model::Model;
 use super::subscription::Subscription;
 use super::walking;
 use crate::history::address::host;
-use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryRecord, Limit, Reason};
+use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryRecord, Limit, Reason, Standing};
 
 /// A gap as a row of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,9 +216,18 @@ fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
 
 /// The header line of a feed's list: how far a walk under way is, else the state of its history.
 pub fn standing(model: &Model, feed: &Subscription) -> Option<String> {
+    stated(model, feed, Standing::text)
+}
+
+/// The same where there is little room.
+pub fn brief_standing(model: &Model, feed: &Subscription) -> Option<String> {
+    stated(model, feed, Standing::brief)
+}
+
+fn stated(model: &Model, feed: &Subscription, words: fn(Standing) -> String) -> Option<String> {
     feed.state.facts.last_ok?;
     let walking = super::backfilling::progress(model, feed);
-    Some(walking.unwrap_or_else(|| feed.history.standing().text()))
+    Some(walking.unwrap_or_else(|| words(feed.history.standing())))
 }
 
 /// Whether the list of all gaps is open.

@@ -262,7 +262,9 @@ mod tests {
             learn = false
             [history]
             mode = "ask"
+            archives_a_day = 20
             internet_archive = "http://localhost:8080"
+            texts_mb = 64
             [ui]
             theme = "dark"
             mouse = true
@@ -302,7 +304,9 @@ mod tests {
             (true, ImageProtocol::HalfBlocks)
         );
         assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
-        assert_eq!(settings.history.internet_archive, "http://localhost:8080");
+        let history = &settings.history;
+        assert_eq!(history.internet_archive, "http://localhost:8080");
+        assert_eq!((history.archives_a_day, history.texts_mb), (20, 64));
     }
 
     #[test]

@@ -117,10 +117,13 @@ fn title(model: &Model, room: usize) -> String {
         Some(FeedsRow::Feed(key, _)) => {
             let feed = model.feeds.get(key);
             let trouble = feed.and_then(|feed| feed.state.trouble.clone());
-            let standing = feed.and_then(|feed| gap_rows::standing(model, feed));
             let said =
                 |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
-            let (standing, trouble) = (said(standing), said(trouble));
+            let (mut standing, trouble) =
+                (said(feed.and_then(|feed| gap_rows::standing(model, feed))), said(trouble));
+            if cells::width(&standing).saturating_add(TITLE_CELLS_MIN) > room {
+                standing = said(feed.and_then(|feed| gap_rows::brief_standing(model, feed)));
+            }
             // The standing of the history is said whole before the name is; a trouble stands in the status line too.
             let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
             let title = feed.map_or("", |feed| feed.record.shown_title());

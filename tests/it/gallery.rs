@@ -11,6 +11,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 
 use crate::demo_world::demo_world;
+use crate::documents::page;
 use crate::world::{World, rss};
 
 const SIZES: [(u16, u16); 4] = [(160, 50), (100, 30), (60, 20), (40, 12)];
@@ -72,14 +73,8 @@ fn broken() -> World {
 
 /// Presses keys; what is asked of the network then is answered. One site names three feeds.
 fn lead_to(world: &mut World, keys: &str) {
-    let link = |name: &str, title: &str| {
-        format!(
-            "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/{name}\" title=\"{title}\">"
-        )
-    };
-    let links = [link("all", "All of it"), link("news", "News alone"), link("talk", "Comments")];
-    world
-        .serve("https://choose.example/", &format!("<html><head>{}</head></html>", links.concat()));
+    let links = [("All of it", "/all"), ("News alone", "/news"), ("Comments", "/talk")];
+    world.serve("https://choose.example/", &page("A site", &links));
     for (name, title) in [("all", "All of it"), ("news", "News alone"), ("talk", "Comments")] {
         let entries =
             [("1", "The first", 3, "<p>One.</p>"), ("2", "The second", 30, "<p>Two.</p>")];
@@ -87,9 +82,7 @@ fn lead_to(world: &mut World, keys: &str) {
     }
     world.press(keys);
     if keys.contains("choose") {
-        for _ in 0..6 {
-            world.pass(TimeDelta::seconds(2));
-        }
+        world.wait(6);
     }
 }
 

@@ -10,6 +10,7 @@ use backissue::app::update::update;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
+use crate::documents::page;
 use crate::rss::{NOTES, rss, two_feeds};
 use crate::world::{Scripted, World};
 
@@ -236,15 +237,8 @@ fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
 #[test]
 fn a_page_with_several_feeds_asks_which_one() {
     let mut world = World::new(120, 36);
-    let link = |title: &str, path: &str| {
-        format!("<link rel=alternate type='application/rss+xml' title='{title}' href='{path}'>")
-    };
-    let page = format!(
-        "<html><head>{}{}</head></html>",
-        link("Notes", "/notes.xml"),
-        link("Pictures", "/pictures.xml")
-    );
-    world.serve("https://site.example/", &page);
+    let links = [("Notes", "/notes.xml"), ("Pictures", "/pictures.xml")];
+    world.serve("https://site.example/", &page("Site", &links));
     world.serve(
         "https://site.example/pictures.xml",
         &rss("Pictures of a Site", &[("p1", "A gate", 1, "")]),

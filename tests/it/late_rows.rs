@@ -12,7 +12,8 @@ use backissue::history::{Flags, KeptEntry, Rank};
 
 use chrono::TimeDelta;
 
-use crate::world::{World, rss, start};
+use crate::rss::{numbered, rss};
+use crate::world::{World, start};
 
 /// A list of three with the first selected, and the rows of a refresh that is under way.
 fn refreshing() -> (World, Msg) {
@@ -67,9 +68,7 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
 
 #[test]
 fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_first() {
-    let ids: Vec<String> = (0..300).map(|number| format!("Hive {number}")).collect();
-    let items = (1_u32..).zip(&ids).map(|(hours, id)| (id.as_str(), id.as_str(), hours.into(), ""));
-    let hives = rss("Hives", &items.collect::<Vec<_>>());
+    let hives = numbered("Hives", "Hive", 300, 1);
     let notes = rss("Bell Tower", &[("v", "Vespers", 1, "")]);
     let feeds: [(&str, &str, &[&str]); 2] =
         [("https://tower.example/feed", &notes, &[]), ("https://hives.example/feed", &hives, &[])];
@@ -88,16 +87,14 @@ fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_fi
     assert_eq!(world.titles(), ["Vespers"]);
     world.press("n");
     let reader = world.model.screen.reader.as_ref();
-    assert_eq!(reader.and_then(|reader| reader.entry.kept.title.as_deref()), Some("Hive 299"));
+    assert_eq!(reader.and_then(|reader| reader.entry.kept.title.as_deref()), Some("Hive 300"));
     let rows = world.model.screen.list.rows.len();
     assert!(rows < 300, "{rows} are not all of them");
 }
 
 #[test]
 fn what_changed_while_a_list_was_read_in_parts_is_shown_when_it_is_there() {
-    let ids: Vec<String> = (0..300).map(|number| format!("Hive {number}")).collect();
-    let items = (1_u32..).zip(&ids).map(|(hours, id)| (id.as_str(), id.as_str(), hours.into(), ""));
-    let hives = rss("Hives", &items.collect::<Vec<_>>());
+    let hives = numbered("Hives", "Hive", 300, 1);
     let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
     // A poll is done before the first rows of the list have come.
     let asked = open_list(&mut world.model, start());

@@ -69,9 +69,7 @@ fn asked(world: &World) -> Vec<&str> {
 
 /// Time for everything that waits.
 fn settle(world: &mut World) -> String {
-    for _ in 0..40 {
-        world.pass(TimeDelta::seconds(2));
-    }
+    world.wait(40);
     world.draw()
 }
 

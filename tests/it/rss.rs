@@ -19,6 +19,15 @@ pub fn two_feeds() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
 }
 
+/// An RSS document with entries `NAME 1` to `NAME COUNT`, the first the newest, so many hours apart.
+pub fn numbered(title: &str, name: &str, count: usize, hours: i64) -> String {
+    let names: Vec<String> = (1..=count).map(|number| format!("{name} {number}")).collect();
+    let entries = (1..).zip(&names);
+    let entries =
+        entries.map(|(at, name)| (name.as_str(), name.as_str(), at * hours, "<p>Text.</p>"));
+    rss(title, &entries.collect::<Vec<_>>())
+}
+
 /// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
 pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
     let mut items = String::new();

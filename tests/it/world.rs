@@ -133,6 +133,13 @@ impl World {
         world
     }
 
+    /// So many pauses between two requests to a site pass.
+    pub fn wait(&mut self, pauses: usize) {
+        for _ in 0..pauses {
+            self.pass(TimeDelta::seconds(2));
+        }
+    }
+
     /// Time passes and the loop wakes.
     pub fn pass(&mut self, time: TimeDelta) {
         self.now += time;
