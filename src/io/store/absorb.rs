@@ -9,14 +9,15 @@ use super::super::codec;
 use super::commit::transaction_failed;
 use super::error::StoreError;
 use super::open::{Store, feed_bytes};
-use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry};
+use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
 
 /// Entries written at once.
 const BATCH: usize = 500;
 
 impl Store {
     /// Hands the entries of `from` to `into`. An entry both have keeps the text of `into` and is read, or starred,
-    /// if it was so in either; the others are added as they are. Doing it again changes nothing.
+    /// if it was so in either; the others are added as they are. Pages that were fetched and places in texts go along where
+    /// `into` has none. Doing it again changes nothing.
     pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
@@ -49,7 +50,11 @@ impl Store {
                 changed.insert(same.seq, IndexRow { flags, ..same.row });
                 now_as.insert(seq, same.seq);
             } else {
-                let body = self.body(key)?;
+                let (mut row, body) = (row, self.body(key)?);
+                if body.is_none() && self.is_text_gone(key)? {
+                    // What was dropped is noted beside the texts, which do not go along.
+                    row.content = TEXT_LOST;
+                }
                 counters.shift(None, Some(row.flags));
                 added.insert(counters.next_seq, MergedEntry { row, kept, body });
                 now_as.insert(seq, counters.next_seq);
@@ -57,6 +62,8 @@ impl Store {
             }
         }
         self.write_absorbed(into, counters, changed, added)?;
+        self.hand_pages(from, into, &now_as)?;
+        self.hand_places(from, into, &now_as)?;
         self.hand_hits(from, into, &now_as)
     }
 

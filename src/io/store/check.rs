@@ -44,8 +44,10 @@ impl Store {
                 health.findings.push(Finding { text: error.to_string(), repaired: false });
             }
         }
-        let rulings = self.check_rulings(repair)?.into_iter();
-        health.findings.extend(rulings.map(|(text, repaired)| Finding { text, repaired }));
+        health.findings.extend(self.check_rulings(repair)?);
+        health.findings.extend(self.check_searches()?);
+        health.findings.extend(self.check_pages(repair)?);
+        health.findings.extend(self.check_places(repair)?);
         self.sync()?;
         Ok(health)
     }

@@ -9,7 +9,7 @@ use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes, feed_of};
+use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
 use super::shown::Shown;
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
@@ -21,6 +21,10 @@ const ENTRIES: u32 = 32;
 const BODIES: u32 = 4;
 /// A body of more bytes stands alone, so that its neighbours stay quick to read.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
+
+/// What damaged records are called.
+const ENTRIES_OF: &str = "a record of entries";
+const TEXTS_OF: &str = "a record of texts";
 
 /// Texts of so many bytes are written before more are packed.
 const AHEAD_BYTES: usize = 512 * 1024;
@@ -62,13 +66,15 @@ pub(super) enum TextRecord {
     Packed(EntryKey),
     /// The text of one entry.
     Alone(EntryKey),
+    /// The page that an entry links to.
+    Page(EntryKey),
 }
 
 impl TextRecord {
     /// The feed of its texts.
     pub(super) const fn feed(self) -> FeedKey {
         match self {
-            Self::Packed(key) | Self::Alone(key) => key.feed,
+            Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
         }
     }
 }
@@ -79,15 +85,8 @@ pub(super) type EntryRecord = (FeedKey, u32);
 type EntryChunk = Vec<Option<KeptEntry>>;
 type BodyChunk = Vec<BodySlot>;
 
-fn chunk_key(feed: FeedKey, chunk: u32) -> [u8; 8] {
-    let mut key = [0; 8];
-    let bytes = feed_bytes(feed).into_iter().chain(chunk.to_be_bytes());
-    key.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
-    key
-}
-
 fn alone_key(entry: EntryKey) -> Vec<u8> {
-    let mut key = chunk_key(entry.feed, entry.seq / BODIES).to_vec();
+    let mut key = numbered_key(entry.feed, entry.seq / BODIES).to_vec();
     key.extend_from_slice(&entry.seq.to_be_bytes());
     key
 }
@@ -130,11 +129,11 @@ impl Store {
     }
 
     fn entry_chunk(&self, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
-        entry_chunk_in(&self.meta, feed, chunk)
+        record_in(&self.meta, ENTRIES_OF, feed, chunk)
     }
 
     fn body_chunk(&self, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
-        body_chunk_in(&self.bodies, feed, chunk)
+        record_in(&self.bodies, TEXTS_OF, feed, chunk)
     }
 
     /// The kept entries with these numbers, in the order asked for; a missing one is left out.
@@ -158,11 +157,14 @@ impl Store {
     }
 
     /// What a list shows of an entry; `None`: its record is lost. Read once and remembered.
-    pub(super) fn shown(&mut self, key: EntryKey) -> Option<&Shown> {
+    pub(super) fn shown(&mut self, key: EntryKey) -> Result<Option<&Shown>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
-        let read = || record_in(&self.meta, key.feed, record.1);
-        // A record that cannot be read is as good as none: a list shows the others.
-        self.shown.get(record, slot(key.seq, ENTRIES), read).ok().flatten()
+        let read = || record_in(&self.meta, ENTRIES_OF, key.feed, record.1);
+        match self.shown.get(record, slot(key.seq, ENTRIES), read) {
+            // A damaged record is as good as none: a list shows the others.
+            Err(StoreError::Damaged { .. }) => Ok(None),
+            shown => shown,
+        }
     }
 
     /// As [`Self::kept`], but a record that cannot be read is as good as none: a list shows the others.
@@ -210,13 +212,12 @@ impl Store {
         (first..).zip(&chunk).filter_map(held).collect()
     }
 
-    /// Drops the texts of entries of a feed, in one batch, and says how many there were.
+    /// Drops the texts of entries of a feed, in one batch.
     pub(super) fn drop_texts(
         &self,
         feed: FeedKey,
         seqs: impl Iterator<Item = u32>,
-    ) -> Result<usize, StoreError> {
-        let mut dropped = 0_usize;
+    ) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         let mut current: Option<(u32, BodyChunk)> = None;
         for seq in seqs {
@@ -234,14 +235,12 @@ impl Store {
                 BodySlot::Empty | BodySlot::Dropped => continue,
             }
             *text = BodySlot::Dropped;
-            dropped = dropped.saturating_add(1);
         }
         packed(current, &mut batch, feed)?;
-        self.bodies.apply_batch(batch)?;
-        Ok(dropped)
+        Ok(self.bodies.apply_batch(batch)?)
     }
 
-    /// The records of texts, with their bytes.
+    /// The records of entries' own texts, with their bytes.
     pub(super) fn text_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
@@ -252,17 +251,10 @@ impl Store {
             };
             let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             let feed = feed_of(&key)?;
-            let number = |at: usize| {
-                let bytes = key.get(at..)?.first_chunk()?;
-                Some(u32::from_be_bytes(*bytes))
-            };
             // A text that stands alone has its own number behind that of its record.
-            let record = match number(8) {
-                Some(seq) => TextRecord::Alone(EntryKey { feed, seq }),
-                None => {
-                    TextRecord::Packed(EntryKey { feed, seq: number(4)?.saturating_mul(BODIES) })
-                }
-            };
+            let alone = number_of(key.get(4..)?).map(|seq| EntryKey { feed, seq });
+            let first = EntryKey { feed, seq: number_of(&key)?.saturating_mul(BODIES) };
+            let record = alone.map_or(TextRecord::Packed(first), TextRecord::Alone);
             Some(Ok((record, length)))
         })
     }
@@ -278,7 +270,7 @@ impl Store {
         let rows = self.rows_of(feed)?;
         for chunk in chunks {
             let part = rows.chunks(ROWS as usize).nth(chunk as usize).unwrap_or_default();
-            batch.insert(&chunk_key(feed, chunk), codec::encode_rows(part));
+            batch.insert(&numbered_key(feed, chunk), codec::encode_rows(part));
         }
         Ok(batch)
     }
@@ -353,10 +345,11 @@ pub(super) fn read_in(
     for seq in seqs {
         let (kept_at, body_at) = (seq / ENTRIES, seq / BODIES);
         if entries.as_ref().is_none_or(|(at, _)| *at != kept_at) {
-            entries = Some((kept_at, entry_chunk_in(meta, feed, kept_at).unwrap_or_default()));
+            entries =
+                Some((kept_at, record_in(meta, ENTRIES_OF, feed, kept_at).unwrap_or_default()));
         }
         if texts.as_ref().is_none_or(|(at, _)| *at != body_at) {
-            texts = Some((body_at, body_chunk_in(bodies, feed, body_at).unwrap_or_default()));
+            texts = Some((body_at, record_in(bodies, TEXTS_OF, feed, body_at).unwrap_or_default()));
         }
         let kept =
             entries.as_mut().and_then(|(_, chunk)| chunk.get_mut(slot(seq, ENTRIES))?.take());
@@ -381,7 +374,7 @@ pub(super) fn kept_in(
     for seq in seqs {
         let at = seq / ENTRIES;
         if entries.as_ref().is_none_or(|(open, _)| *open != at) {
-            entries = Some((at, entry_chunk_in(meta, feed, at).unwrap_or_default()));
+            entries = Some((at, record_in(meta, ENTRIES_OF, feed, at).unwrap_or_default()));
         }
         let chunk = entries.as_mut().map(|(_, chunk)| chunk);
         let kept = chunk.and_then(|chunk| chunk.get_mut(slot(seq, ENTRIES))?.take());
@@ -390,26 +383,15 @@ pub(super) fn kept_in(
     read
 }
 
-fn entry_chunk_in(meta: &Tree, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
-    record_in(meta, feed, chunk)
-}
-
-/// A record of entries, as much of each as is wanted.
+/// A packed record, as much of each entry as is wanted.
 fn record_in<T: DeserializeOwned>(
-    meta: &Tree,
+    tree: &Tree,
+    what: &str,
     feed: FeedKey,
     chunk: u32,
-) -> Result<Vec<Option<T>>, StoreError> {
-    let damaged =
-        |why| StoreError::Damaged { what: format!("a record of entries of feed {feed}"), why };
-    let bytes = meta.get(chunk_key(feed, chunk))?;
-    bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
-}
-
-fn body_chunk_in(bodies: &Tree, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
-    let damaged =
-        |why| StoreError::Damaged { what: format!("a record of texts of feed {feed}"), why };
-    let bytes = bodies.get(chunk_key(feed, chunk))?;
+) -> Result<Vec<T>, StoreError> {
+    let damaged = |why| StoreError::Damaged { what: format!("{what} of feed {feed}"), why };
+    let bytes = tree.get(numbered_key(feed, chunk))?;
     bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
 }
 
@@ -437,7 +419,7 @@ fn packed<T: Serialize>(
     feed: FeedKey,
 ) -> Result<(), StoreError> {
     if let Some((number, slots)) = chunk {
-        batch.insert(&chunk_key(feed, number), codec::encode_compressed(&slots)?);
+        batch.insert(&numbered_key(feed, number), codec::encode_compressed(&slots)?);
     }
     Ok(())
 }

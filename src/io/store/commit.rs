@@ -7,7 +7,7 @@ use sled::transaction::{ConflictableTransactionError, TransactionError, Transact
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::open::{Store, feed_bytes, numbered_key};
 use super::ruling::NewHits;
 use crate::app::msg::Marked;
 use crate::app::poll_log::{POLL_LOG_LINES, PollLogEntry};
@@ -199,7 +199,7 @@ impl Store {
         }
         let mut polls = Batch::default();
         if let Some((count, line)) = &beside.log {
-            polls.insert(poll_key(feed, *count), codec::encode(line)?);
+            polls.insert(&poll_key(feed, *count), codec::encode(line)?);
         }
         let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
         let hits = self.hits_batch(feed, &beside.hits)?;
@@ -366,9 +366,8 @@ impl Store {
 }
 
 /// The place of the `count`-th poll of a feed in the ring.
-fn poll_key(feed: FeedKey, count: u32) -> Vec<u8> {
-    let place = count % POLL_LOG_LINES;
-    feed_bytes(feed).into_iter().chain(place.to_be_bytes()).collect()
+const fn poll_key(feed: FeedKey, count: u32) -> [u8; 8] {
+    numbered_key(feed, count % POLL_LOG_LINES)
 }
 
 pub(super) fn transaction_failed(error: TransactionError<()>) -> StoreError {

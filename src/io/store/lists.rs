@@ -200,7 +200,10 @@ impl Store {
             author: None,
             ruled: Vec::new(),
         };
-        let entry = key.entry().and_then(|key| self.shown(key));
+        let entry = match key.entry() {
+            Some(key) => self.shown(key)?,
+            None => None,
+        };
         Ok(entry.map_or(lost, |shown| Row {
             key,
             flags,

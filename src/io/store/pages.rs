@@ -1,13 +1,19 @@
 //! The pages that entries link to, compressed, a record each.
 
-use super::super::codec;
-use super::error::StoreError;
-use super::open::{Store, feed_bytes};
-use crate::app::full_text::FullText;
-use crate::history::EntryKey;
+use std::collections::BTreeMap;
 
-fn page_key(key: EntryKey) -> Vec<u8> {
-    feed_bytes(key.feed).into_iter().chain(key.seq.to_be_bytes()).collect()
+use sled::Batch;
+
+use super::super::codec;
+use super::check::Finding;
+use super::chunks::TextRecord;
+use super::error::StoreError;
+use super::open::{Store, feed_of, number_of, numbered_key};
+use crate::app::full_text::FullText;
+use crate::history::{EntryKey, FeedKey};
+
+const fn page_key(key: EntryKey) -> [u8; 8] {
+    numbered_key(key.feed, key.seq)
 }
 
 impl Store {
@@ -22,12 +28,71 @@ impl Store {
         self.pages.insert(page_key(key), codec::encode_compressed(full)?)?;
         Ok(())
     }
+
+    /// The records, with their bytes.
+    pub(super) fn page_records(
+        &self,
+    ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
+        self.pages.iter().filter_map(|pair| {
+            let (key, bytes) = match pair {
+                Ok(pair) => pair,
+                Err(error) => return Some(Err(error.into())),
+            };
+            let key = EntryKey { feed: feed_of(&key)?, seq: number_of(&key)? };
+            Some(Ok((TextRecord::Page(key), u64::try_from(bytes.len()).unwrap_or(u64::MAX))))
+        })
+    }
+
+    /// Drops the pages of entries of a feed, in one batch.
+    pub(super) fn drop_pages(
+        &self,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        seqs.for_each(|seq| batch.remove(&page_key(EntryKey { feed, seq })));
+        Ok(self.pages.apply_batch(batch)?)
+    }
+
+    /// Hands the pages of entries over that went to another feed, where it has none; `now_as`: their numbers there.
+    pub(super) fn hand_pages(
+        &self,
+        from: FeedKey,
+        into: FeedKey,
+        now_as: &BTreeMap<u32, u32>,
+    ) -> Result<(), StoreError> {
+        for (&seq, &now_seq) in now_as {
+            let Some(page) = self.pages.get(page_key(EntryKey { feed: from, seq }))? else {
+                continue;
+            };
+            let key = page_key(EntryKey { feed: into, seq: now_seq });
+            if !self.pages.contains_key(key)? {
+                self.pages.insert(key, page)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the records; with `repair` one that cannot be read is removed.
+    pub(super) fn check_pages(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
+        let mut found = Vec::new();
+        for pair in &self.pages {
+            let (key, bytes) = pair?;
+            let Err(why) = codec::decode_compressed::<FullText>(&bytes) else { continue };
+            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
+            let text = format!("feed {feed}: a page kept for reading cannot be read ({why})");
+            found.push(Finding { text, repaired: repair });
+            if repair {
+                self.pages.remove(&key)?;
+            }
+        }
+        Ok(found)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::FeedKey;
 
     #[test]
     fn a_page_is_kept_replaced_and_goes_with_its_feed() {

@@ -1,8 +1,11 @@
 //! Where the reader was in texts: one small record a feed, the entries left last at its end.
 
+use std::collections::BTreeMap;
+
 use super::super::codec;
+use super::check::Finding;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::open::{Store, feed_bytes, feed_of};
 use crate::app::placing::TextPlace;
 use crate::history::{EntryKey, FeedKey};
 
@@ -27,6 +30,39 @@ impl Store {
             self.places.remove(feed_bytes(key.feed))?;
         } else {
             self.places.insert(feed_bytes(key.feed), codec::encode(&places)?)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the records; with `repair` one that cannot be read is removed.
+    pub(super) fn check_places(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
+        let mut found = Vec::new();
+        for pair in &self.places {
+            let (key, bytes) = pair?;
+            let Err(why) = codec::decode::<Vec<(u32, TextPlace)>>(&bytes) else { continue };
+            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
+            let text = format!("feed {feed}: where you were in its texts cannot be read ({why})");
+            found.push(Finding { text, repaired: repair });
+            if repair {
+                self.places.remove(&key)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Hands the places in entries over that went to another feed, where it has none; `now_as`: their numbers there.
+    pub(super) fn hand_places(
+        &self,
+        from: FeedKey,
+        into: FeedKey,
+        now_as: &BTreeMap<u32, u32>,
+    ) -> Result<(), StoreError> {
+        for (seq, place) in self.places_of(from)? {
+            let Some(&seq) = now_as.get(&seq) else { continue };
+            let key = EntryKey { feed: into, seq };
+            if self.place(key)?.is_none() {
+                self.save_place(key, Some(place))?;
+            }
         }
         Ok(())
     }

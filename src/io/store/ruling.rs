@@ -7,9 +7,10 @@ use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
+use super::check::Finding;
 use super::commit::transaction_failed;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes, feed_of};
+use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
 use crate::app::ruling::{RuleChanges, RuleCount, RuleWish, Ruled};
 use crate::app::subscription::SubscriptionRecord;
 use crate::filters::{Action, EntryRule, Judge, Subject};
@@ -32,10 +33,6 @@ pub(super) struct Rulings {
 
 /// Entries of one document that rules hit, by the rules' numbers.
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
-
-fn rulings_key(feed: FeedKey, rule: u32) -> Vec<u8> {
-    feed_bytes(feed).into_iter().chain(rule.to_be_bytes()).collect()
-}
 
 impl Rulings {
     fn hits_of(&self, rule: u32) -> impl Iterator<Item = EntryKey> + '_ {
@@ -66,8 +63,7 @@ impl Store {
         let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
         for pair in &self.rulings_tree {
             let (key, bytes) = pair?;
-            let rule = key.get(4..).and_then(|rest| Some(u32::from_be_bytes(*rest.first_chunk()?)));
-            let (Some(feed), Some(rule)) = (feed_of(&key), rule) else { continue };
+            let (Some(feed), Some(rule)) = (feed_of(&key), number_of(&key)) else { continue };
             let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
             hits.insert((rule, feed), seqs);
         }
@@ -81,22 +77,31 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// What is wrong with the records of rules and of what they hit, each as a sentence. With `repair` a record of hits
-    /// that cannot be read is removed.
-    pub(super) fn check_rulings(&self, repair: bool) -> Result<Vec<(String, bool)>, StoreError> {
+    /// What is wrong with the records of rules, of what they hit, and of folded tags. With `repair` a record of hits or of
+    /// folded tags that cannot be read is removed.
+    pub(super) fn check_rulings(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
         let mut found = Vec::new();
         let rules = self.about.get(RULES_KEY)?;
         if rules.is_some_and(|bytes| codec::decode::<Vec<EntryRule>>(&bytes).is_err()) {
-            found.push(("the record of your rules is damaged; none is in force".to_owned(), false));
+            let text = "the record of your rules is damaged; none is in force".to_owned();
+            found.push(Finding { text, repaired: false });
+        }
+        let folded = self.about.get(FOLDED_KEY)?;
+        if folded.is_some_and(|bytes| codec::decode::<BTreeSet<String>>(&bytes).is_err()) {
+            let text = "the record of folded tags is damaged; none is folded".to_owned();
+            found.push(Finding { text, repaired: repair });
+            if repair {
+                self.about.remove(FOLDED_KEY)?;
+            }
         }
         for pair in &self.rulings_tree {
             let (key, bytes) = pair?;
             let Err(why) = codec::decode_compressed::<BTreeSet<u32>>(&bytes) else { continue };
             let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-            found.push((
-                format!("feed {feed}: what a rule of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"),
-                repair,
-            ));
+            let text = format!(
+                "feed {feed}: what a rule of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"
+            );
+            found.push(Finding { text, repaired: repair });
             if repair {
                 self.rulings_tree.remove(&key)?;
             }
@@ -191,7 +196,7 @@ impl Store {
         for (&rule, seqs) in new {
             let known = self.rulings.hits.get(&(rule, feed));
             let all: BTreeSet<u32> = known.into_iter().flatten().chain(seqs).copied().collect();
-            batch.insert(rulings_key(feed, rule), codec::encode_compressed(&all)?);
+            batch.insert(&numbered_key(feed, rule), codec::encode_compressed(&all)?);
         }
         Ok(batch)
     }
@@ -348,9 +353,9 @@ impl Store {
         let (mut sums, mut hit) = (Batch::default(), Batch::default());
         sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
         if hits.is_empty() {
-            hit.remove(rulings_key(feed, rule));
+            hit.remove(&numbered_key(feed, rule));
         } else {
-            hit.insert(rulings_key(feed, rule), codec::encode_compressed(&hits)?);
+            hit.insert(&numbered_key(feed, rule), codec::encode_compressed(&hits)?);
         }
         let written = (&self.index, &self.counters, &self.rulings_tree)
             .transaction(|(i, c, r)| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::codec;
+use super::check::Finding;
 use super::error::StoreError;
 use super::open::Store;
 use crate::app::listing::{ListQuery, RowKey, RowOrder, Show};
@@ -44,6 +45,16 @@ impl Store {
     pub fn saved_searches(&self) -> Result<Vec<SavedSearch>, StoreError> {
         let bytes = self.about.get(SAVED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// What is wrong with their record.
+    pub(super) fn check_searches(&self) -> Result<Option<Finding>, StoreError> {
+        let bytes = self.about.get(SAVED_KEY)?;
+        let damaged = bytes.and_then(|bytes| codec::decode::<Vec<SavedSearch>>(&bytes).err());
+        Ok(damaged.map(|why| Finding {
+            text: format!("the record of your saved searches is damaged ({why}); none is shown"),
+            repaired: false,
+        }))
     }
 
     /// Writes the searches that are saved.

@@ -1,4 +1,4 @@
-//! The bound on stored texts (SPEC C.10): beyond it those of the oldest read entries without a star are dropped. Their
+//! The bound on stored texts and on pages fetched for full text (SPEC C.10): beyond it those of the oldest read entries without a star are dropped. Their
 //! ids and ranks stay, so that nothing is fetched again or shown as new.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ const GROWTH_MIN: u64 = 1024 * 1024;
 pub struct Shed {
     /// Entries whose text went.
     pub entries: usize,
-    /// Bytes of texts before.
+    /// Bytes of texts before, with the pages that were fetched for full text.
     pub before: u64,
 }
 
@@ -39,14 +39,16 @@ impl Store {
     /// Drops texts until those left are at most nine tenths of `max` bytes, if they are more than `max` bytes now. Texts of
     /// entries that are unread or starred stay, however many they are.
     pub fn shed_texts(&mut self, max: u64) -> Result<Shed, StoreError> {
-        let sizes: BTreeMap<TextRecord, u64> = self.text_records().collect::<Result<_, _>>()?;
+        let records = self.text_records().chain(self.page_records());
+        let sizes: BTreeMap<TextRecord, u64> = records.collect::<Result<_, _>>()?;
         let before = sizes.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
         let mut shed = Shed { entries: 0, before };
         if before > max {
             let wanted = before.saturating_sub(max / 10 * 9);
             for (feed, seqs) in self.oldest_texts(&sizes, wanted)? {
-                let dropped = self.drop_texts(feed, seqs.into_iter())?;
-                shed.entries = shed.entries.saturating_add(dropped);
+                shed.entries = shed.entries.saturating_add(seqs.len());
+                self.drop_texts(feed, seqs.iter().copied())?;
+                self.drop_pages(feed, seqs.into_iter())?;
             }
         }
         self.about.insert(MEASURED_KEY, &self.db.size_on_disk()?.to_be_bytes())?;
@@ -74,8 +76,9 @@ impl Store {
                     held.insert(key, bytes / u64::from(sharing.max(1)));
                 }
             }
+            let page = sizes.get(&TextRecord::Page(key)).copied();
             // Where nothing is held any more nothing is freed either.
-            if let Some(bytes) = held.remove(&key) {
+            for bytes in held.remove(&key).into_iter().chain(page) {
                 freed = freed.saturating_add(bytes);
                 dropped.entry(key.feed).or_default().insert(key.seq);
             }

@@ -44,6 +44,15 @@ fn a_second_process_is_refused_at_once_with_status_3() {
 }
 
 #[test]
+fn watch_makes_the_backup_of_the_day_before_it_begins() {
+    let program = Program::new();
+    watching(&program, |_| {
+        let backups = std::fs::read_dir(program.data().join("backups")).unwrap();
+        assert_eq!(backups.count(), 1);
+    });
+}
+
+#[test]
 fn another_folder_is_free_meanwhile() {
     let (program, other) = (Program::new(), Program::new());
     watching(&program, |_| {

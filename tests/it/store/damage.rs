@@ -5,7 +5,10 @@
 
 use std::path::Path;
 
+use backissue::app::full_text::FullText;
 use backissue::app::listing::{RowsWanted, Show};
+use backissue::app::placing::TextPlace;
+use backissue::app::saving::SavedSearch;
 use backissue::history::Flag;
 use backissue::io::store::{Store, StoreError};
 
@@ -143,6 +146,46 @@ fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
     }
     assert_eq!(sentences(&mut store, false), []);
     assert_eq!(listed(&mut store, Show::Hidden).len(), 3, "what it did stays done");
+}
+
+#[test]
+fn damaged_pages_places_searches_and_folds_are_found() {
+    // What is put right holds nothing that cannot be fetched or done again.
+    let long = |bytes: &mut [u8]| {
+        if bytes.len() > 12 {
+            flip(bytes);
+        }
+    };
+    let cases: [(&str, &str, bool); 4] = [
+        ("pages", "a page kept for reading", true),
+        ("places", "where you were in its texts", true),
+        ("folded", "folded tags", true),
+        ("searches", "your saved searches", false),
+    ];
+    for (what, sentence, repaired) in cases {
+        let folder = filled();
+        let store = open(&folder);
+        match what {
+            "pages" => store.save_full_text(key(0), &FullText::default()).unwrap(),
+            "places" => store.save_place(key(0), Some(TextPlace { offset: 1, of: 9 })).unwrap(),
+            "folded" => store.save_folded(&["a tag of some length".to_owned()].into()).unwrap(),
+            _ => {
+                let text = "words of some length".to_owned();
+                let search = SavedSearch { id: 1, name: text.clone(), text };
+                store.save_searches(&[search]).unwrap();
+            }
+        }
+        drop(store);
+        let tree = if matches!(what, "pages" | "places") { what } else { "about" };
+        plant(folder.path(), tree, if tree == "about" { long } else { flip });
+        let mut store = open(&folder);
+        for (repair, put_right) in [(false, false), (true, repaired)] {
+            let found = sentences(&mut store, repair);
+            assert_eq!(found.len(), 1, "{what}: {found:?}");
+            assert!(found[0].0.contains(sentence) && found[0].1 == put_right, "{found:?}");
+        }
+        assert_eq!(sentences(&mut store, false).is_empty(), repaired, "{what}");
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What is committed is kept: entries, texts, states, the poll log, and nothing of what was removed.
 
+use backissue::app::full_text::FullText;
 use backissue::app::listing::{ListQuery, RowsWanted, Scope, Seek, Show, WINDOW_ROWS};
+use backissue::app::placing::TextPlace;
 use backissue::app::poll_log::POLL_LOG_LINES;
 use backissue::app::subscription::{FeedState, SubscriptionRecord, Validators};
-use backissue::history::{FeedKey, Flag};
+use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{Store, StoreError};
 
 use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
@@ -33,10 +35,7 @@ fn what_was_committed_is_there_after_reopening() {
     assert_eq!(store.body(key(0)).unwrap().unwrap().text(), Some("one"));
     assert_eq!(store.entry(key(2)).unwrap(), None);
     assert_eq!(store.body(key(2)).unwrap(), None);
-    assert_eq!(
-        store.entry(backissue::history::EntryKey { feed: FeedKey(9), seq: 0 }).unwrap(),
-        None
-    );
+    assert_eq!(store.entry(EntryKey { feed: FeedKey(9), seq: 0 }).unwrap(), None);
 }
 
 #[test]
@@ -213,5 +212,33 @@ fn a_store_can_be_opened_again_at_once() {
     for second in 1..=20 {
         let mut store = Store::open(folder.path()).expect("nobody has it any more");
         commit(&mut store, second, (1..=200).map(|id| entry(id, "text")).collect());
+    }
+}
+
+#[test]
+fn a_feed_that_is_absorbed_brings_its_pages_its_places_and_what_is_known_of_dropped_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let into = |seq| EntryKey { feed: FeedKey(2), seq };
+    commit(&mut store, 1, (1..=4).map(|id| entry(id, "a text")).collect());
+    store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a text"), entry(4, "a text")])).unwrap();
+    let page = |html: &str| FullText { html: html.into(), ..FullText::default() };
+    let place = |offset| TextPlace { offset, of: 100 };
+    for (key, html, offset) in [(key(0), "of one", 3), (key(1), "of two", 5), (key(3), "old", 7)] {
+        store.save_full_text(key, &page(html)).unwrap();
+        store.save_place(key, Some(place(offset))).unwrap();
+    }
+    store.save_full_text(into(1), &page("own")).unwrap();
+    store.save_place(into(1), Some(place(9))).unwrap();
+    store.mark(&[key(2)], Flag::Read, true).unwrap();
+    assert_eq!(store.shed_texts(1).unwrap().entries, 1);
+    for _ in 0..2 {
+        store.absorb(FEED, FeedKey(2)).unwrap();
+        for (seq, html, offset) in [(0, "of one", 3), (2, "of two", 5), (1, "own", 9)] {
+            assert_eq!(store.full_text(into(seq)).unwrap(), Some(page(html)));
+            assert_eq!(store.place(into(seq)).unwrap(), Some(place(offset)));
+        }
+        assert_eq!(store.entry(into(3)).unwrap().unwrap().0.id, "id-3");
+        assert!(store.is_text_gone(into(3)).unwrap() && !store.is_text_gone(into(2)).unwrap());
     }
 }

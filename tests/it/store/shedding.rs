@@ -1,5 +1,6 @@
 //! The bound on stored texts (SPEC C.10).
 
+use backissue::app::full_text::FullText;
 use backissue::history::Flag;
 use backissue::io::store::Shed;
 
@@ -90,4 +91,26 @@ fn what_was_dropped_before_frees_nothing_the_next_time() {
         assert!(left <= max, "{left} bytes are left after {shed:?}");
     }
     assert!(shed[2] > 0 && shed[3] > 0, "{shed:?}");
+}
+
+#[test]
+fn pages_that_were_fetched_count_and_go_with_the_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, (1..=20).map(|id| entry(id, "a short text")).collect());
+    let all: Vec<_> = (0..20).map(key).collect();
+    for (&key, id) in all.iter().zip(1..) {
+        let page = FullText { html: text(id), ..FullText::default() };
+        store.save_full_text(key, &page).unwrap();
+    }
+    store.mark(&all[5..], Flag::Read, true).unwrap();
+    let shed = store.shed_texts(200_000).unwrap();
+    assert!(shed.before > 300_000 && shed.entries > 5, "{shed:?}");
+    let gone = |seq: u32| store.full_text(key(seq)).unwrap().is_none();
+    let pages_gone: Vec<u32> = (0..20).filter(|&seq| gone(seq)).collect();
+    let texts_gone: Vec<u32> =
+        (0..20).filter(|&seq| store.body(key(seq)).unwrap().is_none()).collect();
+    assert_eq!(pages_gone, texts_gone);
+    assert_eq!(pages_gone, (20 - u32::try_from(shed.entries).unwrap()..20).collect::<Vec<_>>());
+    assert!(store.shed_texts(u64::MAX).unwrap().before <= 200_000);
 }
