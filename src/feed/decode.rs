@@ -175,7 +175,8 @@ pub(super) fn charset_parameter(content_type: &str) -> Option<String> {
         use mediatype::ReadParams as _;
         return media_type
             .get_param(mediatype::names::CHARSET)
-            .map(|value| value.unquoted_str().into_owned());
+            // Some write quotes that are none in a header.
+            .map(|value| value.unquoted_str().trim_matches('\'').to_owned());
     }
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;

@@ -137,7 +137,7 @@ impl Standing {
     /// The header line where there is little room; a number of gaps is never left out.
     pub fn brief(self) -> String {
         match self {
-            Self::NotOffered => "no history offered".to_owned(),
+            Self::NotOffered => "history not offered".to_owned(),
             Self::Paged => "paged".to_owned(),
             Self::Complete | Self::CompleteExcept(_) | Self::Adapted(..) => self.text(),
         }
