@@ -6,6 +6,9 @@
 //! it shows is still to come: rows in sight, the text of the entry, the whole answer of a search. Rows beyond the screen
 //! may still be fetched ahead. The time goes from the key until that frame is drawn, frames in between included. Of a
 //! search the first frame is measured too: the letter is in the line, and what it finds follows.
+//!
+//! Keys come as fast as a key that is held down repeats, thirty a second; `BACKISSUE_BENCH_REPEAT_MS=0` presses the next
+//! one as soon as the frame of the last is complete, while the store still writes what that one changed.
 
 #![allow(
     clippy::unwrap_used,
@@ -40,6 +43,9 @@ mod filled;
 const COLUMNS: u16 = 160;
 const ROWS: u16 = 50;
 
+/// From the complete frame of a key to the next key, milliseconds.
+const REPEAT_MS: u64 = 33;
+
 struct Buffer(Terminal<TestBackend>);
 
 impl Canvas for Buffer {
@@ -54,6 +60,8 @@ struct Bench {
     runtime: Runtime,
     canvas: Buffer,
     tokio: tokio::runtime::Runtime,
+    /// From a complete frame to the next key.
+    repeat: Duration,
     /// From each key to the first frame after it.
     first_frames: Vec<Duration>,
 }
@@ -120,7 +128,10 @@ impl Bench {
         runtime.model.offline = true;
         runtime.model.polls_by_itself = false;
         let canvas = Buffer(Terminal::new(TestBackend::new(COLUMNS, ROWS)).unwrap());
-        let mut bench = Self { runtime, canvas, tokio, first_frames: Vec::new() };
+        let repeat = std::env::var("BACKISSUE_BENCH_REPEAT_MS").ok();
+        let repeat = repeat.and_then(|repeat| repeat.parse().ok()).unwrap_or(REPEAT_MS);
+        let repeat = Duration::from_millis(repeat);
+        let mut bench = Self { runtime, canvas, tokio, repeat, first_frames: Vec::new() };
         bench.does(Msg::Resized(COLUMNS, ROWS));
         // The first list is opened by moving to it.
         bench.press("jk");
@@ -129,7 +140,27 @@ impl Bench {
 
     /// Presses keys and waits for each frame to be complete.
     fn press(&mut self, keys: &str) -> Vec<Duration> {
-        keys_of(keys).into_iter().map(|key| self.does(Msg::Key(key))).collect()
+        let pressed = |key| {
+            self.rest();
+            self.does(Msg::Key(key))
+        };
+        keys_of(keys).into_iter().map(pressed).collect()
+    }
+
+    /// Waits for the next key, as the loop does.
+    fn rest(&mut self) {
+        let until = Instant::now() + self.repeat;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let next = async { tokio::time::timeout(left, self.runtime.until_next_frame()).await };
+            if self.tokio.block_on(next).is_ok() {
+                let _entered = self.tokio.enter();
+                self.runtime.draw(&mut self.canvas).unwrap();
+            }
+        }
     }
 
     fn does(&mut self, msg: Msg) -> Duration {
