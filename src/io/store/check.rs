@@ -1,8 +1,8 @@
 //! Checking the store: every record is read, every sum is counted again.
 
-use sled::Batch;
+use sled::{Batch, Tree};
 
-use super::super::codec;
+use super::super::codec::{self, CodecError};
 use super::error::StoreError;
 use super::open::{Store, feed_bytes, feed_of};
 use crate::history::{Counters, EntryKey, FeedKey};
@@ -27,6 +27,26 @@ pub struct Finding {
     pub text: String,
     /// It was put right.
     pub repaired: bool,
+}
+
+/// The records of a tree that cannot be read, told with their feed and why; with `repair` they are removed.
+pub(super) fn unreadable(
+    tree: &Tree,
+    repair: bool,
+    read: impl Fn(&[u8]) -> Result<(), CodecError>,
+    told: impl Fn(&str, &CodecError) -> String,
+) -> Result<Vec<Finding>, StoreError> {
+    let mut found = Vec::new();
+    for pair in tree {
+        let (key, bytes) = pair?;
+        let Err(why) = read(&bytes) else { continue };
+        let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
+        found.push(Finding { text: told(&feed, &why), repaired: repair });
+        if repair {
+            tree.remove(&key)?;
+        }
+    }
+    Ok(found)
 }
 
 impl Store {

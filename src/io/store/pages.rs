@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sled::Batch;
 
 use super::super::codec;
-use super::check::Finding;
+use super::check::{Finding, unreadable};
 use super::chunks::TextRecord;
 use super::error::StoreError;
 use super::open::{Store, feed_of, number_of, numbered_key};
@@ -75,18 +75,10 @@ impl Store {
 
     /// What is wrong with the records; with `repair` one that cannot be read is removed.
     pub(super) fn check_pages(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
-        let mut found = Vec::new();
-        for pair in &self.pages {
-            let (key, bytes) = pair?;
-            let Err(why) = codec::decode_compressed::<FullText>(&bytes) else { continue };
-            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-            let text = format!("feed {feed}: a page kept for reading cannot be read ({why})");
-            found.push(Finding { text, repaired: repair });
-            if repair {
-                self.pages.remove(&key)?;
-            }
-        }
-        Ok(found)
+        let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
+        unreadable(&self.pages, repair, read, |feed, why| {
+            format!("feed {feed}: a page kept for reading cannot be read ({why})")
+        })
     }
 }
 

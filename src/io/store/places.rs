@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::codec;
-use super::check::Finding;
+use super::check::{Finding, unreadable};
 use super::error::StoreError;
-use super::open::{Store, feed_bytes, feed_of};
+use super::open::{Store, feed_bytes};
 use crate::app::placing::TextPlace;
 use crate::history::{EntryKey, FeedKey};
 
@@ -36,18 +36,10 @@ impl Store {
 
     /// What is wrong with the records; with `repair` one that cannot be read is removed.
     pub(super) fn check_places(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
-        let mut found = Vec::new();
-        for pair in &self.places {
-            let (key, bytes) = pair?;
-            let Err(why) = codec::decode::<Vec<(u32, TextPlace)>>(&bytes) else { continue };
-            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-            let text = format!("feed {feed}: where you were in its texts cannot be read ({why})");
-            found.push(Finding { text, repaired: repair });
-            if repair {
-                self.places.remove(&key)?;
-            }
-        }
-        Ok(found)
+        let read = |bytes: &[u8]| codec::decode::<Vec<(u32, TextPlace)>>(bytes).map(drop);
+        unreadable(&self.places, repair, read, |feed, why| {
+            format!("feed {feed}: where you were in its texts cannot be read ({why})")
+        })
     }
 
     /// Hands the places in entries over that went to another feed, where it has none; `now_as`: their numbers there.

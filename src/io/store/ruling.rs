@@ -7,7 +7,7 @@ use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
-use super::check::Finding;
+use super::check::{Finding, unreadable};
 use super::commit::transaction_failed;
 use super::error::StoreError;
 use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
@@ -94,18 +94,12 @@ impl Store {
                 self.about.remove(FOLDED_KEY)?;
             }
         }
-        for pair in &self.rulings_tree {
-            let (key, bytes) = pair?;
-            let Err(why) = codec::decode_compressed::<BTreeSet<u32>>(&bytes) else { continue };
-            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-            let text = format!(
+        let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
+        found.extend(unreadable(&self.rulings_tree, repair, read, |feed, why| {
+            format!(
                 "feed {feed}: what a rule of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"
-            );
-            found.push(Finding { text, repaired: repair });
-            if repair {
-                self.rulings_tree.remove(&key)?;
-            }
-        }
+            )
+        })?);
         Ok(found)
     }
 

@@ -1,5 +1,5 @@
-//! The bound on stored texts and on pages fetched for full text (SPEC C.10): beyond it those of the oldest read entries without a star are dropped. Their
-//! ids and ranks stay, so that nothing is fetched again or shown as new.
+//! The bound on stored texts and on pages fetched for full text (SPEC C.10): beyond it those of the oldest read entries
+//! without a star are dropped. Their ids and ranks stay, so that nothing is fetched again or shown as new.
 
 use std::collections::{BTreeMap, BTreeSet};
 
