@@ -2,9 +2,11 @@
 //!
 //! `cargo bench --bench plan`. Promised: under 50 ms in total.
 
-use backissue::app::model::Model;
-use backissue::app::settings::Settings;
-use backissue::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use backissue::engine::feeds::subscription::FeedState;
+use backissue::engine::feeds::subscription::SavedSubscription;
+use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::model::Model;
+use backissue::engine::settings::Settings;
 use backissue::feed::{Hints, IntervalRule, Period, SyHint, Zone};
 use backissue::history::{Counters, FeedKey, HistoryRecord};
 use backissue::schedule::{Facts, decide_time};

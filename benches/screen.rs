@@ -23,15 +23,17 @@
 
 use std::time::{Duration, Instant};
 
-use backissue::app::key::{Code, Key};
-use backissue::app::model::Model;
-use backissue::app::msg::Msg;
-use backissue::app::screen::{Overlay, Viewport};
-use backissue::app::settings::Settings;
+use backissue::engine::model::Model;
+use backissue::engine::msg::Msg;
+use backissue::engine::settings::Settings;
 use backissue::filters::EntryRule;
 use backissue::io::runtime::{Canvas, Runtime};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, Texts};
+use backissue::ui::keys::key::Code;
+use backissue::ui::keys::key::Key;
+use backissue::ui::screen::Overlay;
+use backissue::ui::screen::Viewport;
 use backissue::view;
 use chrono::{DateTime, Utc};
 use filled::{entries_wanted, fill, now, resident_mb, word};

@@ -12,7 +12,8 @@
 //! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
 //! | [`filters`] | the reader's own rules about entries: what they hit, what they do |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
-//! | [`app`] | what happens next: model, messages, effects, the journeys |
+//! | [`engine`] | the program without a screen: subscriptions, polls, archives, marks, filters |
+//! | [`ui`] | the state of the screen: panes, overlays, keys, themes |
 //! | [`view`] | the screen, drawn from the model |
 //! | [`io`] | the world: network, store, terminal, clock, the one loop |
 //! | [`cli`] | the command line, one file a subcommand |
@@ -29,9 +30,9 @@
 //! 8. Everything from the network has a limit, a named constant.
 //! 9. A late answer is harmless: an unknown fetch is dropped.
 
-pub mod app;
 pub mod cli;
 pub mod demo;
+pub mod engine;
 pub mod feed;
 pub mod filters;
 pub mod history;
@@ -40,4 +41,5 @@ pub mod lint;
 pub mod schedule;
 pub mod search;
 pub mod simulate;
+pub mod ui;
 pub mod view;

@@ -19,7 +19,7 @@ use std::time::Duration;
 mod pictures;
 #[path = "e2e/shell.rs"]
 mod shell;
-#[path = "it/site.rs"]
+#[path = "it/support/site.rs"]
 #[expect(dead_code, reason = "the other tests use all of it")]
 mod site;
 

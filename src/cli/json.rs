@@ -3,14 +3,17 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::app::attention::{self, Concern};
-use crate::app::entry_json;
-use crate::app::gap_rows;
-use crate::app::model::Model;
-use crate::app::poll_log::{PollCause, PollLogEntry};
-use crate::app::subscription::{Obstacle, Subscription};
+use crate::engine::entries::entry_json;
+use crate::engine::feeds::subscription::Obstacle;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::engine::poll::poll_log::PollCause;
+use crate::engine::poll::poll_log::PollLogEntry;
 use crate::history::{Gap, GapKind, GapState, Reason, Standing as HistoryStanding};
 use crate::schedule::{SettledBy, Standing};
+use crate::ui::panes::attention;
+use crate::ui::panes::attention::Concern;
+use crate::ui::panes::gap_rows;
 pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::session::Failure;
-use crate::app::model::Model;
-use crate::app::subscription::SubscriptionRecord;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::model::Model;
 use crate::history::FeedKey;
 
 /// The feed meant by `typed`.

@@ -6,36 +6,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-mod add;
 mod args;
 mod args_simulate;
-mod backup;
-mod config;
-mod demo;
-mod doctor;
-mod entries;
-mod export;
-mod feeds;
-mod generated;
-mod history;
-mod import;
+pub mod commands;
 mod json;
-mod lint;
-mod linting;
 mod lookup;
-mod parse;
-mod plan;
-mod poll;
-mod rules;
-mod screen;
-mod search;
+pub mod publisher;
 mod session;
-mod set;
-mod show;
-mod simulate;
-mod simulate_feed;
 mod upkeep;
-mod watch;
 
 use args::{Args, Command};
 use session::Failure;
@@ -76,30 +54,30 @@ pub fn main() -> ExitCode {
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
     match args.command {
-        None => screen::run(&options),
-        Some(Command::Demo) => demo::run(&options),
-        Some(Command::Add(args)) => add::run(&options, &args),
-        Some(Command::Import(args)) => import::run(&options, &args),
-        Some(Command::Export(args)) => export::run(&options, &args),
-        Some(Command::Feeds(args)) => feeds::run(&options, &args),
-        Some(Command::Entries(args)) => entries::run(&options, &args),
-        Some(Command::Search(args)) => search::run(&options, &args),
-        Some(Command::Rules(args)) => rules::run(&options, &args),
-        Some(Command::Show(args)) => show::run(&options, &args),
-        Some(Command::Poll(args)) => poll::run(&options, &args),
-        Some(Command::History(args)) => history::run(&options, &args),
-        Some(Command::Watch) => watch::run(&options),
-        Some(Command::Plan(args)) => plan::run(&options, &args),
-        Some(Command::Set(args)) => set::run(&options, &args),
-        Some(Command::Parse(args)) => parse::run(&args),
-        Some(Command::Lint(args)) => lint::run(&options, &args),
-        Some(Command::Simulate(args)) => simulate::run(&options, &args),
-        Some(Command::Config(args)) => config::run(&options, &args),
-        Some(Command::Doctor(args)) => doctor::run(&options, &args),
-        Some(Command::Backup(args)) => backup::back_up(&options, &args),
-        Some(Command::Restore(args)) => backup::restore(&options, &args),
-        Some(Command::Completions(args)) => generated::completions(&args),
-        Some(Command::Man) => generated::man(),
+        None => commands::screen::run(&options),
+        Some(Command::Demo) => commands::demo::run(&options),
+        Some(Command::Add(args)) => commands::add::run(&options, &args),
+        Some(Command::Import(args)) => commands::import::run(&options, &args),
+        Some(Command::Export(args)) => commands::export::run(&options, &args),
+        Some(Command::Feeds(args)) => commands::feeds::run(&options, &args),
+        Some(Command::Entries(args)) => commands::entries::run(&options, &args),
+        Some(Command::Search(args)) => commands::search::run(&options, &args),
+        Some(Command::Rules(args)) => commands::filters::run(&options, &args),
+        Some(Command::Show(args)) => commands::show::run(&options, &args),
+        Some(Command::Poll(args)) => commands::poll::run(&options, &args),
+        Some(Command::History(args)) => commands::history::run(&options, &args),
+        Some(Command::Watch) => commands::watch::run(&options),
+        Some(Command::Plan(args)) => commands::plan::run(&options, &args),
+        Some(Command::Set(args)) => commands::set::run(&options, &args),
+        Some(Command::Parse(args)) => publisher::parse::run(&args),
+        Some(Command::Lint(args)) => publisher::lint::run(&options, &args),
+        Some(Command::Simulate(args)) => publisher::simulate::run(&options, &args),
+        Some(Command::Config(args)) => commands::config::run(&options, &args),
+        Some(Command::Doctor(args)) => commands::doctor::run(&options, &args),
+        Some(Command::Backup(args)) => commands::backup::back_up(&options, &args),
+        Some(Command::Restore(args)) => commands::backup::restore(&options, &args),
+        Some(Command::Completions(args)) => commands::generated::completions(&args),
+        Some(Command::Man) => commands::generated::man(),
     }
 }
 

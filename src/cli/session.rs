@@ -7,15 +7,19 @@ use chrono::{DateTime, Utc};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::args::Options;
-use crate::app::model::Model;
-use crate::app::msg::Msg;
-use crate::app::ruling;
-use crate::app::settings::Settings;
-use crate::io::config::Configured;
+use crate::engine::entries::entry_filters;
+use crate::engine::model::Model;
+use crate::engine::msg::Msg;
+use crate::engine::settings::Settings;
+use crate::io::clock;
+use crate::io::config::config_file;
+use crate::io::config::config_file::Configured;
+use crate::io::config::config_watch;
+use crate::io::config::themes;
+use crate::io::console;
 use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
 use crate::io::terminal::is_lent;
-use crate::io::{clock, config, config_watch, console, themes};
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -62,8 +66,8 @@ pub(super) fn settings(options: &Options) -> Result<Settings, Failure> {
 /// The settings, and what the configuration file says that cannot be followed.
 pub(super) fn configured(options: &Options) -> Result<Configured, Failure> {
     let read = match (&options.config, config_file(options)) {
-        (Some(path), _) => config::read(path, true),
-        (None, Some(path)) => config::read(&path, false),
+        (Some(path), _) => config_file::read(path, true),
+        (None, Some(path)) => config_file::read(&path, false),
         (None, None) => Ok(Configured::default()),
     };
     read.map_err(Failure::new)
@@ -71,7 +75,7 @@ pub(super) fn configured(options: &Options) -> Result<Configured, Failure> {
 
 /// Where the configuration file is, or would be.
 pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
-    let usual = || config::folders().ok().map(|folders| folders.config);
+    let usual = || config_file::folders().ok().map(|folders| folders.config);
     options.config.clone().or_else(usual)
 }
 
@@ -98,7 +102,7 @@ pub(super) fn dress(options: &Options, runtime: &mut Runtime) {
 pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
     match &options.data_dir {
         Some(folder) => Ok(folder.clone()),
-        None => Ok(config::folders().map_err(Failure::new)?.data),
+        None => Ok(config_file::folders().map_err(Failure::new)?.data),
     }
 }
 
@@ -122,7 +126,7 @@ pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store,
     let store = store(options)?;
     let salt = store.salt(clock::chance())?;
     let mut model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
-    ruling::take(&mut model, store.rules()?);
+    entry_filters::take(&mut model, store.rules()?);
     Ok((store, model))
 }
 

@@ -5,17 +5,18 @@ use serde_json::Value;
 use url::Url;
 
 use super::address;
-use super::date::parse_date;
+use super::content::rebased::rebased;
+use super::dates::date::parse_date;
 use super::document::{FeedDocument, FeedHead, History, Kind, Link};
 use super::entry::{Enclosure, Entry};
 use super::flaws::Flaws;
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, Stated};
-use super::links;
-use super::rebased::rebased;
-use super::schedule_hints::{self, StatedRule};
 use super::text::{self, NAME_MAX, TITLE_MAX};
-use super::tree_builder::ENTRIES_MAX;
+use super::xml::links;
+use super::xml::schedule_hints;
+use super::xml::schedule_hints::StatedRule;
+use super::xml::tree_builder::ENTRIES_MAX;
 
 /// How many values of one list inside an item are kept.
 const LIST_MAX: usize = 100;

@@ -11,46 +11,21 @@
 //! (`json_feed`). Which element says what stands in the tables of `fields` and `names`.
 
 mod address;
-mod attachments;
-mod charset;
-mod constructs;
-pub mod date;
-mod decode;
-pub mod discover;
 pub mod document;
 pub mod entry;
-mod feed_addresses;
-mod feed_rs_reader;
-mod fields;
 pub mod fingerprint;
 mod flaws;
 pub mod hints;
 pub mod identity;
 mod json_feed;
-mod lexer;
-mod links;
-pub mod markup;
-mod names;
-pub mod opml;
-mod opml_outline;
-mod opml_read;
-mod opml_write;
 pub mod parse;
-mod person;
-mod rebased;
-mod references;
-mod repaired;
 pub mod report;
-mod schedule_hints;
 mod scrutiny;
 pub mod sparse;
 pub mod text;
-mod tree;
-mod tree_builder;
-mod xml_feed;
-mod zone_names;
 
-pub use discover::page_text;
+pub use crate::feed::discover::page_feeds::page_text;
+pub use crate::feed::xml::schedule_hints::read_zone;
 pub use document::{
     FeedDocument, FeedHead, Flaw, History, Kind, Link, NewLocation, Role, Tombstone,
 };
@@ -58,10 +33,15 @@ pub use entry::{Enclosure, Entry};
 pub use hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 pub use parse::{Origin, parse};
 pub use report::report;
-pub use schedule_hints::read_zone;
 pub use scrutiny::{Sight, Sighting, scrutinise};
 
+pub mod content;
+pub mod dates;
+pub mod discover;
+pub mod encoding;
+pub mod opml;
 #[cfg(test)]
 mod robustness_tests;
 #[cfg(test)]
 mod spec_tests;
+pub mod xml;

@@ -2,11 +2,11 @@
 
 use url::Url;
 
-use super::decode;
 use super::document::FeedDocument;
+use super::encoding::decode;
 use super::flaws::Flaws;
 use super::json_feed;
-use super::xml_feed;
+use super::xml::xml_feed;
 
 /// Where a document came from, as far as known.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,17 +4,19 @@ use chrono::DateTime;
 use serde_json::Value;
 
 use super::address;
-use super::date::{self, parse_date};
-use super::decode;
-use super::fields::{self, Field};
+use super::dates::date;
+use super::dates::date::parse_date;
+use super::encoding::decode;
 use super::flaws::Flaws;
 use super::json_feed;
-use super::names::Ns;
 use super::parse::Origin;
 use super::text;
-use super::tree::Element;
-use super::tree_builder;
-use super::xml_feed::Outline;
+use super::xml::fields;
+use super::xml::fields::Field;
+use super::xml::names::Ns;
+use super::xml::tree::Element;
+use super::xml::tree_builder;
+use super::xml::xml_feed::Outline;
 
 /// Longest text of a sighting, in characters.
 const TEXT_MAX: usize = 120;

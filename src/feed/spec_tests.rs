@@ -14,7 +14,7 @@ macro_rules! document {
 }
 
 fn time(text: &str) -> Option<DateTime<Utc>> {
-    date::parse_date(text)
+    dates::date::parse_date(text)
 }
 
 fn ids(document: &FeedDocument) -> Vec<&str> {

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-use super::adaptor::Via;
 use super::address::host;
-use super::retry::Failure;
+use super::walk::adaptor::Via;
+use super::walk::retry::Failure;
 use crate::feed::text::one_line;
 
 /// Characters kept of what went wrong: servers write some of these words.

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::adaptor::Adaptor;
 use super::rank::{Position, Rank};
+use super::walk::adaptor::Adaptor;
 use crate::feed::text::plain_line;
 use crate::feed::{Enclosure, Entry};
 

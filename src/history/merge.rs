@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::counters::Counters;
-use super::graves::Graves;
 use super::kept::{Body, KeptEntry, listed};
 use super::rank::{Position, Rank};
 use super::row::{Flags, IndexRow, TEXT_LOST};
+use super::tombstones::Graves;
 use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};

@@ -31,14 +31,10 @@
 //! [`HistoryRecord::standing`] is the header line. Wishes of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
 //! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
-mod adapted_walk;
-pub mod adaptor;
 pub mod address;
 pub mod complete;
 pub mod counters;
-mod ends;
 pub mod gap;
-pub mod graves;
 pub mod kept;
 pub mod keys;
 pub mod kind;
@@ -46,32 +42,38 @@ pub mod merge;
 pub mod node;
 pub mod overrun;
 pub mod paging;
-pub mod policy;
 pub mod polled;
 pub mod rank;
 pub mod record;
-pub mod retry;
 pub mod row;
-pub mod walk;
-pub mod wishes;
 
-pub use adaptor::{Adaptor, Via, Way};
+pub use crate::history::actions::GoOn;
+pub use crate::history::tombstones::Graves;
+pub use crate::history::walk::adaptor::Adaptor;
+pub use crate::history::walk::adaptor::Via;
+pub use crate::history::walk::adaptor::Way;
+pub use crate::history::walk::archive_walk::ArchiveRequest;
+pub use crate::history::walk::archive_walk::Arrival;
+pub use crate::history::walk::archive_walk::Next;
+pub use crate::history::walk::archive_walk::Notice;
+pub use crate::history::walk::archive_walk::Walk;
+pub use crate::history::walk::policy::Mode;
+pub use crate::history::walk::policy::Policy;
+pub use crate::history::walk::retry::Failure;
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
-pub use graves::Graves;
 pub use kept::{Body, KeptEntry, listed};
 pub use keys::{EntryKey, FeedKey};
 pub use kind::{DocumentKind, Reached, document_kind};
 pub use merge::{Known, KnownEntry, Merged, MergedEntry, Merging, Place, merge, merge_as};
 pub use node::{Node, NodeState, Nodes};
-pub use policy::{Mode, Policy};
 pub use polled::Polled;
 pub use rank::Rank;
 pub use record::{HistoryRecord, Run, Standing};
-pub use retry::Failure;
 pub use row::{Flag, Flags, IndexRow, TEXT_LOST};
-pub use walk::{ArchiveRequest, Arrival, Next, Notice, Walk};
-pub use wishes::GoOn;
 
+pub mod actions;
 #[cfg(test)]
 mod gap_tests;
+pub mod tombstones;
+pub mod walk;

@@ -7,10 +7,11 @@ use chrono::{DateTime, Utc};
 use super::address::{canonical, refusal, same_origin, without_fragment};
 use super::gap::{Edge, Gap, GapKey, Limit, Newer};
 use super::merge::{Merging, Place, span};
-use super::policy::Policy;
 use super::rank::Position;
 use super::record::HistoryRecord;
-use super::walk::{ArchiveRequest, Arrival};
+use super::walk::archive_walk::ArchiveRequest;
+use super::walk::archive_walk::Arrival;
+use super::walk::policy::Policy;
 
 /// What became of a page that came.
 #[derive(Debug, Clone, PartialEq, Eq)]

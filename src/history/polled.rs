@@ -4,13 +4,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::Via;
 use super::address::{canonical, same_origin, without_fragment};
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
 use super::kind::{DocumentKind, Reached, document_kind, older_link};
 use super::merge::span;
-use super::policy::Mode;
 use super::record::{Frontier, HistoryRecord};
+use super::walk::adaptor::Via;
+use super::walk::policy::Mode;
 use crate::feed::FeedDocument;
 
 /// A subscription document that was read.

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::adaptor::{Adapted, Adaptor};
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
-use super::graves::Graves;
 use super::kind::DocumentKind;
 use super::overrun::Windows;
-use super::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
+use super::tombstones::Graves;
+use super::walk::adaptor::Adapted;
+use super::walk::adaptor::Adaptor;
+use super::walk::policy::FRONTIERS_MAX;
+use super::walk::policy::OVERRUNS_MAX;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 

@@ -6,22 +6,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::clock;
 use super::http::{Http, Limits};
 use super::pictures::{self, Shelf};
+use super::processes::browser;
+use super::processes::desktop_notes;
+use super::processes::run_command;
 use super::store::{Job, Keeper, RuleHits, Store, StoreError, Texts, unpanicked};
-use super::{browser, clock, notes, running, terminal};
-use crate::app::effect::{Effect, RenderWanted, RenderedEntry};
-use crate::app::fetching::{Failure, Fetched, Request};
-use crate::app::learning::LearnWanted;
-use crate::app::lines::{Rendered, StyledSpan};
-use crate::app::msg::Msg;
-use crate::app::running::Errand;
-use crate::app::subscribing::Wanted;
-use crate::app::subscription::Wishes;
-use crate::feed::opml;
+use super::terminal;
+use crate::engine::effect::Effect;
+use crate::engine::effect::RenderWanted;
+use crate::engine::effect::RenderedEntry;
+use crate::engine::feeds::subscribe::Wanted;
+use crate::engine::feeds::subscription::Wishes;
+use crate::engine::learn::LearnWanted;
+use crate::engine::msg::Msg;
+use crate::engine::poll::fetch::Failure;
+use crate::engine::poll::fetch::Fetched;
+use crate::engine::poll::fetch::Request;
+use crate::engine::run_external::Errand;
+use crate::feed::opml::subscription_list;
 use crate::filters::EntryRule;
 use crate::schedule::learning;
-use crate::view::entry_lines;
+use crate::ui::reader::lines::Rendered;
+use crate::ui::reader::lines::StyledSpan;
+use crate::view::panes::entry_lines;
 
 /// Bytes of markup that are laid out in a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
@@ -117,7 +126,7 @@ impl Performer {
             Effect::Run(errand) => self.run(*errand),
             Effect::ReadForPipe(key, command) => self.keeper.hand(Job::ForPipe(key, command)),
             Effect::ReadNews(ranges) => self.keeper.hand(Job::News(ranges)),
-            Effect::Notify(text, settings) => notes::tell(&text, &settings),
+            Effect::Notify(text, settings) => desktop_notes::tell(&text, &settings),
             Effect::Copy(text) => terminal::copy(&text),
             Effect::Suspend => return Some(Ending::Suspend),
             Effect::Import(path) => {
@@ -172,7 +181,7 @@ impl Performer {
         let answers = self.answers.clone();
         tokio::spawn(async move {
             let purpose = errand.purpose;
-            let ended = running::run(errand, running::TIME_MAX).await;
+            let ended = run_command::run(errand, run_command::TIME_MAX).await;
             answers.send(Msg::Ran(purpose, ended)).ok();
         });
     }
@@ -261,14 +270,14 @@ fn import(path: &str) -> Msg {
 }
 
 /// Reads an OPML file; an error is a sentence.
-pub fn read_opml(path: &str) -> Result<opml::Opml, String> {
+pub fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
     let cannot = |why: String| format!("'{path}' cannot be imported: {why}");
     let bytes = match path {
         "-" => read_limited(std::io::stdin()),
         path => std::fs::File::open(path).and_then(read_limited),
     };
     let bytes = bytes.map_err(|error| cannot(error.to_string()))?;
-    let read = opml::read(&bytes).map_err(|error| cannot(error.to_string()))?;
+    let read = subscription_list::read(&bytes).map_err(|error| cannot(error.to_string()))?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
             Err(cannot(format!("it breaks off in line {} before the first feed", broken.line)))
@@ -285,8 +294,8 @@ fn read_limited(reader: impl std::io::Read) -> std::io::Result<Vec<u8>> {
 }
 
 /// The subscriptions an OPML document asks for.
-pub fn wishes_of(read: &opml::Opml) -> Vec<Wanted> {
-    let wish = |outline: &opml::OpmlFeed| Wanted {
+pub fn wishes_of(read: &subscription_list::Opml) -> Vec<Wanted> {
+    let wish = |outline: &subscription_list::OpmlFeed| Wanted {
         address: outline.xml_url.clone(),
         title: outline.title.clone(),
         site: outline.html_url.clone(),

@@ -13,17 +13,21 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::clock::{self, SleepWatch};
 use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
-use super::running;
+use super::processes::run_command;
 use super::store::{Store, StoreError};
 use super::terminal::{Frames, Terminal};
-use crate::app::effect::Effect;
-use crate::app::model::Model;
-use crate::app::msg::Msg;
-use crate::app::running::Errand;
-use crate::app::screen::Viewport;
-use crate::app::settings::{ImageProtocol, Settings};
-use crate::app::update::{begin, measured, update};
-use crate::app::{ruling, saving};
+use crate::engine::effect::Effect;
+use crate::engine::entries::entry_filters;
+use crate::engine::model::Model;
+use crate::engine::msg::Msg;
+use crate::engine::run_external::Errand;
+use crate::engine::settings::ImageProtocol;
+use crate::engine::settings::Settings;
+use crate::engine::update::begin;
+use crate::engine::update::measured;
+use crate::engine::update::update;
+use crate::ui::panes::saved_searches;
+use crate::ui::screen::Viewport;
 
 /// Messages taken before the screen is drawn again.
 const MESSAGES_A_FRAME: usize = 256;
@@ -90,8 +94,8 @@ impl Runtime {
         let mut model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
         model.last_feed = last_feed;
         model.screen.feeds.folded = folded;
-        saving::take(&mut model, searches);
-        ruling::take(&mut model, rules);
+        saved_searches::take(&mut model, searches);
+        entry_filters::take(&mut model, rules);
         if let [first, ..] = unreadable.as_slice() {
             let text =
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
@@ -211,7 +215,7 @@ impl Runtime {
     ) -> std::io::Result<Option<Ending>> {
         let purpose = errand.purpose;
         terminal.lend();
-        let mut running = std::pin::pin!(running::run_on_terminal(errand));
+        let mut running = std::pin::pin!(run_command::run_on_terminal(errand));
         let mut ending = None;
         let ended = loop {
             let msg = tokio::select! {

@@ -21,16 +21,22 @@ use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
 use super::runtime::Canvas;
-use crate::app::graphics::{Graphics, Sent};
-use crate::app::key::{Code, Key};
-use crate::app::model::Model;
-use crate::app::msg::Msg;
-use crate::app::pointing::{Gesture, Mouse};
-use crate::app::screen::Viewport;
-use crate::app::settings::{ImageProtocol, UiSettings};
+use crate::engine::model::Model;
+use crate::engine::msg::Msg;
+use crate::engine::settings::ImageProtocol;
+use crate::engine::settings::UiSettings;
+use crate::ui::keys::key::Code;
+use crate::ui::keys::key::Key;
+use crate::ui::keys::mouse::Gesture;
+use crate::ui::keys::mouse::Mouse;
+use crate::ui::screen::Viewport;
+use crate::ui::theme::graphics::Graphics;
+use crate::ui::theme::graphics::Sent;
 use crate::view;
 
-use super::job_control::{self, JobSignal, Jobs};
+use super::processes::job_control;
+use super::processes::job_control::JobSignal;
+use super::processes::job_control::Jobs;
 
 /// The terminal is in raw mode; read by the panic hook, which knows nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);

@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::cache::{AnswerHeaders, CacheState};
 use super::facts::{Facts, Failure, Standing};
-use super::retry_after::Wait;
+use super::holds::cache::AnswerHeaders;
+use super::holds::cache::CacheState;
+use super::holds::retry_after::Wait;
 
 impl Facts {
     /// A poll that ended in 200, 203, 226 or 304 and was processed. New hints are the caller's to

@@ -7,19 +7,30 @@
 
 use chrono::{DateTime, Utc};
 
-use super::bans::{Exit, SkipWindows, Skips};
 use super::bounds::{Bound, Bounds};
-use super::explain::{Trace, explain_due, explain_jitter, explain_wish, floor_step, skip_step};
-use super::explain::{first_poll_step, rest_step};
+use super::explain::explanation::Trace;
+use super::explain::explanation::explain_due;
+use super::explain::explanation::explain_jitter;
+use super::explain::explanation::explain_wish;
+use super::explain::explanation::first_poll_step;
+use super::explain::explanation::floor_step;
+use super::explain::explanation::rest_step;
+use super::explain::explanation::skip_step;
 use super::facts::Facts;
 use super::flaws::planning_flaws;
-use super::floors::{Ground, floors};
+use super::holds::bans::Exit;
+use super::holds::bans::SkipWindows;
+use super::holds::bans::Skips;
+use super::holds::floors::Ground;
+use super::holds::floors::floors;
+use super::holds::rest::at_rest;
+use super::holds::rest::never;
 use super::instant::{instant, seconds};
 use super::jitter::{jittered, share, usable, width};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::recommend;
-use super::rest::{at_rest, never};
-use super::wish::{Wish, wish};
+use super::target_time::Wish;
+use super::target_time::wish;
 
 /// The plan for one feed, with its explanation.
 ///

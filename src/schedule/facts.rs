@@ -5,11 +5,11 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::cache::CacheState;
+use super::holds::cache::CacheState;
+use super::holds::retry_after::Wait;
 use super::instant::seconds;
 use super::learning::LearnedPlan;
 use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS};
-use super::retry_after::Wait;
 use crate::feed::sparse::is_default;
 use crate::feed::{Hints, IntervalRule};
 

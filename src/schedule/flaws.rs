@@ -2,12 +2,13 @@
 
 use chrono_tz::Tz;
 
-use super::bans::Skips;
 use super::bounds::Bounds;
+use super::explain::wording::duration_words;
+use super::explain::wording::rule_words;
 use super::facts::Facts;
+use super::holds::bans::Skips;
+use super::interval::rules::rule_mask;
 use super::limits::RULES_MAX;
-use super::rules::rule_mask;
-use super::wording::{duration_words, rule_words};
 use crate::feed::{Flaw, Zone};
 
 /// From this ttl on, minutes, seconds may have been meant (SPEC G.3).

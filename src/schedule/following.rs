@@ -39,11 +39,12 @@ pub fn with_pace(facts: &Facts, pace: Pace, now: DateTime<Utc>, u: f64) -> Plan 
 
 #[cfg(test)]
 mod tests {
-    use super::super::cache::{AnswerHeaders, CacheState};
     use super::super::facts::{Settings, Standing};
     use super::super::instant::instant;
     use super::super::plan::SettledBy;
     use super::*;
+    use crate::schedule::holds::cache::AnswerHeaders;
+    use crate::schedule::holds::cache::CacheState;
 
     /// 2026-03-02T10:00:00Z, a Monday.
     const TEN: i64 = 1_772_445_600;

@@ -10,7 +10,7 @@ use super::instant::seconds;
 use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
 use super::plan::PlanKind;
 use super::recommend::Source;
-use super::wish::Wish;
+use super::target_time::Wish;
 
 /// The `u` of a plan, in [-1, 1): the same for the same installation, feed and last poll, so that a
 /// restart does not draw again.

@@ -1,12 +1,13 @@
 //! The worked examples of SPEC B.6, B.7, H.2 and H.3, and the traps of SPEC G on hints.
 
-use super::super::cache::{AnswerHeaders, CacheState};
 use super::super::facts::{Facts, Failure, Learned, Pace, Settings, Standing};
 use super::super::plan::{PlanKind, SettledBy};
-use super::super::retry_after::Wait;
 use super::super::specimens::*;
 use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint};
+use crate::schedule::holds::cache::AnswerHeaders;
+use crate::schedule::holds::cache::CacheState;
+use crate::schedule::holds::retry_after::Wait;
 
 const TEN: &str = "03-02 10:00";
 

@@ -1,12 +1,13 @@
 //! The vectors of SPEC A.7 and the examples of SPEC A.9.
 
-use super::super::cache::{AnswerHeaders, CacheState};
 use super::super::facts::Failure;
 use super::super::plan::PlanKind;
-use super::super::retry_after::Wait;
 use super::super::specimens::*;
 use super::*;
 use crate::feed::Period;
+use crate::schedule::holds::cache::AnswerHeaders;
+use crate::schedule::holds::cache::CacheState;
+use crate::schedule::holds::retry_after::Wait;
 
 /// Plans right after the last poll, with jitter.
 fn check_jitter(name: &str, facts: &Facts, u: f64, next: &str) {

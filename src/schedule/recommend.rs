@@ -1,10 +1,10 @@
 //! Which source speaks about the interval: the first of an ordered list (SPEC B.2).
 
 use super::facts::{Facts, Learned, Standing};
+use super::interval::rules::RuleTable;
+use super::interval::slots::sy_seconds;
 use super::limits::{BOILERPLATE_SECONDS, INTERVAL_MAX_SECONDS};
 use super::plan::SettledBy;
-use super::rules::RuleTable;
-use super::slots::sy_seconds;
 use crate::feed::{Period, SyHint};
 
 /// Who may recommend an interval, strongest first (SPEC B.2).

@@ -5,11 +5,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::bounds::Bounds;
 use super::decide::decide_time;
 use super::facts::{Facts, Pace};
+use super::holds::rest::at_rest;
+use super::interval::rules::RuleTable;
+use super::interval::segments::Rhythm;
+use super::interval::segments::Walk;
 use super::limits::FOLLOWING_MAX;
 use super::recommend::{Course, recommend};
-use super::rest::at_rest;
-use super::rules::RuleTable;
-use super::segments::{Rhythm, Walk};
 use super::week::HOURS;
 
 /// Seconds of a day.

@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::lines;
+use crate::ui::reader::lines;
 
 /// Whether each byte of a text is a sign of one cell.
 pub(super) fn is_printable_ascii(text: &str) -> bool {

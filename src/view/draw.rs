@@ -16,14 +16,31 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::{
-    choice, dressing, edit, entries, feeds, help, hyperlinks, mute, palette, pane, pictures, plain,
-    plan, reader, status, timetable, welcome,
-};
-use crate::app::attention;
-use crate::app::model::Model;
-use crate::app::pictures::are_shown;
-use crate::app::screen::{Area, Arrangement, Overlay, Pane, Viewport};
+use super::dressing;
+use super::overlays::choice;
+use super::overlays::edit;
+use super::overlays::filters;
+use super::overlays::help;
+use super::overlays::palette;
+use super::overlays::plan;
+use super::overlays::timetable;
+use super::pane;
+use super::panes::entries;
+use super::panes::feeds;
+use super::panes::hyperlinks;
+use super::panes::pictures;
+use super::panes::reader;
+use super::panes::status;
+use super::panes::welcome;
+use super::plain;
+use crate::engine::model::Model;
+use crate::ui::panes::attention;
+use crate::ui::reader::pictures::are_shown;
+use crate::ui::screen::Area;
+use crate::ui::screen::Arrangement;
+use crate::ui::screen::Overlay;
+use crate::ui::screen::Pane;
+use crate::ui::screen::Viewport;
 
 /// Smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (40, 12);
@@ -130,11 +147,11 @@ fn draw_overlay(
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Mute(form) => {
-            let (rows, top) = mute::draw(frame, panes, model, form);
+            let (rows, top) = filters::draw(frame, panes, model, form);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Rules(list) => {
-            let (rows, top) = mute::draw_list(frame, panes, model, *list, now);
+            let (rows, top) = filters::draw_list(frame, panes, model, *list, now);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Prompt(_) => viewport,
@@ -199,7 +216,7 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Ut
     }
     if let Some(area) = places.entries {
         let rows = if attention::is_open(model) {
-            super::attention::draw(frame, area, model, now)
+            super::panes::attention::draw(frame, area, model, now)
         } else {
             entries::draw(frame, area, model, now)
         };

@@ -3,9 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::app::appearance::Appearance;
-use crate::app::colours::Colours;
-use crate::app::theme::{Accent, Ink, Theme, ThemeRole};
+use crate::ui::theme::appearance::Appearance;
+use crate::ui::theme::colours::Colours;
+use crate::ui::theme::theme_roles::Accent;
+use crate::ui::theme::theme_roles::Ink;
+use crate::ui::theme::theme_roles::Theme;
+use crate::ui::theme::theme_roles::ThemeRole;
 
 /// Puts the theme on.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {

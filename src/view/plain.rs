@@ -9,10 +9,14 @@ use ratatui::layout::Position;
 use ratatui::style::Color;
 
 use super::theme;
-use crate::app::editing::EditValue;
-use crate::app::lines::{Role, StyledSpan};
-use crate::app::model::Model;
-use crate::app::screen::{Area, Overlay, Pane, Viewport};
+use crate::engine::model::Model;
+use crate::ui::overlays::edit_dialog::EditValue;
+use crate::ui::reader::lines::Role;
+use crate::ui::reader::lines::StyledSpan;
+use crate::ui::screen::Area;
+use crate::ui::screen::Overlay;
+use crate::ui::screen::Pane;
+use crate::ui::screen::Viewport;
 
 /// Signs of ours and what stands for each.
 const SIGNS: [(&str, &str); 24] = [

@@ -8,9 +8,11 @@ use ratatui::style::{Color, Modifier, Style};
 
 use ratatui::text::Span;
 
-use crate::app::lines::{Role, StyledSpan, Syntax};
-use crate::app::theme::ThemeRole;
 use crate::search::Marks;
+use crate::ui::reader::lines::Role;
+use crate::ui::reader::lines::StyledSpan;
+use crate::ui::reader::lines::Syntax;
+use crate::ui::theme::theme_roles::ThemeRole;
 
 const fn text(role: ThemeRole) -> Style {
     Style::new().fg(Color::Indexed(role as u8))

@@ -1,8 +1,8 @@
 //! What the help and the README promise is what the program has.
 
-use backissue::app::keymap::BINDINGS;
+use backissue::ui::keys::keymap::BINDINGS;
 
-use crate::binary::Program;
+use crate::support::binary::Program;
 
 /// Flags every command takes.
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];

@@ -7,18 +7,30 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
 use super::answering::{answer_headers, joined, read_body};
-use super::asking::{self, Keys};
+use super::article::extract;
+use super::body::BodyLimits;
+use super::body::Decoding;
+use super::clients::Arrived;
+use super::clients::Lanes;
+use super::clients::Surroundings;
+use super::clients::Unsent;
+use super::exchange;
+use super::exchange::Keys;
 use super::failures::{failure, is_hung_up};
-use super::lanes::{Arrived, Lanes, Surroundings, Unsent};
 use super::limits::Limits;
 use super::proxies::without_login;
 use super::reach::Word;
 use super::redirects::{self, Steps, Turn, Way};
-use crate::app::fetching::{Answer, AnswerBody, Failure, Fetched, Hop, Manner, Request};
-use crate::app::settings::{Credentials, NetworkSettings};
-use crate::history::adaptor::read_listing;
-use crate::io::article::extract;
-use crate::io::body::{BodyLimits, Decoding};
+use crate::engine::poll::fetch::Answer;
+use crate::engine::poll::fetch::AnswerBody;
+use crate::engine::poll::fetch::Failure;
+use crate::engine::poll::fetch::Fetched;
+use crate::engine::poll::fetch::Hop;
+use crate::engine::poll::fetch::Manner;
+use crate::engine::poll::fetch::Request;
+use crate::engine::settings::Credentials;
+use crate::engine::settings::NetworkSettings;
+use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
 
 /// Documents parsed at once: each may take several times its size in memory.
@@ -126,7 +138,7 @@ impl Http {
     ) -> Result<Arrived, Failure> {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(way.at.as_str()));
-        let headers = asking::headers(request, &way.at);
+        let headers = exchange::headers(request, &way.at);
         let attempt = || {
             self.lanes.send(&way.at, way.word.allowed(&way.at), |client| {
                 keys.get(client, &way.at).headers(headers.clone())

@@ -7,7 +7,8 @@ use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
 use super::limits::Limits;
-use crate::app::fetching::{CONNECTING, Failure};
+use crate::engine::poll::fetch::CONNECTING;
+use crate::engine::poll::fetch::Failure;
 
 /// What the library's error means; `through` is the host of the proxy that was between.
 pub(super) fn failure(

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::app::fetching::Manner;
-use crate::app::pictures::BYTES_MAX;
-use crate::io::article::PAGE_BYTES_MAX;
-use crate::io::body::BodyLimits;
+use super::article::PAGE_BYTES_MAX;
+use super::body::BodyLimits;
+use crate::engine::poll::fetch::Manner;
+use crate::ui::reader::pictures::BYTES_MAX;
 
 /// Time-outs and sizes (SPEC 0); tests inject smaller ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

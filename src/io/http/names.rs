@@ -11,7 +11,7 @@ use std::sync::Arc;
 use reqwest::dns;
 use url::{Host, Url};
 
-use crate::io::address_class::AddressClass;
+use super::address_class::AddressClass;
 
 /// A look-up under way.
 pub type LookingUp = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;

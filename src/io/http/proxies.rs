@@ -14,7 +14,7 @@ use reqwest::Proxy;
 use url::Url;
 
 use super::names::{host_text, is_localhost, literal};
-use crate::app::settings::NetworkSettings;
+use crate::engine::settings::NetworkSettings;
 
 /// A host that no list of exceptions names, to learn whether there is a proxy at all.
 const NOBODY: &str = "nobody.invalid";
@@ -118,7 +118,7 @@ mod tests {
     /// The proxies of the environment by scheme; one for both names its host once.
     #[test]
     fn the_environments_proxies_are_taken_by_scheme() {
-        let settings = crate::app::settings::Settings::default().network;
+        let settings = crate::engine::settings::Settings::default().network;
         let both = Matcher::builder().all("http://u:p@proxy.lan:3128").build();
         let (found, hosts) = proxies(&settings, &both).unwrap();
         assert_eq!((found.len(), hosts), (2, BTreeSet::from(["proxy.lan".to_owned()])));

@@ -2,9 +2,10 @@
 
 use url::Url;
 
+use super::address_class::AddressClass;
 use super::names::{Allowed, Refusal};
-use crate::app::fetching::{Failure, Reach};
-use crate::io::address_class::AddressClass;
+use crate::engine::poll::fetch::Failure;
+use crate::engine::poll::fetch::Reach;
 
 /// Who named an address.
 #[derive(Debug, Clone, PartialEq, Eq)]

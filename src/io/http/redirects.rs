@@ -7,7 +7,11 @@ use reqwest::header::{self, HeaderMap};
 use url::Url;
 
 use super::reach::{Word, carries_credentials};
-use crate::app::fetching::{Answer, AnswerBody, Failure, Hop, Request};
+use crate::engine::poll::fetch::Answer;
+use crate::engine::poll::fetch::AnswerBody;
+use crate::engine::poll::fetch::Failure;
+use crate::engine::poll::fetch::Hop;
+use crate::engine::poll::fetch::Request;
 use crate::feed::{Kind, NewLocation};
 use crate::schedule::WaitHeader;
 

@@ -15,9 +15,13 @@ use ratatui_image::protocol::kitty::Kitty;
 use ratatui_image::protocol::sixel::Sixel;
 
 use super::decoding::{decode, on_white};
-use crate::app::colours::Colours;
-use crate::app::graphics::{Drawing, DrawingWanted, DrawnCell, Protocol, Sent};
-use crate::app::theme::Ink;
+use crate::ui::theme::colours::Colours;
+use crate::ui::theme::graphics::Drawing;
+use crate::ui::theme::graphics::DrawingWanted;
+use crate::ui::theme::graphics::DrawnCell;
+use crate::ui::theme::graphics::Protocol;
+use crate::ui::theme::graphics::Sent;
+use crate::ui::theme::theme_roles::Ink;
 
 /// The character that stands for a part of a picture in kitty's protocol.
 const PLACEHOLDER: char = '\u{10EEEE}';
@@ -153,7 +157,7 @@ fn rows_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::graphics::Graphics;
+    use crate::ui::theme::graphics::Graphics;
 
     /// A picture whose upper half is red and whose lower half is blue.
     fn flag() -> Vec<u8> {

@@ -2,17 +2,18 @@
 //!
 //! Decoders read what strangers wrote: they run off the loop, within limits, and a panic of theirs is a sentence.
 
+mod cache;
 mod decoding;
 mod drawing;
-mod shelf;
 
+pub use super::pictures::cache::Shelf;
 pub use decoding::measure;
 pub use drawing::draw;
-pub use shelf::Shelf;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::app::pictures::{PictureNews, PictureWish};
+use crate::ui::reader::pictures::PictureNews;
+use crate::ui::reader::pictures::PictureWish;
 
 /// Does what is wished of the pictures on a shelf.
 pub fn perform(wish: PictureWish, shelf: &Shelf) -> PictureNews {

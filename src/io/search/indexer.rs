@@ -15,7 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::catching_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
-use crate::app::msg::Msg;
+use crate::engine::msg::Msg;
 use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::store::Texts;

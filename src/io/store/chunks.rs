@@ -10,7 +10,7 @@ use sled::{Batch, Tree};
 use super::super::codec;
 use super::error::StoreError;
 use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
-use super::shown::Shown;
+use super::reading::shown_rows::Shown;
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
 /// Index rows in a record.

@@ -7,11 +7,15 @@ use sled::transaction::{ConflictableTransactionError, TransactionError, Transact
 
 use super::super::codec;
 use super::error::StoreError;
+use super::filters::NewHits;
 use super::open::{Store, feed_bytes, numbered_key};
-use super::ruling::NewHits;
-use crate::app::msg::Marked;
-use crate::app::poll_log::{POLL_LOG_LINES, PollLogEntry};
-use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::engine::feeds::subscription::Commit;
+use crate::engine::feeds::subscription::FeedState;
+use crate::engine::feeds::subscription::HistoryCommit;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::msg::Marked;
+use crate::engine::poll::poll_log::POLL_LOG_LINES;
+use crate::engine::poll::poll_log::PollLogEntry;
 use crate::feed::FeedDocument;
 use crate::history::merge::identities;
 use crate::history::rank::Position;

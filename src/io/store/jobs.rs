@@ -6,17 +6,21 @@ use chrono::{DateTime, Utc};
 
 use super::error::StoreError;
 use super::open::Store;
-use crate::app::command_line::CommandLine;
-use crate::app::full_text::FullText;
-use crate::app::listing::RowsWanted;
-use crate::app::msg::{HistoryNews, Msg};
-use crate::app::placing::TextPlace;
-use crate::app::ruling::RuleWish;
-use crate::app::saving::SavedSearch;
-use crate::app::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use crate::engine::entries::entry_filters::RuleWish;
+use crate::engine::entries::full_text::FullText;
+use crate::engine::external_command::CommandLine;
+use crate::engine::feeds::subscription::Commit;
+use crate::engine::feeds::subscription::FeedState;
+use crate::engine::feeds::subscription::HistoryCommit;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::msg::HistoryNews;
+use crate::engine::msg::Msg;
 use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
 use crate::search::Matching;
+use crate::ui::panes::entry_list::RowsWanted;
+use crate::ui::panes::saved_searches::SavedSearch;
+use crate::ui::reader::reading_position::TextPlace;
 
 /// Work for the keeper.
 #[derive(Debug)]

@@ -11,14 +11,17 @@ use sled::{Db, Mode, Tree};
 use super::super::codec;
 use super::super::search::IndexShelf;
 use super::error::{StoreError, one_line, unpanicked};
-use super::ruling::Rulings;
-use super::shown::ShownEntries;
-use super::syncing::Syncer;
-use super::{daily, schema};
-use crate::app::gap_rows::GapMark;
-use crate::app::listing::RowKey;
-use crate::app::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use super::filters::Rulings;
+use super::reading::shown_rows::ShownEntries;
+use super::schema;
+use super::upkeep::daily_backup;
+use super::upkeep::sync::Syncer;
+use crate::engine::feeds::subscription::FeedState;
+use crate::engine::feeds::subscription::SavedSubscription;
+use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::history::{FeedKey, IndexRow};
+use crate::ui::panes::entry_list::RowKey;
+use crate::ui::panes::gap_rows::GapMark;
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -100,10 +103,10 @@ impl Store {
         }
         fs::create_dir_all(folder).map_err(cannot)?;
         let lock = lock(folder)?;
-        super::fresh::mend_swap(folder)?;
+        super::upkeep::fresh_store::mend_swap(folder)?;
         let files = folder.join("store");
         // sled begins anew where it finds nothing that it can read.
-        let had_records = has_records(&files.join("db")) || daily::is_any(folder);
+        let had_records = has_records(&files.join("db")) || daily_backup::is_any(folder);
         let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         let mut tries = 0;
         let mut store = loop {

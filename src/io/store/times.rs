@@ -6,8 +6,8 @@ use sled::Batch;
 use super::super::codec;
 use super::error::StoreError;
 use super::open::{Store, feed_bytes};
-use crate::app::poll_times::PollTimes;
-use crate::app::subscription::FeedState;
+use crate::engine::feeds::subscription::FeedState;
+use crate::engine::poll::poll_times::PollTimes;
 use crate::history::FeedKey;
 
 impl Store {

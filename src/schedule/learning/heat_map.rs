@@ -3,13 +3,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::super::rules::ZoneClock;
 use super::super::week::hour_of_week;
 use super::learned_plan::LearnedPlan;
 use super::publications::{Publications, minute};
 use super::rectangles::{Marking, Rectangle, rectangles};
 use super::week_bins::real;
 use crate::feed::{IntervalRule, Zone};
+use crate::schedule::interval::rules::ZoneClock;
 
 /// Weeks for which expected publications count when rectangles are marked.
 const WEEKS_COUNTED: f64 = 6.0;

@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::super::facts::Pace;
-use super::super::rules::ZoneClock;
 use super::clocks::Effort;
 use super::price_plan::{PricePlan, STEPS_MAX, Terms, Waiting};
 use super::profile::{Past, Profile, profile};
@@ -12,6 +11,7 @@ use super::publications::{Publications, minute};
 use super::report::LearnedRhythm;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
+use crate::schedule::interval::rules::ZoneClock;
 
 /// Minutes of waiting that saving one poll is worth, until changed.
 pub const PRICE_MINUTES: f64 = 30.0;

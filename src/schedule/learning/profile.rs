@@ -1,8 +1,8 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
-use super::super::rules::ZoneClock;
 use super::clocks::{Clock, Effort, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
+use crate::schedule::interval::rules::ZoneClock;
 
 /// After so many weeks a publication counts half.
 const HALF_LIFE_WEEKS: f64 = 4.0;

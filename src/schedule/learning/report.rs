@@ -2,8 +2,6 @@
 
 use chrono_tz::Tz;
 
-use super::super::rules::ZoneClock;
-use super::super::wording::duration_words;
 use super::clocks::Shares;
 use super::learned_plan::{PUBLICATIONS_MIN, PaceCost};
 use super::peaks::{Peak, peaks};
@@ -11,6 +9,8 @@ use super::price_plan::{PricePlan, Waiting};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
+use crate::schedule::explain::wording::duration_words;
+use crate::schedule::interval::rules::ZoneClock;
 
 /// Weeks for which a plan is followed to count what it costs.
 const WEEKS_FOLLOWED: usize = 4;
@@ -142,7 +142,7 @@ impl LearnedRhythm {
         let zone = match &self.zone {
             Zone::Utc => " (UTC)".to_owned(),
             Zone::Offset(minutes) => {
-                format!(" (UTC{})", super::super::wording::offset_words(*minutes))
+                format!(" (UTC{})", crate::schedule::explain::wording::offset_words(*minutes))
             }
             Zone::Named(name) => format!(" ({name})"),
         };

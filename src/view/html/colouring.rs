@@ -225,8 +225,8 @@ mod tests {
             let plain = render(&format!("<pre>{escaped}</pre>"), None, WIDE);
             let html = format!("<pre class='language-{}'>{escaped}</pre>", NAMES[place]);
             let coloured = render(&html, None, WIDE);
-            let text = |lines: &[crate::app::lines::StyledLine]| -> Vec<String> {
-                lines.iter().map(crate::app::lines::StyledLine::text).collect()
+            let text = |lines: &[crate::ui::reader::lines::StyledLine]| -> Vec<String> {
+                lines.iter().map(crate::ui::reader::lines::StyledLine::text).collect()
             };
             prop_assert_eq!(text(&coloured.lines), text(&plain.lines));
         }

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::feed::markup::Tag;
+use crate::feed::content::markup::Tag;
 use crate::feed::text::one_line;
 
 use super::links::Links;

@@ -1,6 +1,6 @@
 //! The language of a block of code, where the publisher's markup names it. It is never guessed.
 
-use crate::feed::markup::Tag;
+use crate::feed::content::markup::Tag;
 
 /// A language that can be coloured: the file name extension that the highlighter knows it by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

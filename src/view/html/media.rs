@@ -1,6 +1,6 @@
 //! What pictures, players and boxes leave in the text.
 
-use crate::feed::markup::Tag;
+use crate::feed::content::markup::Tag;
 
 use super::images::{embed_label, picture};
 use super::model::{ImageTarget, Role};

@@ -1,6 +1,8 @@
 //! Markup to blocks: what each tag does to the containers and the running text.
 
-use crate::feed::markup::{Piece, Tag, walk};
+use crate::feed::content::markup::Piece;
+use crate::feed::content::markup::Tag;
+use crate::feed::content::markup::walk;
 
 use super::elements::{Element, Format, ListKind, TablePart, element};
 use super::flow::Flow;

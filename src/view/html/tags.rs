@@ -1,6 +1,6 @@
 //! What single tags say of themselves.
 
-use crate::feed::markup::Tag;
+use crate::feed::content::markup::Tag;
 
 use super::frames::Held;
 use super::model::Align;

@@ -6,8 +6,8 @@ use unicode_linebreak::linebreaks;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub(super) use crate::app::lines::cells;
 use crate::feed::text::is_hidden;
+pub(super) use crate::ui::reader::lines::cells;
 
 use super::model::{Look, Role, Run, StyledLine};
 

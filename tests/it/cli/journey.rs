@@ -1,9 +1,11 @@
 //! From an address to a read entry, and again.
 
 use super::{each, entries, feeds};
-use crate::binary::Program;
-use crate::documents::{page, rss};
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::documents::page;
+use crate::support::documents::rss;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 const ODD_TAG: &str = "W/\"odd tag, not quoted-gzip";
 const ODD_DATE: &str = "yesterday at noon";

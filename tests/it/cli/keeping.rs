@@ -1,8 +1,9 @@
 //! Backup, restore and compaction; completions and the manual page.
 
-use crate::binary::Program;
-use crate::site::{Site, answer};
-use crate::world::rss;
+use crate::support::binary::Program;
+use crate::support::site::Site;
+use crate::support::site::answer;
+use crate::support::world::rss;
 
 /// What a program that uses the store sees of it.
 fn seen(program: &Program) -> (String, String) {

@@ -1,19 +1,21 @@
 //! The command line, through the real binary.
 
-mod journey;
-mod keeping;
-mod owner;
-mod plan;
-mod refusals;
-mod rules;
-mod search;
-mod simulate;
-mod statuses;
-mod validators;
+pub mod journey;
+pub mod keeping;
+pub mod lint;
+pub mod opml;
+pub mod owner;
+pub mod plan;
+pub mod refusals;
+pub mod rules;
+pub mod search;
+pub mod simulate;
+pub mod statuses;
+pub mod validators;
 
 use serde_json::Value;
 
-use crate::binary::Program;
+use crate::support::binary::Program;
 
 /// `feeds --json`.
 fn feeds(program: &Program) -> Vec<Value> {

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use crate::binary::{Program, ask_to_end, ended};
+use crate::support::binary::Program;
+use crate::support::binary::ask_to_end;
+use crate::support::binary::ended;
 
 /// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
 fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {

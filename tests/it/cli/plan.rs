@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::binary::Program;
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 const MONDAY: &str = "2026-03-02T10:00:00Z";
 

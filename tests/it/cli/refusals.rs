@@ -1,8 +1,11 @@
 //! Wrong input: one sentence that says what to do, the right status, no panic (UX 4).
 
-use crate::binary::Program;
-use crate::documents::{garbage, page, rss};
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::documents::garbage;
+use crate::support::documents::page;
+use crate::support::documents::rss;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 fn site() -> Site {
     Site::start(|request| match request.path() {

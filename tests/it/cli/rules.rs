@@ -4,8 +4,9 @@ use backissue::filters::{EntryRule, Reach};
 use backissue::io::store::Store;
 
 use super::{each, entries};
-use crate::binary::Program;
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
     <link>https://site.example/</link><description/>\

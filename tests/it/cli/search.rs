@@ -1,8 +1,9 @@
 //! `backissue search`, through the real binary.
 
 use super::each;
-use crate::binary::Program;
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
     <link>https://site.example/</link><description/>\

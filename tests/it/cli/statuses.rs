@@ -4,9 +4,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::feeds;
-use crate::binary::Program;
-use crate::documents::rss;
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::documents::rss;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 /// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
 fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Value, Program, Site) {

@@ -1,12 +1,14 @@
 //! Validators from poll to poll: kept, replaced and cleared by SPEC D.4.
 
-use backissue::io::publisher::PublisherAnswer;
+use backissue::io::publisher::server::PublisherAnswer;
 use serde_json::Value;
 
 use super::feeds;
-use crate::binary::Program;
-use crate::documents::{page, rss};
-use crate::site::{Site, answer};
+use crate::support::binary::Program;
+use crate::support::documents::page;
+use crate::support::documents::rss;
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 /// Answers in order, the last one for ever.
 fn scripted(answers: Vec<PublisherAnswer>) -> Site {

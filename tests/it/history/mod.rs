@@ -7,14 +7,17 @@
     reason = "the numbers of a test are small"
 )]
 
-mod hostile;
-mod overruns;
-mod properties;
-mod publisher;
-mod scenarios;
-mod simulation;
-mod spec_examples;
-mod wishes;
+pub mod elsewhere;
+pub mod hostile;
+pub mod journeys;
+pub mod overruns;
+pub mod program;
+pub mod properties;
+pub mod publisher;
+pub mod scenarios;
+pub mod simulation;
+pub mod spec_examples;
+pub mod wishes;
 
 use std::collections::BTreeMap;
 

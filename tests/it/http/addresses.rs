@@ -5,16 +5,22 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use backissue::app::fetching::{Failure, FetchId, Fetched, Reach, Request};
-use backissue::app::settings::NetworkSettings;
-use backissue::io::address_class::AddressClass;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::FetchId;
+use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::Request;
+use backissue::engine::settings::NetworkSettings;
+use backissue::io::http::address_class::AddressClass;
 use backissue::io::http::{Http, LookingUp, Names, Surroundings};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
 
 use super::{SMALL, fetch, fetch_in, here, request, roomy, settings};
-use crate::broken_server::{BrokenServer, Then};
-use crate::documents::rss;
-use crate::site::answer;
+use crate::support::broken_server::BrokenServer;
+use crate::support::broken_server::Then;
+use crate::support::documents::rss;
+use crate::support::site::answer;
 
 /// A place that counts as public here, and one that counts as private.
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -2,18 +2,25 @@
 
 use std::io::Write as _;
 
-use backissue::app::fetching::{Answer, AnswerBody, Failure, Fetched};
+use backissue::engine::poll::fetch::Answer;
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Fetched;
 use backissue::feed::Kind;
-use backissue::io::body::BodyLimits;
 use backissue::io::http::Limits;
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http::body::BodyLimits;
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
 use super::{SMALL, document, fetch, request, roomy};
-use crate::broken_server::{BrokenServer, Then};
-use crate::documents::{garbage, page, rss};
-use crate::site::answer;
+use crate::support::broken_server::BrokenServer;
+use crate::support::broken_server::Then;
+use crate::support::documents::garbage;
+use crate::support::documents::page;
+use crate::support::documents::rss;
+use crate::support::site::answer;
 
 async fn fetched(limits: Limits, answer: PublisherAnswer) -> Fetched {
     let publisher = Publisher::start(move |_| answer.clone()).await.unwrap();

@@ -1,12 +1,17 @@
 //! Credentials: to the origin they belong to, to no other, and shown to nobody (SPEC D.1, D.3, D.6).
 
-use backissue::app::fetching::{Failure, Request};
-use backissue::app::settings::{Credentials, Login, NetworkSettings, Secret};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Request;
+use backissue::engine::settings::Credentials;
+use backissue::engine::settings::Login;
+use backissue::engine::settings::NetworkSettings;
+use backissue::engine::settings::Secret;
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
 
 use super::{fetch, fetch_in, in_public, request, roomy, settings};
-use crate::documents::rss;
-use crate::site::answer;
+use crate::support::documents::rss;
+use crate::support::site::answer;
 
 /// `reader:open sesame` and `o@c:a/b`, as RFC 7617 wants them.
 const READER: &str = "Basic cmVhZGVyOm9wZW4gc2VzYW1l";

@@ -1,24 +1,29 @@
 //! The HTTP client against real sockets.
 
 mod addresses;
-mod asking;
 mod bodies;
 mod credentials;
 mod failing;
 mod proxies;
 mod redirect_documents;
 mod redirects;
+mod requests;
 mod secure;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use backissue::app::fetching::{Answer, AnswerBody, FetchId, Fetched, Request};
-use backissue::app::settings::{NetworkSettings, Settings};
-use backissue::app::subscription::Validators;
+use backissue::engine::feeds::subscription::Validators;
+use backissue::engine::poll::fetch::Answer;
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::FetchId;
+use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::Request;
+use backissue::engine::settings::NetworkSettings;
+use backissue::engine::settings::Settings;
 use backissue::feed::FeedDocument;
-use backissue::io::address_class::AddressClass;
-use backissue::io::body::BodyLimits;
+use backissue::io::http::address_class::AddressClass;
+use backissue::io::http::body::BodyLimits;
 use backissue::io::http::{Http, Limits, Surroundings};
 use hyper_util::client::proxy::matcher::Matcher;
 

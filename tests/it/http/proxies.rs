@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use backissue::app::fetching::{Failure, FetchId, Reach, Request};
-use backissue::app::settings::NetworkSettings;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::FetchId;
+use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::Request;
+use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::{LookingUp, Names, Surroundings};
-use backissue::io::publisher::Publisher;
+use backissue::io::publisher::server::Publisher;
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::{fetch_in, here, request, roomy, settings};
-use crate::broken_server::{BrokenServer, Then};
-use crate::documents::rss;
-use crate::site::answer;
+use crate::support::broken_server::BrokenServer;
+use crate::support::broken_server::Then;
+use crate::support::documents::rss;
+use crate::support::site::answer;
 
 async fn proxy() -> BrokenServer {
     let body = rss("T", "e", 1);

@@ -1,12 +1,15 @@
 //! Documents that say nothing but where a feed is now (SPEC D.5, S1.12, S1.14).
 
-use backissue::app::fetching::{AnswerBody, Failure, Fetched};
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Fetched;
 use backissue::feed::{Kind, NewLocation};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
 
 use super::{conditional, document, fetch, request, roomy};
-use crate::documents::rss;
-use crate::site::answer;
+use crate::support::documents::rss;
+use crate::support::site::answer;
 
 fn moved(to: &str) -> PublisherAnswer {
     let text = format!("<redirect><newLocation>{to}</newLocation></redirect>");

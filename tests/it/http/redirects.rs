@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use backissue::app::fetching::{AnswerBody, Failure, Fetched, Request};
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::Request;
 use backissue::io::http::Limits;
-use backissue::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::PublisherRequest;
 
 use super::{conditional, document, fetch, fetch_in, in_public, request, roomy, settings};
-use crate::broken_server::{BrokenServer, Then};
-use crate::documents::rss;
-use crate::site::answer;
+use crate::support::broken_server::BrokenServer;
+use crate::support::broken_server::Then;
+use crate::support::documents::rss;
+use crate::support::site::answer;
 
 fn to(status: u16, location: &str) -> PublisherAnswer {
     answer(status, &[("location", location)], "<html>moved</html>")

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use backissue::app::fetching::{Failure, Request};
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Request;
 use backissue::io::http::Surroundings;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -13,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use super::{document, fetch_in, here, in_public, request, roomy, settings};
-use crate::documents::rss;
+use crate::support::documents::rss;
 
 const AUTHORITY: &[u8] = include_bytes!("../fixtures/tls/authority.pem");
 const GOOD: &[u8] = include_bytes!("../fixtures/tls/good.pem");
@@ -109,8 +110,10 @@ async fn what_is_wrong_with_a_certificate_is_told_apart() {
 /// SPEC D.3: https to http is not followed, unless the reader allows it for the feed.
 #[tokio::test]
 async fn a_redirect_from_https_to_http_needs_the_readers_word() {
-    let plain =
-        crate::broken_server::BrokenServer::start(feed(), crate::broken_server::Then::Close);
+    let plain = crate::support::broken_server::BrokenServer::start(
+        feed(),
+        crate::support::broken_server::Then::Close,
+    );
     let plain = plain.await;
     let to = plain.at("/f");
     let moved = format!("HTTP/1.1 301 X\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
@@ -133,12 +136,13 @@ async fn a_redirect_from_https_to_http_needs_the_readers_word() {
 /// G.28: http to https and back.
 #[tokio::test]
 async fn a_loop_between_http_and_https_ends() {
-    let bound = backissue::io::publisher::Publisher::bind().await.unwrap();
+    let bound = backissue::io::publisher::server::Publisher::bind().await.unwrap();
     let plain = format!("{}/f", bound.base_url());
     let back = format!("HTTP/1.1 301 X\r\nLocation: {plain}\r\nContent-Length: 0\r\n\r\n");
     let server = SecureServer::start(GOOD, back).await;
     let there = server.at("/f");
-    let publisher = bound.serve(move |_| crate::site::answer(301, &[("location", &there)], ""));
+    let publisher =
+        bound.serve(move |_| crate::support::site::answer(301, &[("location", &there)], ""));
     let around = trusting(in_public());
     for (allow_insecure, expected) in [
         (false, Failure::Insecure { to: plain.clone() }),

@@ -5,14 +5,15 @@
 
 use std::path::Path;
 
-use backissue::app::full_text::FullText;
-use backissue::app::listing::{RowsWanted, Show};
-use backissue::app::placing::TextPlace;
-use backissue::app::saving::SavedSearch;
+use backissue::engine::entries::full_text::FullText;
 use backissue::history::Flag;
 use backissue::io::store::{Store, StoreError};
+use backissue::ui::panes::entry_list::RowsWanted;
+use backissue::ui::panes::entry_list::Show;
+use backissue::ui::panes::saved_searches::SavedSearch;
+use backissue::ui::reader::reading_position::TextPlace;
 
-use backissue::app::subscription::FeedState;
+use backissue::engine::feeds::subscription::FeedState;
 
 use super::{commit, entry, key, listed, open, patient};
 
@@ -115,8 +116,8 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
     let wanted = RowsWanted::at(1, 0, 24);
     let loaded = store.rows_wanted(&wanted).unwrap();
     assert_eq!((loaded.rows.len(), loaded.total), (0, 0), "no order was asked for");
-    let query = backissue::app::listing::ListQuery {
-        scope: backissue::app::listing::Scope::Everything,
+    let query = backissue::ui::panes::entry_list::ListQuery {
+        scope: backissue::ui::panes::entry_list::Scope::Everything,
         show: Show::All,
         since: None,
         keep: Default::default(),

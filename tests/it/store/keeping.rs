@@ -1,12 +1,19 @@
 //! What is committed is kept: entries, texts, states, the poll log, and nothing of what was removed.
 
-use backissue::app::full_text::FullText;
-use backissue::app::listing::{ListQuery, RowsWanted, Scope, Seek, Show, WINDOW_ROWS};
-use backissue::app::placing::TextPlace;
-use backissue::app::poll_log::POLL_LOG_LINES;
-use backissue::app::subscription::{FeedState, SubscriptionRecord, Validators};
+use backissue::engine::entries::full_text::FullText;
+use backissue::engine::feeds::subscription::FeedState;
+use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::feeds::subscription::Validators;
+use backissue::engine::poll::poll_log::POLL_LOG_LINES;
 use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{Store, StoreError};
+use backissue::ui::panes::entry_list::ListQuery;
+use backissue::ui::panes::entry_list::RowsWanted;
+use backissue::ui::panes::entry_list::Scope;
+use backissue::ui::panes::entry_list::Seek;
+use backissue::ui::panes::entry_list::Show;
+use backissue::ui::panes::entry_list::WINDOW_ROWS;
+use backissue::ui::reader::reading_position::TextPlace;
 
 use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
 
@@ -142,7 +149,11 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
     };
     let wanted = RowsWanted {
         rebuild: Some(query),
-        seek: Some(Seek { from: 10, down: true, what: backissue::app::listing::Sought::Unread }),
+        seek: Some(Seek {
+            from: 10,
+            down: true,
+            what: backissue::ui::panes::entry_list::Sought::Unread,
+        }),
         ..RowsWanted::at(7, 0, WINDOW_ROWS)
     };
     let loaded = store.rows_wanted(&wanted).unwrap();

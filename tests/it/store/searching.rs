@@ -1,11 +1,14 @@
 //! The search index beside the store: in step, behind, damaged, gone.
 
-use backissue::app::listing::{ListQuery, RowOrder, Scope, Show};
 use backissue::feed::Entry;
 use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue::search::{Marks, Matching, parse};
+use backissue::ui::panes::entry_list::ListQuery;
+use backissue::ui::panes::entry_list::RowOrder;
+use backissue::ui::panes::entry_list::Scope;
+use backissue::ui::panes::entry_list::Show;
 use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
@@ -122,8 +125,10 @@ fn what_came_changed_or_went_since_is_caught_up() {
     assert_eq!(found(&mut store, "frost"), [5, 1]);
     assert_eq!(found(&mut store, "thaw"), [0]);
     // A complete document withdraws all others.
-    let complete =
-        backissue::app::subscription::Commit { complete: true, ..polled(FEED, 3, orchard()) };
+    let complete = backissue::engine::feeds::subscription::Commit {
+        complete: true,
+        ..polled(FEED, 3, orchard())
+    };
     store.commit(&complete).unwrap();
     assert_eq!(found(&mut store, "title:new"), [0; 0], "judged at once");
     let state = catch_up(&mut store).state();

@@ -1,7 +1,7 @@
 //! What a poll that changed nothing writes: its times and a line of the log, not the whole state again.
 
 use super::*;
-use backissue::app::subscription::Validators;
+use backissue::engine::feeds::subscription::Validators;
 use backissue::schedule::{CacheState, Lifetime};
 
 /// The state of a feed that was polled so often, last at a second.

@@ -1,0 +1,103 @@
+//! `backissue backup` and `restore`: everything in one compressed file, and back.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::cli::Done;
+use crate::cli::args::BackupArgs;
+use crate::cli::args::Options;
+use crate::cli::args::RestoreArgs;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::io::search::SearchIndex;
+use crate::io::store::{Store, StoreError};
+use crate::io::{clock, console};
+
+/// Bytes of a configuration that is taken along at most.
+const CONFIGURATION_MAX: u64 = 1024 * 1024;
+
+/// Runs `backup`. The file is written whole or not at all.
+pub(in crate::cli) fn back_up(options: &Options, args: &BackupArgs) -> Result<Done, Failure> {
+    let path = &args.file;
+    let cannot = |error: std::io::Error| {
+        Failure::new(format!("{} cannot be written: {error}", path.display()))
+    };
+    let store = session::store(options)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(cannot)?;
+    let backup = store.back_up(&mut file, configuration(options).as_deref()).map_err(|error| {
+        if let StoreError::Backup(why) = error {
+            return Failure::new(format!("{}: {why}", path.display()));
+        }
+        error.into()
+    })?;
+    file.as_file().sync_all().map_err(cannot)?;
+    let bytes = file.as_file().metadata().map_err(cannot)?.len();
+    file.persist(path).map_err(|error| cannot(error.error))?;
+    let feeds = store.subscriptions()?.len();
+    console::tell(&format!(
+        "{feeds} subscriptions ({} records) written to {}: {} kB",
+        backup.records,
+        path.display(),
+        bytes / 1000
+    ));
+    Ok(Done::All)
+}
+
+/// The text of the configuration file, where there is one.
+fn configuration(options: &Options) -> Option<String> {
+    let path = session::config_file(options)?;
+    let found = std::fs::metadata(&path).ok().filter(|found| found.len() <= CONFIGURATION_MAX)?;
+    found.is_file().then(|| std::fs::read_to_string(path).ok()).flatten()
+}
+
+/// Runs `restore`. What is in the data folder is kept under another name.
+pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<Done, Failure> {
+    let path = &args.file;
+    let file = File::open(path)
+        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
+    let data = session::data_dir(options)?;
+    let aside = format!("store-before-{}", clock::precise_now().format("%Y%m%d-%H%M%S%.3f"));
+    let backup = Store::restore_backup(&data, file, &aside).map_err(|error| {
+        if let StoreError::Backup(why) = error {
+            return Failure::new(format!("{} cannot be restored: {why}", path.display()));
+        }
+        error.into()
+    })?;
+    // What was indexed before says nothing about these entries; the reader makes it again.
+    SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
+    let feeds = session::store(options)?.subscriptions()?.len();
+    console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
+    if data.join(&aside).exists() {
+        console::tell(&format!(
+            "  what was there before is kept in {}; delete it when you are content",
+            data.join(&aside).display()
+        ));
+    }
+    if let Some(text) = backup.configuration {
+        put_configuration(options, &text)?;
+    }
+    Ok(Done::All)
+}
+
+/// A configuration that is there already is the reader's newer wish, and stays.
+fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
+    let Some(path) = session::config_file(options) else { return Ok(()) };
+    if path.exists() {
+        if std::fs::read_to_string(&path).is_ok_and(|there| there != text) {
+            console::tell(&format!(
+                "  {} differs from the backup's and was left alone",
+                path.display()
+            ));
+        }
+        return Ok(());
+    }
+    let cannot = |error: std::io::Error| {
+        Failure::new(format!("{} cannot be written: {error}", path.display()))
+    };
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
+    std::fs::write(&path, text).map_err(cannot)?;
+    console::tell(&format!("  the configuration was put to {}", path.display()));
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! `backissue config`: where the configuration is, whether it is good, and what it could say.
+
+use crate::cli::Done;
+use crate::cli::args::ConfigArgs;
+use crate::cli::args::Options;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::io::config::default_text::DEFAULT_CONFIG;
+use crate::io::console;
+
+/// Runs the command: status 1 if something in the file cannot be followed.
+pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, Failure> {
+    if args.print_default {
+        console::put(DEFAULT_CONFIG.trim_end());
+        return Ok(Done::All);
+    }
+    match session::config_file(options) {
+        Some(path) if path.exists() => console::put(&path.display().to_string()),
+        Some(path) => console::put(&format!(
+            "{} (not there; 'backissue config --print-default' prints one to begin with)",
+            path.display()
+        )),
+        None => console::put("no home folder was found; name a file with --config"),
+    }
+    let notes = session::configured(options)?.notes;
+    for note in &notes {
+        console::put(&format!("  {note}"));
+    }
+    Ok(if notes.is_empty() { Done::All } else { Done::WithFailures })
+}

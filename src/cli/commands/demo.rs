@@ -1,0 +1,58 @@
+//! `backissue demo`: the full program on a bundled publisher and a store that is thrown away.
+
+use super::screen;
+use crate::cli::Done;
+use crate::cli::args::Options;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::cli::session::block_on;
+use crate::engine::feeds::subscribe::Wanted;
+use crate::engine::msg::Msg;
+use crate::engine::settings::Settings;
+use crate::io::clock;
+use crate::io::performing::Ending;
+use crate::io::publisher::demo_server::DemoServer;
+use crate::io::runtime::Runtime;
+use crate::io::store::Store;
+use crate::ui::panes::tour::Tour;
+
+/// Runs the demo.
+pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
+    look_around(options).map(|_| Done::All)
+}
+
+/// Runs the demo and says how it was left.
+pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> {
+    let folder = tempfile::Builder::new()
+        .prefix("backissue-demo-")
+        .tempdir()
+        .map_err(|error| Failure::new(format!("no folder for the demo's store: {error}")))?;
+    let store = Store::open(folder.path())?;
+    block_on(async {
+        let server = DemoServer::start(clock::now)
+            .await
+            .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
+        let mut runtime = Runtime::start(store, settings(options))?;
+        session::dress(options, &mut runtime);
+        session::stop_on_signals(&runtime);
+        let wishes = server.site.subscriptions().into_iter().map(|offer| Wanted {
+            address: offer.url,
+            tags: offer.tags,
+            ..Wanted::default()
+        });
+        runtime.tell(Msg::Import(wishes.collect()));
+        runtime.model.screen.tour = Some(Tour::default());
+        screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
+    })
+}
+
+/// The publisher is this process: there is nobody to spare, and news may come every minute.
+fn settings(options: &Options) -> Settings {
+    // The screen looks and works as the reader is used to; what is wrong with a configuration is told elsewhere.
+    let Settings { ui, keys, .. } = session::settings(options).unwrap_or_default();
+    let mut settings = Settings { ui, keys, ..Settings::default() };
+    settings.network.space_loopback = false;
+    settings.poll.min_minutes = 1;
+    settings.poll.start_spread_seconds = 0;
+    settings
+}

@@ -1,0 +1,124 @@
+//! `backissue entries`: entries newest first, and what is missing among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use serde_json::Value;
+
+use crate::cli::Done;
+use crate::cli::args::EntriesArgs;
+use crate::cli::args::Options;
+use crate::cli::json;
+use crate::cli::lookup;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
+use crate::io::{clock, console};
+use crate::ui::panes::entry_list::ListQuery;
+use crate::ui::panes::entry_list::RowKey;
+use crate::ui::panes::entry_list::RowOrder;
+use crate::ui::panes::entry_list::Scope;
+use crate::ui::panes::entry_list::Show;
+use crate::ui::panes::gap_rows;
+
+/// Entries read at once: several stand in one record of the store.
+const SLICE: usize = 256;
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure> {
+    let now = clock::now();
+    let since = args.since.as_deref().map(instant).transpose()?;
+    let (mut store, model) = session::looked_at(options, now)?;
+    let scope = match &args.feed {
+        None => Scope::Everything,
+        Some(typed) => Scope::Feeds(vec![lookup::subscription(&model, typed)?]),
+    };
+    let show = match (args.unread, args.starred, args.hidden) {
+        (true, _, _) => Show::Unread,
+        (_, true, _) => Show::Starred,
+        (_, _, true) => Show::Hidden,
+        (false, false, false) => Show::All,
+    };
+    let query = ListQuery {
+        scope,
+        show,
+        since,
+        keep: BTreeSet::new(),
+        gaps: Vec::new(),
+        order: RowOrder::NewestFirst,
+    };
+    let query = ListQuery { gaps: gap_rows::in_query(&model, &query, now), ..query };
+    let rows = store.ordered(&query)?;
+    let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
+    let mut listed = Vec::new();
+    for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
+        let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
+        let entries = store.entries(&keys).unwrap_or_default().into_iter();
+        let entries: BTreeMap<EntryKey, (KeptEntry, Flags)> =
+            entries.map(|(key, kept, flags)| (key, (kept, flags))).collect();
+        for &row in slice {
+            if console::is_closed() {
+                return Ok(Done::All);
+            }
+            let Some(feed) = model.feeds.get(&row.feed()) else { continue };
+            match row {
+                RowKey::Entry(key) => {
+                    let Some((kept, flags)) = entries.get(&key) else { continue };
+                    if args.json {
+                        let mut entry = json::entry(key, feed.record.shown_title(), kept, *flags);
+                        if let Some(fields) = entry.as_object_mut().filter(|_| args.hidden) {
+                            fields.insert("hidden".into(), Value::Bool(flags.is_hidden()));
+                        }
+                        listed.push(entry);
+                    } else {
+                        console::put(&entry_line(key, feed, kept, *flags));
+                    }
+                }
+                RowKey::Gap(key, gap) => {
+                    let Some(gap) = gap_rows::shown(&model, key, gap, now) else { continue };
+                    if args.json {
+                        listed.push(json::gap(feed, &gap));
+                    } else {
+                        console::put(&gap_line(&model, key, &gap, now));
+                    }
+                }
+            }
+        }
+    }
+    if args.json {
+        console::put(&json::text(&Value::Array(listed)));
+    }
+    Ok(Done::All)
+}
+
+fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags) -> String {
+    let mark = if flags.is_unread() { "●" } else { " " };
+    let star = if flags.is_starred() { "★" } else { " " };
+    let date = kept.listed().format("%Y-%m-%d %H:%M");
+    let (title, own) = (feed.record.shown_title(), kept.shown_title());
+    format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string())
+}
+
+fn gap_line(model: &Model, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
+    let date = gap.listed().format("%Y-%m-%d %H:%M");
+    let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+    let next = gap_rows::lines(gap, now, model.zone).next;
+    format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
+}
+
+/// A date or an instant as typed, in UTC.
+fn instant(typed: &str) -> Result<DateTime<Utc>, Failure> {
+    let full = DateTime::parse_from_rfc3339(typed).map(|instant| instant.to_utc()).ok();
+    let day = || {
+        NaiveDate::parse_from_str(typed, "%Y-%m-%d")
+            .ok()
+            .map(|day| day.and_time(NaiveTime::MIN).and_utc())
+    };
+    full.or_else(day).ok_or_else(|| {
+        Failure::new(format!(
+            "'{typed}' is not a date; write it like 2026-03-01 or 2026-03-01T12:00:00Z"
+        ))
+    })
+}

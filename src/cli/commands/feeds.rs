@@ -1,0 +1,49 @@
+//! `backissue feeds`: the subscriptions with their sums, their state and their next poll.
+
+use serde_json::Value;
+
+use crate::cli::Done;
+use crate::cli::args::JsonArgs;
+use crate::cli::args::Options;
+use crate::cli::json;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::engine::feeds::subscription::Subscription;
+use crate::io::{clock, console};
+use crate::view;
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
+    let now = clock::now();
+    let (store, model) = session::looked_at(options, now)?;
+    if args.json {
+        let mut feeds = Vec::new();
+        for feed in model.feeds.values() {
+            feeds.push(json::feed(&model, feed, &store.poll_log(feed.key)?, now));
+        }
+        console::put(&json::text(&Value::Array(feeds)));
+        return Ok(Done::All);
+    }
+    if model.feeds.is_empty() {
+        console::tell("no subscriptions yet; 'backissue add URL' makes one");
+    }
+    for feed in model.feeds.values() {
+        console::put(&line(feed, now));
+    }
+    Ok(Done::All)
+}
+
+fn line(feed: &Subscription, now: chrono::DateTime<chrono::Utc>) -> String {
+    let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::relative(at, now));
+    let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
+    format!(
+        "{:>5}  {:>5} unread of {:<6} {:<8} next {:<8} {}  {}{trouble}",
+        feed.key.to_string(),
+        feed.counters.unread,
+        feed.counters.total,
+        json::state_word(feed),
+        next,
+        feed.record.shown_title(),
+        feed.record.url,
+    )
+}

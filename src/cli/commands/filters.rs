@@ -1,0 +1,80 @@
+//! `backissue rules`: the reader's rules about entries, and what they hit.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use crate::cli::Done;
+use crate::cli::args::JsonArgs;
+use crate::cli::args::Options;
+use crate::cli::json as pieces;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::engine::entries::entry_filters;
+use crate::engine::entries::entry_filters::RuleCount;
+use crate::engine::model::Model;
+use crate::filters::{Action, EntryRule, Reach, until_text};
+use crate::io::{clock, console};
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
+    let now = clock::now();
+    let (mut store, model) = session::looked_at(options, now)?;
+    let counts = store.count_ruled()?;
+    let rules = model.rules.list.iter();
+    let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
+    if args.json {
+        let values = counted.map(|(rule, count)| in_json(&model, rule, count, now));
+        console::put(&pieces::text(&Value::Array(values.collect())));
+        return Ok(Done::All);
+    }
+    if model.rules.list.is_empty() {
+        console::tell("no rules yet; m on an entry makes one");
+    }
+    for (rule, count) in counted {
+        let until = rule.until.map(|until| until_text(until, model.zone));
+        let until = until.map(|last| {
+            if rule.is_over(now) {
+                format!(", over since {last}")
+            } else {
+                format!(", until {last}")
+            }
+        });
+        let (does, about) = (rule.action.words(), entry_filters::about(&model, rule));
+        let until = until.unwrap_or_default();
+        console::put(&format!(
+            "{:>5} hit {:>5} hidden  {does}: {about}{until}",
+            count.hits, count.hidden
+        ));
+    }
+    Ok(Done::All)
+}
+
+fn in_json(model: &Model, rule: &EntryRule, count: RuleCount, now: DateTime<Utc>) -> Value {
+    let given = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
+    let (feed, tag) = match &rule.reach {
+        Reach::Everywhere => (None, None),
+        Reach::Feed(feed) => (Some(*feed), None),
+        Reach::Tag(tag) => (None, Some(tag)),
+    };
+    let action = match rule.action {
+        Action::Hide => "hide",
+        Action::Read => "mark_read",
+        Action::Star => "star",
+        Action::Label(_) => "label",
+    };
+    json!({
+        "number": rule.id,
+        "action": action,
+        "label": rule.action.label(),
+        "feed": feed,
+        "tag": tag,
+        "title": given(&rule.title),
+        "author": given(&rule.author),
+        "text": given(&rule.text),
+        "until": pieces::time(rule.until),
+        "over": rule.is_over(now),
+        "about": entry_filters::about(model, rule),
+        "hits": count.hits,
+        "hidden": count.hidden,
+    })
+}

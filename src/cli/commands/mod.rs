@@ -1,0 +1,21 @@
+//! The subcommands, one file each.
+
+pub(super) mod add;
+pub(super) mod backup;
+pub(super) mod config;
+pub(super) mod demo;
+pub(super) mod doctor;
+pub(super) mod entries;
+pub(super) mod export;
+pub(super) mod feeds;
+pub(super) mod filters;
+pub(super) mod generated;
+pub(super) mod history;
+pub(super) mod import;
+pub(super) mod plan;
+pub(super) mod poll;
+pub(super) mod screen;
+pub(super) mod search;
+pub(super) mod set;
+pub(super) mod show;
+pub(super) mod watch;

@@ -1,0 +1,192 @@
+//! `backissue plan`: when a feed is polled next and why then; of a subscription, or of a document with stated facts.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::Done;
+use crate::cli::args::Options;
+use crate::cli::args::PlanArgs;
+use crate::cli::json;
+use crate::cli::lookup;
+use crate::cli::publisher::parse;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::engine::learn;
+use crate::engine::model::Model;
+use crate::engine::poll::plans;
+use crate::feed::{self, Origin};
+use crate::history::FeedKey;
+use crate::io::store::Store;
+use crate::io::{clock, console};
+use crate::schedule::learning::{LearnedPlan, learned_json};
+use crate::schedule::{self, Plan, Step, Value, duration_words};
+use crate::view;
+
+/// Polls that `learned` names.
+const POLLS_TOLD: usize = 5;
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &PlanArgs) -> Result<Done, Failure> {
+    match (&args.feed, &args.document, &args.facts) {
+        (Some(feed), None, None) => of_subscription(options, args, feed),
+        (None, Some(document), Some(facts)) => of_document(args, document, facts),
+        (Some(_) | None, ..) => {
+            let sentence =
+                "say which feed, or name a document and its facts with --document and --facts";
+            Err(Failure::new(sentence))
+        }
+    }
+}
+
+fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Done, Failure> {
+    let now = clock::now();
+    let (store, mut model) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&model, typed)?;
+    let learned = learned(&store, &mut model, feed, now)?;
+    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
+    let coming = plans::following(subscription, model.salt, args.next.unwrap_or(0), now);
+    if args.json {
+        let mut answer = Map::new();
+        let record = &subscription.record;
+        answer.insert("number".into(), json!(feed));
+        answer.insert("url".into(), json!(record.url));
+        answer.insert("title".into(), json!(record.shown_title()));
+        let plan = plans::explained(&model, feed, now);
+        if let Some(Json::Object(fields)) = plan.as_ref().map(schedule::plan_json) {
+            answer.extend(fields);
+        }
+        if let Some(plan) = &learned {
+            answer.insert("learned".into(), learned_fields(&model, feed, plan, now));
+        }
+        if args.next.is_some() {
+            answer.insert("next_polls".into(), coming.iter().map(short).collect());
+        }
+        console::put(&json::text(&Json::Object(answer)));
+        return Ok(Done::All);
+    }
+    console::put(&told(&model, feed, now));
+    if let Some(plan) = &learned {
+        let why = learn::why_not_followed(&model, feed, plan);
+        let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
+        console::put(&format!("{}{why}", plan.rhythm.sentence()));
+    }
+    if !coming.is_empty() {
+        console::put("if nothing changes:");
+    }
+    for plan in &coming {
+        let when = plan.next_poll.map_or_else(
+            || "never".to_owned(),
+            |at| format!("{}, {}", view::minute(at, model.zone), plans::wait_words(at, now)),
+        );
+        console::put(&format!("  {when} ({})", plans::settled_words(plan.settled_by)));
+    }
+    Ok(Done::All)
+}
+
+/// Learns the rhythm of a feed and gives the plan to the model, where it counts.
+pub(in crate::cli) fn learned(
+    store: &Store,
+    model: &mut Model,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+) -> Result<Option<Arc<LearnedPlan>>, Failure> {
+    let Some(subscription) = model.feeds.get(&feed) else { return Ok(None) };
+    let terms = learn::terms(model, subscription);
+    let publications = store.publications(feed)?;
+    let plan = schedule::learning::learn(&publications, &terms, now).map(Arc::new);
+    if let Some(plan) = &plan {
+        learn::remember(model, now, feed, plan);
+    }
+    Ok(plan)
+}
+
+/// What was learned, whether it is followed, and the next polls.
+fn learned_fields(model: &Model, feed: FeedKey, plan: &LearnedPlan, now: DateTime<Utc>) -> Json {
+    let Some(subscription) = model.feeds.get(&feed) else { return Json::Null };
+    let mut answer = learned_json(plan, subscription.state.facts.settings.pace);
+    if let Json::Object(fields) = &mut answer {
+        let why = learn::why_not_followed(model, feed, plan);
+        fields.insert("followed".into(), json!(why.is_none()));
+        fields.insert("not_followed_because".into(), json!(why));
+        let coming = plans::following(subscription, model.salt, POLLS_TOLD, now);
+        let times = coming.iter().map(|plan| json::time(plan.next_poll));
+        fields.insert("next_polls".into(), times.collect());
+    }
+    answer
+}
+
+/// A plan that follows, without its explanation.
+fn short(plan: &Plan) -> Json {
+    let told = ["next_poll", "kind", "binding_minutes", "settled_by"];
+    let whole = schedule::plan_json(plan);
+    let fields = whole.as_object().into_iter().flatten();
+    let told = fields.filter(|(name, _)| told.contains(&name.as_str()));
+    told.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The plan of a feed with its title.
+pub(in crate::cli) fn told(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> String {
+    let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+    let plan = plans::explained(model, feed, now);
+    let sentences = plan.map(|plan| sentences(&plan, now, model.zone)).unwrap_or_default();
+    [title.to_owned()].into_iter().chain(sentences).collect::<Vec<_>>().join("\n")
+}
+
+/// A plan in sentences: when, by what, and every step.
+fn sentences(plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
+    let why = plans::settled_words(plan.settled_by);
+    let next = match plan.next_poll {
+        None => format!("never polled by itself ({why})"),
+        Some(at) if at <= now => format!("next poll now ({why})"),
+        Some(at) => {
+            let wait = plans::wait_words(at, now);
+            format!("next poll {}, {wait} ({why})", view::minute(at, zone))
+        }
+    };
+    let mut lines = vec![next];
+    lines.extend(plan.steps.iter().map(|step| step_line(step, zone)));
+    let flaws = plan.flaws.iter();
+    lines
+        .extend(flaws.map(|flaw| format!("  ! {} '{}': {}", flaw.element, flaw.text, flaw.reason)));
+    lines
+}
+
+/// Stage, before, after, reason.
+fn step_line(step: &Step, zone: Tz) -> String {
+    let words = |value: Value| match value {
+        Value::Seconds(seconds) => duration_words(seconds),
+        Value::At(at) => at.with_timezone(&zone).format("%a %-d %b %H:%M:%S").to_string(),
+    };
+    let values = match (step.before, step.after) {
+        (Some(before), Some(after)) if before != after => {
+            format!("{} → {}: ", words(before), words(after))
+        }
+        (_, Some(after)) => format!("{}: ", words(after)),
+        (_, None) => String::new(),
+    };
+    let stage = plans::stage_words(step.stage);
+    format!("  {stage:<15} {values}{}", step.reason)
+}
+
+/// The pure computation: no store, no network; the clock counts only if the facts state no time at all.
+fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Failure> {
+    let (bytes, facts) = (parse::read(document)?, parse::read(facts)?);
+    let read = parse::apart(move || feed::parse(&bytes, &Origin::default()))?;
+    let facts = String::from_utf8(facts)
+        .map_err(|_| Failure::new("the facts cannot be read: they are not UTF-8"))?;
+    let clock = clock::now();
+    if args.json {
+        let answer = schedule::plan_document(read.hints, &facts, &read.flaws, clock);
+        console::put(&json::text(&answer.map_err(Failure::new)?));
+    } else {
+        let stated = schedule::read_facts(read.hints, &facts, clock).map_err(Failure::new)?;
+        let mut plan = schedule::decide(&stated.facts, stated.now, stated.u);
+        plan.flaws.splice(0..0, read.flaws);
+        console::put(&sentences(&plan, stated.now, Tz::UTC).join("\n"));
+    }
+    let is_feed = read.kind != feed::Kind::None;
+    Ok(if is_feed { Done::All } else { Done::WithFailures })
+}

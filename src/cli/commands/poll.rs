@@ -1,0 +1,165 @@
+//! `backissue poll`: polls feeds now and says what came of each.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::cli::Done;
+use crate::cli::args::Options;
+use crate::cli::args::PollArgs;
+use crate::cli::json;
+use crate::cli::lookup;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::cli::session::at_rest;
+use crate::cli::session::block_on;
+use crate::cli::upkeep;
+use crate::engine::model::Model;
+use crate::engine::msg::Msg;
+use crate::engine::poll::manual_poll::PollWish;
+use crate::engine::poll::manual_poll::Wish;
+use crate::engine::poll::poll_results::PollOutcome;
+use crate::engine::poll::poll_results::PollResult;
+use crate::history::FeedKey;
+use crate::io::console;
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
+    let store = session::store(options)?;
+    let (done, settings, store) = block_on(async {
+        let mut runtime = session::quiet_on(options, store)?;
+        let feeds = wanted(&runtime.model, &args.feeds)?;
+        let wish = match (args.force, args.all || feeds.is_some()) {
+            (true, _) => Wish::Forced,
+            (false, true) => Wish::Allowed,
+            (false, false) => Wish::Due,
+        };
+        runtime.model.fills_history = !args.no_history;
+        runtime.tell(Msg::Poll(PollWish { feeds, wish }));
+        let bar = bar(args, runtime.model.run.asked);
+        let mut told = 0_usize;
+        let finished = runtime
+            .until(|model| {
+                let news = model.run.results.iter().skip(told);
+                told = model.run.results.len();
+                if !args.json {
+                    news.filter_map(|result| {
+                        told_of(model, result, options.verbose || !args.feeds.is_empty())
+                    })
+                    .for_each(|line| bar.suspend(|| console::put(&line)));
+                }
+                bar.set_position(u64::from(model.run.done));
+                at_rest(model)
+            })
+            .await;
+        bar.finish_and_clear();
+        let done = report(&runtime.model, args);
+        let settings = runtime.model.settings.clone();
+        let store = runtime.stop()?;
+        if finished {
+            Ok((done, settings, store))
+        } else {
+            Err(Failure::new("interrupted; what had been polled is saved"))
+        }
+    })?;
+    upkeep::at_the_end(store, &settings)?;
+    Ok(done)
+}
+
+fn wanted(model: &Model, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let feeds = typed.iter().map(|typed| lookup::subscription(model, typed));
+    feeds.collect::<Result<_, _>>().map(Some)
+}
+
+fn bar(args: &PollArgs, polls: u32) -> ProgressBar {
+    if args.json || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("polling {pos} of {len} {wide_bar} {eta}");
+    ProgressBar::new(u64::from(polls))
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
+fn told_of(model: &Model, result: &PollResult, verbose: bool) -> Option<String> {
+    let telling = result.new > 0 || result.edited > 0 || result.outcome == PollOutcome::Failed;
+    let title = model.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
+    let what = match (&result.reason, result.outcome) {
+        (Some(reason), _) => reason.clone(),
+        (None, PollOutcome::NotModified) => "not modified".into(),
+        (None, PollOutcome::Read | PollOutcome::Failed | PollOutcome::Skipped) => {
+            format!("{} new, {} edited", result.new, result.edited)
+        }
+    };
+    (telling || verbose).then(|| format!("{:>5}  {title}: {what}", result.feed.to_string()))
+}
+
+/// Says what came of all polls.
+fn report(model: &Model, args: &PollArgs) -> Done {
+    let results = &model.run.results;
+    let count =
+        |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();
+    let failed = count(PollOutcome::Failed);
+    let sum = |of: fn(&PollResult) -> u32| {
+        results.iter().map(|result| u64::from(of(result))).sum::<u64>()
+    };
+    if args.json {
+        let feeds: Vec<Value> = results.iter().map(|result| result_json(model, result)).collect();
+        console::put(&json::text(&json!({
+            "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
+            "read": count(PollOutcome::Read),
+            "not_modified": count(PollOutcome::NotModified),
+            "failed": failed,
+            "skipped": count(PollOutcome::Skipped),
+            "new": sum(|result| result.new),
+            "edited": sum(|result| result.edited),
+            "archives": model.run.archives,
+            "from_archives": model.run.recovered,
+            "feeds": feeds,
+        })));
+    } else {
+        console::put(&format!(
+            "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited",
+            count(PollOutcome::Read),
+            count(PollOutcome::NotModified),
+            count(PollOutcome::Skipped),
+            sum(|result| result.new),
+            sum(|result| result.edited)
+        ));
+        if model.run.archives > 0 {
+            console::put(&format!(
+                "{} archives fetched, {} older entries",
+                model.run.archives, model.run.recovered
+            ));
+        }
+    }
+    if failed > 0 { Done::WithFailures } else { Done::All }
+}
+
+fn result_json(model: &Model, result: &PollResult) -> Value {
+    let feed = model.feeds.get(&result.feed);
+    let outcome = match result.outcome {
+        PollOutcome::Read => "read",
+        PollOutcome::NotModified => "not_modified",
+        PollOutcome::Failed => "failed",
+        PollOutcome::Skipped => "skipped",
+    };
+    json!({
+        "number": result.feed,
+        "url": feed.map(|feed| feed.record.url.as_str()),
+        "title": feed.map(|feed| feed.record.shown_title()),
+        "outcome": outcome,
+        "status": result.status,
+        "conditional": result.conditional,
+        "wire_bytes": result.wire_bytes,
+        "new": result.new,
+        "edited": result.edited,
+        "reason": result.reason,
+        "next_poll": json::time(feed.and_then(|feed| feed.plan.next_poll)),
+        "settled_by": feed.map(|feed| feed.plan.settled_by.word()),
+    })
+}

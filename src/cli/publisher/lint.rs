@@ -1,0 +1,114 @@
+//! `backissue lint`: what readers will make of a document, for its publisher; no store. An address is asked, and so
+//! are the archives behind it.
+
+use super::lint_url;
+use super::parse;
+use crate::cli::Done;
+use crate::cli::args::LintArgs;
+use crate::cli::args::Options;
+use crate::cli::json;
+use crate::cli::session::Failure;
+use crate::feed::{Kind, Origin};
+use crate::io::{clock, console};
+use crate::lint::{Finding, Level, Topic, Verdict, examine, verdict_json};
+
+/// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
+pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
+    let verdict = if is_address(&args.file) {
+        if args.url.is_some() {
+            return Err(Failure::new("--url is for files: an address that is asked has its own"));
+        }
+        lint_url::surveyed(options, &args.file)?
+    } else {
+        read(args)?
+    };
+    if args.json {
+        console::put(&json::text(&verdict_json(&verdict)));
+    } else {
+        console::put(&lines(&verdict));
+    }
+    if verdict.kind == Kind::None {
+        let name = if args.file == "-" { "standard input" } else { &args.file };
+        return Err(Failure::new(format!("this is no feed: {name}")));
+    }
+    let is_clean = verdict.count(Level::Error) == 0 && verdict.count(Level::Warning) == 0;
+    Ok(if is_clean { Done::All } else { Done::WithFailures })
+}
+
+fn read(args: &LintArgs) -> Result<Verdict, Failure> {
+    let bytes = parse::read(&args.file)?;
+    let (url, now) = (args.url.clone(), clock::now());
+    parse::apart(move || examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now))
+}
+
+fn is_address(file: &str) -> bool {
+    let file = file.to_ascii_lowercase();
+    file.starts_with("http://") || file.starts_with("https://")
+}
+
+/// The verdict for a person: findings under their topics, then the counts.
+fn lines(verdict: &Verdict) -> String {
+    let mut lines = vec![verdict.title.clone().unwrap_or_else(|| "(no title)".to_owned())];
+    let mut topic: Option<Topic> = None;
+    for finding in &verdict.findings {
+        if topic.replace(finding.topic) != Some(finding.topic) {
+            lines.push(format!("\n{}", finding.topic.word()));
+        }
+        lines.push(line(finding));
+        // Of a file, and of the document that was asked for, the place need not be told.
+        let place = finding.place.as_deref().filter(|place| Some(*place) != verdict.url.as_deref());
+        lines.extend(place.map(|place| format!("           at {place}")));
+    }
+    let counts = [Level::Error, Level::Warning, Level::Note];
+    let counts = counts.map(|level| {
+        let count = verdict.count(level);
+        format!("{count} {}{}", level.word(), if count == 1 { "" } else { "s" })
+    });
+    lines.push(format!("\n{}", counts.join(", ")));
+    lines.join("\n")
+}
+
+fn line(finding: &Finding) -> String {
+    let text = if finding.text.is_empty() { String::new() } else { format!(" '{}'", finding.text) };
+    format!("  {:7}  {}{text}: {}", finding.level.word(), finding.element, finding.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::publisher::lint::*;
+
+    #[test]
+    fn findings_stand_under_their_topics() {
+        let finding = |level, topic, text: &str| Finding {
+            level,
+            topic,
+            place: None,
+            element: "ttl".into(),
+            text: text.into(),
+            message: "m".into(),
+        };
+        let verdict = Verdict {
+            kind: Kind::Rss,
+            role: crate::feed::Role::Plain,
+            title: Some("T".into()),
+            entries: 0,
+            url: None,
+            chain: None,
+            polls: None,
+            findings: vec![
+                finding(Level::Note, Topic::Hints, ""),
+                finding(Level::Warning, Topic::Hints, "5"),
+                finding(Level::Error, Topic::Dates, ""),
+            ],
+        };
+        let expected = "T\n\nhints\n  note     ttl: m\n  warning  ttl '5': m\n\ndates\n  error    ttl: m\n\n\
+                        1 error, 1 warning, 1 note";
+        assert_eq!(lines(&verdict), expected);
+    }
+
+    #[test]
+    fn an_address_is_told_from_a_file() {
+        assert!(is_address("HTTPS://a.example/feed") && is_address("http://a.example"));
+        assert!(!is_address("feed.xml") && !is_address("-") && !is_address("./https"));
+    }
+}

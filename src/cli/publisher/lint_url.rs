@@ -1,0 +1,169 @@
+//! What `backissue lint URL` asks for: the document, the archives behind it one after the other, and the document once
+//! more with its own validators.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+
+use crate::cli::args::Options;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::cli::session::block_on;
+use crate::engine::backfill::archive_response::judge;
+use crate::engine::feeds::subscription::Validators;
+use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::poll::fetch::Answer;
+use crate::engine::poll::fetch::AnswerBody;
+use crate::engine::poll::fetch::FetchId;
+use crate::engine::poll::fetch::Fetched;
+use crate::engine::poll::fetch::Manner;
+use crate::engine::poll::fetch::Reach;
+use crate::engine::poll::fetch::Request;
+use crate::engine::settings::NetworkSettings;
+use crate::history::ArchiveRequest;
+use crate::history::Failure as NoArchive;
+use crate::io::clock;
+use crate::io::http::{Http, Limits};
+use crate::lint::{Delivered, Headers, Survey, Verdict};
+
+/// Asks for a feed and its archives, and says what readers will make of them.
+pub(in crate::cli) fn surveyed(options: &Options, address: &str) -> Result<Verdict, Failure> {
+    if options.offline {
+        return Err(Failure::new(
+            "an address cannot be asked with --offline: save the document and name the file",
+        ));
+    }
+    let settings = session::settings(options)?;
+    block_on(async {
+        let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
+        tokio::select! {
+            verdict = survey(&http, &settings.network, address) => verdict,
+            _ = tokio::signal::ctrl_c() => Err(Failure::new("interrupted")),
+        }
+    })
+}
+
+async fn survey(
+    http: &Http,
+    settings: &NetworkSettings,
+    address: &str,
+) -> Result<Verdict, Failure> {
+    let request = Request::typed(FetchId(1), address.to_owned());
+    let (first, bytes) = http.fetch_kept(request).await;
+    let answer = readable(&first, address)?;
+    let mut survey = Survey::begin(&delivered(address, &first, answer, &bytes), clock::now());
+    let bar = bar();
+    let mut is_welcome = true;
+    while let Some(asked) = survey.next(clock::now()) {
+        pause(settings, &asked.url).await;
+        bar.inc(1);
+        is_welcome &= archive(http, &mut survey, &asked).await;
+    }
+    let validators = Validators {
+        url: answer.url.clone(),
+        etag: answer.headers.etag.clone(),
+        last_modified: answer.headers.last_modified.clone(),
+    };
+    if is_welcome && validators.speak_for(&answer.url) {
+        pause(settings, &answer.url).await;
+        let again = Request {
+            validators: Some(validators),
+            ..Request::typed(FetchId(2), answer.url.clone())
+        };
+        if let Ok(answer) = http.fetch(again).await.result {
+            survey.repeated(answer.status);
+        }
+    }
+    bar.finish_and_clear();
+    Ok(survey.into_verdict())
+}
+
+/// Asks for an archive. Says whether its server does not want fewer requests.
+async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
+    let request = Request {
+        id: FetchId(1),
+        url: asked.url.clone(),
+        validators: None,
+        manner: Manner::Usual,
+        reach: Reach::Supplied { by: asked.by.clone(), public: asked.by_public },
+        allow_insecure: false,
+    };
+    let (fetched, bytes) = http.fetch_kept(request).await;
+    let result = fetched.result.as_ref().map(Answer::head).map_err(Clone::clone);
+    let head = Fetched { result, hops: fetched.hops.clone(), ..fetched };
+    let judged = judge(fetched);
+    match (&head.result, judged) {
+        (Ok(answer), Ok(_)) => {
+            survey.arrived(&delivered(&asked.url, &head, answer, &bytes), clock::now());
+        }
+        (_, Err(failure)) => {
+            survey.failed(&failure, clock::now());
+            return !matches!(failure, NoArchive::Status { status: 429 | 503, .. });
+        }
+        (Err(_), Ok(_)) => survey.failed(&NoArchive::Offline, clock::now()),
+    }
+    true
+}
+
+/// The answer of the first request, if there is a document in it.
+fn readable<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure> {
+    let cannot = |why: String| Failure::new(format!("{address} could not be read: {why}"));
+    let answer = first.result.as_ref().map_err(|failure| cannot(failure.to_string()))?;
+    match &answer.body {
+        AnswerBody::Document(_) => Ok(answer),
+        AnswerBody::Empty => Err(cannot("the answer is empty".to_owned())),
+        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
+            Err(cannot("it is no feed".to_owned()))
+        }
+        AnswerBody::Unread => Err(cannot(format!("it answered {}", answer.status))),
+        AnswerBody::Page { candidates, .. } => {
+            let feeds: Vec<&str> = candidates.iter().map(|feed| feed.url.as_str()).collect();
+            let names = if feeds.is_empty() {
+                "it names no feed".to_owned()
+            } else {
+                format!("it names {}", feeds.join(" and "))
+            };
+            Err(cannot(format!("it is a web page and no feed; {names}")))
+        }
+    }
+}
+
+fn delivered<'a>(
+    asked: &'a str,
+    fetched: &Fetched,
+    answer: &'a Answer,
+    bytes: &'a [u8],
+) -> Delivered<'a> {
+    let headers = &answer.headers;
+    Delivered {
+        asked,
+        answered: &answer.url,
+        public: answer.public,
+        hops: fetched.hops.iter().map(|hop| (hop.status, hop.to.clone())).collect(),
+        headers: Headers {
+            content_type: headers.content_type.as_deref(),
+            etag: headers.etag.is_some(),
+            last_modified: headers.last_modified.is_some(),
+            cache_control: headers.cache_control.as_deref(),
+            expires: headers.expires.is_some(),
+        },
+        wire_bytes: fetched.wire_bytes,
+        bytes,
+    }
+}
+
+/// The pause that a reader makes between two archives of a site.
+async fn pause(settings: &NetworkSettings, url: &str) {
+    if settings.space_loopback || !is_loopback(url) {
+        tokio::time::sleep(Duration::from_millis(settings.archive_spacing_ms)).await;
+    }
+}
+
+fn bar() -> ProgressBar {
+    if std::io::stderr().is_terminal() {
+        ProgressBar::new_spinner().with_message("archives are asked for")
+    } else {
+        ProgressBar::hidden()
+    }
+}

@@ -1,0 +1,7 @@
+//! Subcommands for publishers and for experiments: parse, lint, simulate.
+
+pub(super) mod lint;
+pub(super) mod lint_url;
+pub(super) mod parse;
+pub(super) mod simulate;
+pub(super) mod simulate_feed;

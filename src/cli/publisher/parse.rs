@@ -1,0 +1,72 @@
+//! `backissue parse`: what is read in a document; no store, no network.
+
+use std::io::Read;
+
+use crate::cli::Done;
+use crate::cli::args::ParseArgs;
+use crate::cli::json;
+use crate::cli::session::Failure;
+use crate::feed::report::report;
+use crate::feed::{self, FeedDocument, Origin};
+use crate::io::console;
+
+/// Bytes of a document at most (SPEC 0, `BODY_MAX`).
+const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Runs the command. A document that is no feed ends with status 1 (UX 5).
+pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
+    let bytes = read(&args.file)?;
+    let (url, content_type) = (args.url.clone(), args.content_type.clone());
+    let document = apart(move || {
+        let origin = Origin { url: url.as_deref(), content_type: content_type.as_deref() };
+        feed::parse(&bytes, &origin)
+    })?;
+    if args.json {
+        console::put(&json::text(&report(&document)));
+    } else {
+        tell(&document);
+    }
+    Ok(if document.kind == feed::Kind::None { Done::WithFailures } else { Done::All })
+}
+
+/// Reads a document on a thread of its own: a panic of a library that is caught there is not told.
+pub(in crate::cli) fn apart<T: Send + 'static>(
+    reading: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let thread = std::thread::Builder::new().name("parse".into()).spawn(reading);
+    let read = thread.ok().and_then(|thread| thread.join().ok());
+    read.ok_or_else(|| Failure::new("the document could not be read"))
+}
+
+/// The bytes of a file, or of standard input for `-`.
+pub(in crate::cli) fn read(file: &str) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = if file == "-" {
+        std::io::stdin().take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(file)
+            .and_then(|file| file.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::new(format!("'{file}' cannot be read: {error}")))?;
+    Ok(bytes)
+}
+
+/// The document in a few lines for a person.
+fn tell(document: &FeedDocument) {
+    let title = document.head.title.as_deref().unwrap_or("(no title)");
+    console::put(&format!(
+        "{} ({}), {} entries: {title}",
+        document.kind.word(),
+        document.role.word(),
+        document.entries.len()
+    ));
+    for entry in &document.entries {
+        let date =
+            entry.published.or(entry.updated).map(|at| at.format("%Y-%m-%d %H:%M").to_string());
+        let title = entry.title.as_deref().unwrap_or("(no title)");
+        console::put(&format!("  {:16}  {title}", date.unwrap_or_default()));
+    }
+    for flaw in &document.flaws {
+        console::put(&format!("  ! {}: {} ({})", flaw.element, flaw.reason, flaw.text));
+    }
+}

@@ -1,0 +1,247 @@
+//! `backissue simulate`: the paper's experiment on publication times, no store, no network.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufWriter, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::simulate_feed;
+use crate::cli::Done;
+use crate::cli::args::Options;
+use crate::cli::args_simulate::SimulateArgs;
+use crate::cli::args_simulate::SimulatePolicy;
+use crate::cli::session::Failure;
+use crate::io::console;
+use crate::simulate::{
+    Budget, Conditions, Driven, Given, Outcome, Policy, Score, Source, WeekRules, experiment,
+    read_budgets, read_rules, read_source, table,
+};
+
+/// Threads that run feeds.
+const WORKERS: usize = 2;
+/// The longest line of a driver, bytes.
+const LINE_MAX: usize = 16 << 20;
+
+/// Runs the command.
+pub(in crate::cli) fn run(options: &Options, args: &SimulateArgs) -> Result<Done, Failure> {
+    if let Some(feed) = &args.feed {
+        return simulate_feed::run(options, args, feed);
+    }
+    if args.stdio {
+        return driven(std::io::stdin().lock());
+    }
+    let experiment = Experiment::read(args)?;
+    let results = experiment.run(args)?;
+    if args.table || args.retrievals.is_none() {
+        for text in experiment.tables(&results) {
+            console::put(&text);
+        }
+    }
+    Ok(Done::All)
+}
+
+/// Everything an experiment is made of.
+struct Experiment {
+    sources: Vec<Source>,
+    policies: Vec<Policy>,
+    conditions: Conditions,
+    rules: BTreeMap<String, WeekRules>,
+    budgets: BTreeMap<String, Budget>,
+    train: bool,
+    write: bool,
+}
+
+impl Experiment {
+    fn read(args: &SimulateArgs) -> Result<Self, Failure> {
+        let path = args.feeds.as_deref().ok_or_else(|| {
+            Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --stdio")
+        })?;
+        if args.min > args.max {
+            return Err(Failure::new("--min must not be above --max"));
+        }
+        let sources = sources(path)?;
+        let policies = policies(&args.policies);
+        if args.retrievals.is_some() && policies.len() > 1 {
+            return Err(Failure::new(
+                "--retrievals writes the polls of one policy: name one with --policy",
+            ));
+        }
+        Ok(Self {
+            sources,
+            policies,
+            conditions: Conditions {
+                min: args.min.into(),
+                max: args.max.into(),
+                train_days: args.train_days.into(),
+                shifts: args.shifts,
+            },
+            rules: optional(args.rules.as_deref(), read_rules)?,
+            budgets: optional(args.budget.as_deref(), read_budgets)?,
+            train: args.table,
+            write: args.retrievals.is_some(),
+        })
+    }
+
+    /// Runs all feeds on several threads; outcomes in the order of the feeds.
+    fn run(&self, args: &SimulateArgs) -> Result<Vec<Outcome>, Failure> {
+        let mut out = args.retrievals.as_deref().map(create).transpose()?;
+        let bar = ProgressBar::new(u64::try_from(self.sources.len()).unwrap_or(0));
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len} feeds, {eta} left")
+        {
+            bar.set_style(style);
+        }
+        let next = AtomicUsize::new(0);
+        let (sender, receiver) = mpsc::sync_channel(2 * WORKERS);
+        let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
+        let mut written = Ok(());
+        std::thread::scope(|scope| {
+            for _ in 0..WORKERS {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    loop {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(source) = self.sources.get(place) else { break };
+                        if sender.send((place, self.outcome(source))).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for (place, mut outcome) in receiver {
+                bar.inc(1);
+                let lines = std::mem::take(&mut outcome.retrievals);
+                if let Some(out) = out.as_mut().filter(|_| written.is_ok()) {
+                    written = out.write_all(lines.as_bytes());
+                }
+                outcomes.insert(place, outcome);
+            }
+        });
+        bar.finish_and_clear();
+        let finished = written.and_then(|()| out.as_mut().map_or(Ok(()), Write::flush));
+        finished.map_err(|error| {
+            Failure::new(format!("the retrievals could not be written: {error}"))
+        })?;
+        Ok(outcomes.into_values().collect())
+    }
+
+    fn outcome(&self, source: &Source) -> Outcome {
+        let given = Given {
+            rules: self.rules.get(&source.name),
+            polls_per_week: self.budgets.get(&source.name).map(|budget| budget.rules_per_week),
+        };
+        experiment(source, &self.policies, &self.conditions, given, (self.train, self.write))
+    }
+
+    /// Test weeks and, if run, training weeks: feeds where rules help, if that is known, each panel, and all.
+    fn tables(&self, outcomes: &[Outcome]) -> Vec<String> {
+        let helped =
+            |source: &Source| self.budgets.get(&source.name).is_some_and(|budget| budget.selected);
+        let mut panels: Vec<&str> =
+            self.sources.iter().map(|source| source.panel.as_str()).collect();
+        panels.sort_unstable();
+        panels.dedup();
+        let mut tables = Vec::new();
+        for (weeks, trained) in [("training weeks", true), ("test weeks", false)] {
+            if trained && !self.train {
+                continue;
+            }
+            for panel in &panels {
+                let inside = |source: &Source| source.panel == *panel;
+                let name = if panel.is_empty() { "all" } else { panel };
+                let selected =
+                    self.scores(outcomes, trained, |source| inside(source) && helped(source));
+                if selected.iter().any(|scores| !scores.is_empty()) {
+                    let title = format!("{weeks}, {name}, where rules help");
+                    tables.push(table(&title, &self.policies, &selected) + "\n");
+                }
+                let scores = self.scores(outcomes, trained, inside);
+                tables.push(table(&format!("{weeks}, {name}"), &self.policies, &scores) + "\n");
+            }
+        }
+        tables
+    }
+
+    /// Scores of each policy over some feeds.
+    fn scores(
+        &self,
+        outcomes: &[Outcome],
+        trained: bool,
+        wanted: impl Fn(&Source) -> bool,
+    ) -> Vec<Vec<Score>> {
+        let mut scores = vec![Vec::new(); self.policies.len()];
+        let wanted = self.sources.iter().zip(outcomes).filter(|(source, _)| wanted(source));
+        for (_, outcome) in wanted {
+            for (scores, (train, test)) in scores.iter_mut().zip(&outcome.scores) {
+                scores.extend(if trained { train } else { test });
+            }
+        }
+        scores
+    }
+}
+
+/// Answers a driver until its lines end.
+fn driven(mut lines: impl BufRead) -> Result<Done, Failure> {
+    let mut driven = Driven::default();
+    let mut number = 0_u64;
+    loop {
+        let mut line = Vec::new();
+        let limit = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
+        let read = std::io::Read::take(&mut lines, limit).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+        if read == 0 || console::is_closed() {
+            return Ok(Done::All);
+        }
+        number += 1;
+        let text = String::from_utf8_lossy(&line);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let answer = driven.answer(text.trim());
+        let answer = answer
+            .map_err(|wrong| Failure::new(format!("line {number} of standard input: {wrong}")))?;
+        console::put(&answer);
+    }
+}
+
+/// The policies named, each once and in the order of the table; none named means all.
+fn policies(named: &[SimulatePolicy]) -> Vec<Policy> {
+    let is_named =
+        |policy: &Policy| named.is_empty() || named.iter().any(|name| name.policy() == *policy);
+    Policy::ALL.into_iter().filter(is_named).collect()
+}
+
+fn sources(path: &std::path::Path) -> Result<Vec<Source>, Failure> {
+    let text = text(path)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let sources = lines.map(|(number, line)| {
+        let wrong =
+            |wrong| Failure::new(format!("{}, line {}: {wrong}", path.display(), number + 1));
+        read_source(line).map_err(wrong)
+    });
+    let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+    if sources.is_empty() {
+        return Err(Failure::new(format!("{} names no feed", path.display())));
+    }
+    Ok(sources)
+}
+
+fn optional<T: Default>(
+    path: Option<&std::path::Path>,
+    read: fn(&str) -> Result<T, String>,
+) -> Result<T, Failure> {
+    let Some(path) = path else { return Ok(T::default()) };
+    read(&text(path)?).map_err(|wrong| Failure::new(format!("{}: {wrong}", path.display())))
+}
+
+fn text(path: &std::path::Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}
+
+fn create(path: &std::path::Path) -> Result<BufWriter<fs::File>, Failure> {
+    let file = fs::File::create(path);
+    file.map(BufWriter::new).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}

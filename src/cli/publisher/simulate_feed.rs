@@ -1,0 +1,135 @@
+//! `backissue simulate --feed`: what the schedule of a subscription would have cost and gained on its own history.
+
+use chrono::DateTime;
+
+use crate::cli::Done;
+use crate::cli::args::Options;
+use crate::cli::args_simulate::SimulateArgs;
+use crate::cli::commands::plan;
+use crate::cli::lookup;
+use crate::cli::session;
+use crate::cli::session::Failure;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::poll::plans::settled_words;
+use crate::io::{clock, console};
+use crate::schedule::learning::Publications;
+use crate::schedule::{self, SettledBy};
+use crate::simulate::{
+    Conditions, Given, Policy, Poller, Score, Source, experiment, scored_by, table,
+};
+
+/// Minutes of a day.
+const DAY: i64 = 1440;
+/// A shorter history says nothing: four weeks, of which the last one is the test.
+const DAYS_MIN: i64 = 28;
+/// The last part of the history is the test: a quarter of it.
+const TEST_PART: i64 = 4;
+
+/// Runs the command.
+pub(in crate::cli) fn run(
+    options: &Options,
+    args: &SimulateArgs,
+    typed: &str,
+) -> Result<Done, Failure> {
+    let now = clock::now();
+    let (store, mut model) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&model, typed)?;
+    plan::learned(&store, &mut model, feed, now)?;
+    let publications = store.publications(feed)?;
+    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
+    let title = subscription.record.shown_title();
+    let source = source(title, &publications, now.timestamp().div_euclid(60))?;
+    let settings = &subscription.state.facts.settings;
+    let days = (source.end - source.start) / DAY;
+    let test_days = days / TEST_PART;
+    let conditions = Conditions {
+        min: i64::from(settings.min_seconds) / 60,
+        max: i64::from(settings.max_seconds) / 60,
+        train_days: days - test_days,
+        shifts: args.shifts,
+    };
+    let own = own_score(subscription, &source, &conditions);
+    let known = source.minutes.len();
+    console::put(&format!(
+        "{title}: {known} publications in {days} days; tried on the last {test_days} days"
+    ));
+    let Some(own) = own else {
+        console::put("nothing was published in the days of the test");
+        return Ok(Done::WithFailures);
+    };
+    console::put(&sentence(subscription, &own, &conditions, &source));
+    let policies = Policy::ALL;
+    let outcome = experiment(&source, &policies, &conditions, Given::default(), (false, false));
+    let scores: Vec<Vec<Score>> =
+        outcome.scores.iter().map(|(_, test)| test.iter().copied().collect()).collect();
+    console::put(&table("test days", &policies, &scores));
+    Ok(Done::All)
+}
+
+/// What is known of the feed; the error says what is missing.
+fn source(title: &str, publications: &Publications, now: i64) -> Result<Source, Failure> {
+    let start = publications.since().unwrap_or(now);
+    let days = (now - start) / DAY;
+    if days < DAYS_MIN {
+        let sentence = format!(
+            "too little is known of '{title}': {} publications in {days} days, and {DAYS_MIN} days are needed to learn \
+             from some and try on the others",
+            publications.len()
+        );
+        return Err(Failure::new(sentence));
+    }
+    // An entry can be seen from the minute after its stamp on.
+    let minutes = publications.minutes().map(|minute| minute + 1).collect();
+    Ok(Source { name: title.to_owned(), start, end: now, minutes, panel: String::new() })
+}
+
+/// The schedule as it is: a learned one is learned again from the days before the test, any other is followed.
+fn own_score(
+    subscription: &Subscription,
+    source: &Source,
+    conditions: &Conditions,
+) -> Option<Score> {
+    let window = conditions.test(source);
+    let mut facts = subscription.state.facts.clone();
+    if schedule::places_polls(&facts) {
+        let poller = Poller::for_test(Policy::Learned, source, conditions, Given::default());
+        return poller.score(source, window, |_, _| ());
+    }
+    facts.failures = 0;
+    facts.failure = None;
+    facts.retry_after = None;
+    facts.host_wait = None;
+    facts.cache = None;
+    scored_by(source, window, |last| {
+        let at = DateTime::from_timestamp(last * 60, 0)?;
+        (facts.last_ok, facts.last_try) = (Some(at), Some(at));
+        let next = schedule::decide_time(&facts, at, 0.0).next_poll?;
+        Some((next.timestamp() + 59).div_euclid(60))
+    })
+}
+
+/// `its schedule (the publisher's ttl): 12.0 polls a day, and a publication waits 41 min; ...`.
+fn sentence(
+    subscription: &Subscription,
+    own: &Score,
+    conditions: &Conditions,
+    source: &Source,
+) -> String {
+    let window = conditions.test(source);
+    #[expect(clippy::cast_precision_loss, reason = "a few years in minutes")]
+    let days = (window.end - window.start) as f64 / DAY as f64;
+    // What holds it up just now is not its schedule.
+    let held_up = [SettledBy::BackOff, SettledBy::RetryAfter, SettledBy::Overdue];
+    let settled = subscription.plan.settled_by;
+    let settled = if held_up.contains(&settled) { "as stated" } else { settled_words(settled) };
+    let gain = own.gain();
+    let than = if gain >= 0.0 { "less" } else { "more" };
+    format!(
+        "its schedule ({settled}): {:.1} polls a day, a publication waits {:.0} min; one fixed interval with as many \
+         polls: {:.0} min, so it waits {:.0} % {than}\n",
+        own.policy.polls / days.max(1e-9),
+        own.policy.delay,
+        own.linear.delay,
+        gain.abs()
+    )
+}

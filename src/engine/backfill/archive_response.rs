@@ -1,0 +1,195 @@
+//! What answers mean for the history of a feed: of the subscription document, and of an archive (SPEC C, D.2).
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::engine::poll::classify_response::status_words;
+use crate::engine::poll::fetch::Answer;
+use crate::engine::poll::fetch::AnswerBody;
+use crate::engine::poll::fetch::Failure as NoAnswer;
+use crate::engine::poll::fetch::Fetched;
+use crate::engine::settings::HistoryMode;
+use crate::feed::FeedDocument;
+use crate::history::address::host;
+use crate::history::overrun::Verdict;
+use crate::history::{DocumentKind, Failure, FeedKey, Gap, Mode, Policy, Polled, Reason, Way};
+use crate::schedule::{Standing, Wait};
+
+/// A subscription document that was read, as [`Subscription::history`] sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Came<'a> {
+    /// The address that was asked.
+    pub asked: &'a str,
+    /// The head of the answer.
+    pub head: &'a Answer,
+    /// When it was asked.
+    pub started: DateTime<Utc>,
+    /// Validators were sent to the address that answered.
+    pub conditional: bool,
+    /// It is the whole document, not a delta.
+    pub whole: bool,
+    /// What it says.
+    pub document: &'a FeedDocument,
+}
+
+impl<'a> Came<'a> {
+    fn polled(self) -> Polled<'a> {
+        Polled {
+            requested: self.asked,
+            answered: &self.head.url,
+            public: self.head.public,
+            fetched_at: self.started,
+            whole: self.whole,
+            document: self.document,
+        }
+    }
+}
+
+/// What the commit of a subscription document is told beside its entries.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Entries that have new ids, by the new id.
+    pub renamed: BTreeMap<String, u64>,
+    /// It is the whole feed (SPEC C.6).
+    pub complete: bool,
+}
+
+/// Lets the history of a feed take note of a subscription document.
+pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
+    let history = &mut subscription.history;
+    let polled = came.polled();
+    history.polled(&polled);
+    // A second request was made already, if one was called for: what this answer shows is final.
+    let renamed = match history.take_window(&polled, false) {
+        Verdict::Renamed(renamed) => renamed,
+        Verdict::Fine | Verdict::Verify | Verdict::Missed(_) => BTreeMap::new(),
+    };
+    // An archive does not change: it is hardly ever asked for.
+    let facts = &mut subscription.state.facts;
+    let is_archive = history.kind == DocumentKind::Archive;
+    if is_archive && facts.standing == Standing::Active {
+        facts.standing = Standing::Archive;
+    } else if !is_archive && facts.standing == Standing::Archive {
+        facts.standing = Standing::Active;
+    }
+    let complete = came.whole && history.kind == DocumentKind::Complete;
+    Taken { renamed, complete }
+}
+
+/// Whether entries seem to be missing only because the answer was made for our validators: then it is asked for
+/// once more without them (SPEC C.8.1).
+pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) -> bool {
+    let Ok(answer) = &fetched.result else { return false };
+    let Some(document) = answer.body.feed() else { return false };
+    if !fetched.conditional || answer.status != 200 || document.is_truncated() {
+        return false;
+    }
+    let mut history = subscription.history.clone();
+    let (started, conditional) = (fetched.started, fetched.conditional);
+    let came = Came { asked, head: answer, started, conditional, whole: true, document };
+    history.polled(&came.polled());
+    history.take_window(&came.polled(), conditional) == Verdict::Verify
+}
+
+/// How far a feed's archives are walked: the reader's wish for it, else the setting.
+pub fn policy(model: &Model, feed: FeedKey) -> Policy {
+    let wishes = model.feeds.get(&feed).map(|feed| &feed.record.wishes);
+    let mode = wishes.and_then(|wishes| wishes.history).unwrap_or(model.settings.history.mode);
+    let mode = match mode {
+        HistoryMode::Auto => Mode::Auto,
+        HistoryMode::Ask => Mode::Ask,
+        HistoryMode::Off => Mode::Off,
+    };
+    let allow_insecure = wishes.is_some_and(|wishes| wishes.allow_insecure);
+    let day_documents = model.settings.history.archives_a_day;
+    Policy { mode, day_documents, allow_insecure, ..Policy::default() }
+}
+
+/// The adaptor that the reader chose for a feed, as its history is to take it.
+pub fn way(model: &Model, feed: FeedKey) -> Option<Way> {
+    let record = &model.feeds.get(&feed)?.record;
+    let base = model.settings.history.internet_archive.trim_end_matches('/').to_owned();
+    record.wishes.archives.map(|adaptor| Way { adaptor, base, url: record.url.clone() })
+}
+
+/// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).
+pub fn wants_rest(model: &Model, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
+    let asked = host(url);
+    let says_so = |gap: &Gap| {
+        gap.reason == Reason::Status(429)
+            && gap.retry_at.is_some_and(|at| now < at)
+            && host(&gap.edge.url) == asked
+    };
+    let others = model.feeds.values().filter(|other| other.key != feed);
+    others.flat_map(|other| other.history.gaps.values()).any(says_so)
+}
+
+/// An archive or a page that came: what answered, and its document.
+#[derive(Debug)]
+pub struct Archive {
+    /// The address that answered.
+    pub url: String,
+    /// It is a public one.
+    pub public: bool,
+    /// What it says; perhaps no feed.
+    pub document: Box<FeedDocument>,
+    /// The copies it lists, if it is a listing.
+    pub listing: Option<Vec<u64>>,
+}
+
+/// Judges the answer to a request for an archive or a page (SPEC C.8, D.2).
+pub fn judge(fetched: Fetched) -> Result<Archive, Failure> {
+    let answer = fetched.result.map_err(failure)?;
+    let unreadable = |why: &str| Err(Failure::Unreadable(why.to_owned()));
+    match (answer.status, answer.body) {
+        (200 | 203, AnswerBody::Document(document)) => {
+            Ok(Archive { url: answer.url, public: answer.public, document, listing: None })
+        }
+        (200 | 203, AnswerBody::Listing(captures)) => Ok(Archive {
+            url: answer.url,
+            public: answer.public,
+            document: Box::default(),
+            listing: Some(captures),
+        }),
+        (200 | 203, AnswerBody::Page { title: Some(title), .. }) => {
+            unreadable(&format!("not a feed but the page '{title}'"))
+        }
+        (200 | 203, AnswerBody::Page { .. }) => unreadable("not a feed but a web page"),
+        (200..=299, _) => unreadable("the answer is empty"),
+        // A captive portal: nothing was heard from the publisher.
+        (511, _) => Err(Failure::Offline),
+        (status @ 400..=599, _) => {
+            let wait = Wait::of_answer(status, &answer.headers.times(), answer.received);
+            let retry_after = wait.and_then(|wait| end_of(&wait));
+            Err(Failure::Status { status, retry_after })
+        }
+        (status, _) => Err(Failure::Unanswered(format!("answered {}", status_words(status)))),
+    }
+}
+
+/// What a failed request means for an archive.
+fn failure(failure: NoAnswer) -> Failure {
+    let why = failure.to_string();
+    match failure {
+        NoAnswer::Address(_) | NoAnswer::Insecure { .. } | NoAnswer::Blocked(_) => {
+            Failure::Blocked(why)
+        }
+        NoAnswer::TooLarge(why) => Failure::TooLarge(why),
+        NoAnswer::CutOff | NoAnswer::Encoding(_) => Failure::Unreadable(why),
+        NoAnswer::Name(_)
+        | NoAnswer::Connect(_)
+        | NoAnswer::Unreachable(_)
+        | NoAnswer::Tls(_)
+        | NoAnswer::Timeout { .. }
+        | NoAnswer::Redirect(_)
+        | NoAnswer::Protocol(_) => Failure::Unanswered(why),
+    }
+}
+
+/// When a wait that a server imposed is over.
+pub fn end_of(wait: &Wait) -> Option<DateTime<Utc>> {
+    wait.received_at.checked_add_signed(TimeDelta::seconds(i64::from(wait.seconds)))
+}

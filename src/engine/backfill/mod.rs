@@ -1,0 +1,5 @@
+//! Walks through the archives of feeds.
+
+pub mod archive_response;
+pub mod history_actions;
+pub mod walks;

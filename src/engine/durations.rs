@@ -1,0 +1,108 @@
+//! Durations as people write them: `500ms`, `30s`, `15m`, `24h`, `2d`.
+
+use serde::Deserialize;
+
+/// The longest interval there is, in minutes: 366 days (SPEC 0).
+const MINUTES_MAX: u32 = 527_040;
+
+/// A duration as people write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Span;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a duration in quotes, like \"30s\", \"15m\", \"24h\" or \"2d\"")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Span, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+impl std::str::FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || format!("'{text}' is not a duration; write it like 30s, 15m, 24h or 2d");
+        let trimmed = text.trim();
+        let digits = trimmed.find(|char: char| !char.is_ascii_digit()).unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(digits);
+        let factor: u64 = match unit.trim() {
+            "ms" => 1,
+            "s" => 1000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            _ => return Err(wrong()),
+        };
+        let ms = number
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(factor))
+            .ok_or_else(wrong)?;
+        Ok(Self { ms })
+    }
+}
+
+impl Span {
+    /// Whole minutes, at least one; `None` beyond the largest interval there is (366 days).
+    pub fn minutes(self) -> Option<u32> {
+        u32::try_from(self.ms.div_ceil(60_000).max(1))
+            .ok()
+            .filter(|&minutes| minutes <= MINUTES_MAX)
+    }
+}
+
+/// An interval between polls as it is typed, in minutes. The error is a sentence.
+pub fn interval_minutes(typed: &str) -> Result<u32, String> {
+    let too_long = || format!("'{}' is longer than a year", typed.trim());
+    typed.parse::<Span>()?.minutes().ok_or_else(too_long)
+}
+
+/// An interval in minutes as it would be typed: `15m`, `2h`, `1d`.
+pub fn interval_text(minutes: u32) -> String {
+    match minutes {
+        0 => "0m".into(),
+        days if days.is_multiple_of(1440) => format!("{}d", days / 1440),
+        hours if hours.is_multiple_of(60) => format!("{}h", hours / 60),
+        minutes => format!("{minutes}m"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::durations::*;
+
+    #[test]
+    fn intervals_are_read_in_whole_minutes() {
+        let read = |typed: &str| interval_minutes(typed);
+        for (typed, minutes) in
+            [("15m", 15), (" 2 h ", 120), ("1d", 1440), ("30min", 30), ("90s", 2), ("0m", 1)]
+        {
+            assert_eq!(read(typed), Ok(minutes), "{typed}");
+        }
+        assert!(read("soon").unwrap_err().contains("'soon' is not a duration"));
+        assert!(read("15").unwrap_err().contains("write it like"));
+        assert!(read("367d").unwrap_err().contains("longer than a year"));
+        assert!(read("99999999999999999999d").is_err());
+    }
+
+    #[test]
+    fn an_interval_is_written_as_it_is_read() {
+        for (minutes, text) in [(15, "15m"), (60, "1h"), (90, "90m"), (1440, "1d"), (2880, "2d")] {
+            assert_eq!(interval_text(minutes), text);
+            assert_eq!(interval_minutes(text), Ok(minutes));
+        }
+    }
+}

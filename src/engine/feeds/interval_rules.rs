@@ -1,0 +1,170 @@
+//! The reader's own interval rules as people write them: `Mon-Fri 9:00-18:00 45m Europe/Berlin` (SPEC B.2 rank 0.5).
+//!
+//! Days, hours and zone may be left out and stand in any order; the interval may not. Hours end where they say:
+//! `9:00-18:00` is the hours 9 to 17. Several rules are separated by `;`.
+
+use crate::engine::durations::interval_minutes;
+use crate::engine::durations::interval_text;
+use crate::feed::{Day, IntervalRule, Zone, read_zone};
+
+/// Own rules of one feed at most.
+pub const RULES_MAX: usize = 20;
+
+/// Reads rules separated by `;`. The error is a sentence that says what is wrong. `zone`: where none is written.
+pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> {
+    let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+    let rules: Vec<IntervalRule> =
+        parts.map(|part| read_rule(part, zone)).collect::<Result<_, _>>()?;
+    if rules.len() > RULES_MAX {
+        return Err(format!("{} rules are too many: at most {RULES_MAX}", rules.len()));
+    }
+    Ok(rules)
+}
+
+/// Reads one rule.
+pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
+    let mut minutes = None;
+    let (mut days, mut hours, mut stated) = (None, None, None);
+    for word in text.split_whitespace() {
+        let twice = || format!("'{word}' in the rule '{text}' says something a second time");
+        if let Ok(interval) = interval_minutes(word) {
+            put(&mut minutes, interval).ok_or_else(twice)?;
+        } else if let Some(found) = read_days(word) {
+            put(&mut days, found).ok_or_else(twice)?;
+        } else if let Some(found) = read_hours(word) {
+            put(&mut hours, found).ok_or_else(twice)?;
+        } else if let Some(found) = read_zone(word) {
+            put(&mut stated, found).ok_or_else(twice)?;
+        } else {
+            return Err(format!(
+                "'{word}' is no part of a rule: write it like 'Mon-Fri 9:00-18:00 45m'"
+            ));
+        }
+    }
+    let minutes = minutes.ok_or_else(|| {
+        format!("the rule '{text}' names no interval, like 45m or 2h, to poll by")
+    })?;
+    let (start_day, end_day) = days.filter(|days| *days != (1, 7)).unzip();
+    let (start_hour, end_hour) = hours.filter(|hours| *hours != (0, 23)).unzip();
+    let zone = stated.unwrap_or_else(|| zone.clone());
+    Ok(IntervalRule { minutes, start_hour, end_hour, start_day, end_day, zone })
+}
+
+/// A rule as [`read_rule`] reads it.
+pub fn rule_text(rule: &IntervalRule) -> String {
+    let days = match (rule.start_day.unwrap_or(1), rule.end_day.unwrap_or(7)) {
+        (1, 7) => String::new(),
+        (first, last) if first == last => format!("{} ", day_word(first)),
+        (first, last) => format!("{}-{} ", day_word(first), day_word(last)),
+    };
+    let hours = match (rule.start_hour.unwrap_or(0), rule.end_hour.unwrap_or(23)) {
+        (0, 23) => String::new(),
+        (first, last) => format!("{first}:00-{}:00 ", last.saturating_add(1)),
+    };
+    let zone = match &rule.zone {
+        Zone::Utc => "UTC".to_owned(),
+        Zone::Offset(minutes) => {
+            let (sign, minutes) = (if *minutes < 0 { '-' } else { '+' }, minutes.unsigned_abs());
+            format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        }
+        Zone::Named(name) => name.clone(),
+    };
+    format!("{days}{hours}{} {zone}", interval_text(rule.minutes))
+}
+
+/// Rules as [`read_rules`] reads them.
+pub fn rules_text(rules: &[IntervalRule]) -> String {
+    rules.iter().map(rule_text).collect::<Vec<_>>().join("; ")
+}
+
+/// Fills an empty place; `None`: it was filled before.
+fn put<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.is_none().then(|| *place = Some(value))
+}
+
+/// `Mon`, `mon-fri`, `Saturday-Monday`: 1 is Monday.
+fn read_days(word: &str) -> Option<(u8, u8)> {
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    Some((read_day(first)?, read_day(last)?))
+}
+
+fn read_day(word: &str) -> Option<u8> {
+    let word = word.to_ascii_lowercase();
+    let is_meant =
+        |day: &Day| word.len() >= 3 && day.name().to_ascii_lowercase().starts_with(&word);
+    Day::ALL.iter().position(is_meant).and_then(|place| u8::try_from(place + 1).ok())
+}
+
+/// `9:00-18:00` and `9-18` are the hours 9 to 17; `22-2` goes over midnight.
+fn read_hours(word: &str) -> Option<(u8, u8)> {
+    let (from, to) = word.split_once('-')?;
+    let (first, end) = (read_hour(from)?, read_hour(to)?);
+    // The same hour twice would be a whole day or none of it.
+    (first < 24 && first != end).then_some((first, if end == 0 { 23 } else { end - 1 }))
+}
+
+fn read_hour(word: &str) -> Option<u8> {
+    let hour = word.strip_suffix(":00").unwrap_or(word);
+    let is_number = (1..=2).contains(&hour.len()) && hour.bytes().all(|byte| byte.is_ascii_digit());
+    hour.parse().ok().filter(|hour| is_number && *hour <= 24)
+}
+
+fn day_word(day: u8) -> &'static str {
+    let name = Day::ALL.get(usize::from(day.max(1) - 1)).map_or("Sunday", |day| day.name());
+    name.get(..3).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::interval_rules::*;
+
+    fn rule(minutes: u32, days: Option<(u8, u8)>, hours: Option<(u8, u8)>) -> IntervalRule {
+        let (start_day, end_day) = days.unzip();
+        let (start_hour, end_hour) = hours.unzip();
+        IntervalRule { minutes, start_hour, end_hour, start_day, end_day, zone: Zone::Utc }
+    }
+
+    #[test]
+    fn rules_are_read_as_people_write_them_and_written_back() {
+        for (text, expected, written) in [
+            (
+                "Mon-Fri 9:00-18:00 45m",
+                rule(45, Some((1, 5)), Some((9, 17))),
+                "Mon-Fri 9:00-18:00 45m UTC",
+            ),
+            ("2h sat 22-2", rule(120, Some((6, 6)), Some((22, 1))), "Sat 22:00-2:00 2h UTC"),
+            ("saturday-mon 1d", rule(1440, Some((6, 1)), None), "Sat-Mon 1d UTC"),
+            ("0:00-24:00 mon-sun 30m", rule(30, None, None), "30m UTC"),
+            ("20-24 30m", rule(30, None, Some((20, 23))), "20:00-24:00 30m UTC"),
+            ("22-0 30m", rule(30, None, Some((22, 23))), "22:00-24:00 30m UTC"),
+        ] {
+            let read = read_rule(text, &Zone::Utc).unwrap();
+            assert_eq!(read, expected, "{text}");
+            assert_eq!(rule_text(&read), written);
+            assert_eq!(read_rule(written, &Zone::Offset(60)).unwrap(), expected);
+        }
+        let two = read_rules("Mon 1h; Tue 2h +05:30;", &Zone::Named("Europe/Berlin".into()));
+        let two = two.unwrap();
+        assert_eq!(two[0].zone, Zone::Named("Europe/Berlin".into()));
+        assert_eq!(two[1].zone, Zone::Offset(330));
+        assert_eq!(read_rules(&rules_text(&two), &Zone::Utc).unwrap(), two);
+        assert!(read_rules(" ; ", &Zone::Utc).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused_in_words() {
+        for (text, part) in [
+            ("Mon-Fri", "names no interval"),
+            ("9-18 45m 2h", "'2h' in the rule"),
+            ("9:30-18:00 45m", "'9:30-18:00' is no part"),
+            ("9-9 45m", "'9-9' is no part"),
+            ("24-3 45m", "is no part"),
+            ("Nowhere/Land 45m", "is no part"),
+            ("+9-+12 45m", "is no part"),
+        ] {
+            let why = read_rule(text, &Zone::Utc).unwrap_err();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+        assert!(read_rules(&"1h;".repeat(21), &Zone::Utc).unwrap_err().contains("too many"));
+    }
+}

@@ -1,0 +1,9 @@
+//! Subscriptions: made, changed, given up, imported.
+
+pub mod archive_subscription;
+pub mod feed_settings;
+pub mod import;
+pub mod interval_rules;
+pub mod subscribe;
+pub mod subscription;
+pub mod unsubscribe;

@@ -1,0 +1,247 @@
+//! Learning rhythms: which feeds, when, and what becomes of it (SPEC B.2 rank 6).
+//!
+//! A feed is learned after a poll, at most once a day, or sooner when it published at an hour at which nobody expected
+//! it to, or when its bounds changed. The store reads when it published, a thread beside the loop learns, a few feeds at
+//! once. After a restart nothing is learned before it is polled: the answer that counts until then is kept.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::effect::Effect;
+use super::feeds::subscription::Subscription;
+use super::model::Model;
+use super::poll::plans;
+use super::poll::polling::News;
+use super::settings::Settings;
+use crate::feed::Zone;
+use crate::history::FeedKey;
+use crate::schedule::learning::{LearnTerms, LearnedPlan, PRICE_MINUTES, Publications};
+use crate::schedule::{self, Learned};
+
+/// Feeds learned at once.
+const AT_ONCE: usize = 2;
+/// A feed is learned anew after this time.
+const AGAIN_AFTER: TimeDelta = TimeDelta::days(1);
+/// After an unexpected publication it is learned anew, but not sooner than this after the last time.
+const SURPRISED_AFTER: TimeDelta = TimeDelta::hours(1);
+/// A publication is unexpected in an hour with less than this share of the mean.
+const UNEXPECTED_SHARE: f64 = 0.25;
+/// Too few publications to place polls still say how often a feed is worth polling, once they were watched for so many
+/// minutes: two weeks.
+const WATCHED_MINUTES: i64 = 14 * 1440;
+
+/// What is to be learned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnWanted {
+    /// The feed.
+    pub feed: FeedKey,
+    /// When it published.
+    pub publications: Arc<Publications>,
+    /// What the reader asks of its plan.
+    pub terms: LearnTerms,
+    /// Now.
+    pub now: DateTime<Utc>,
+}
+
+/// What is being learned.
+#[derive(Debug, Clone, Default)]
+pub struct Learning {
+    waiting: VecDeque<FeedKey>,
+    under_way: BTreeSet<FeedKey>,
+    done: BTreeMap<FeedKey, Done>,
+}
+
+/// When a feed was learned, and for what.
+#[derive(Debug, Clone)]
+struct Done {
+    at: DateTime<Utc>,
+    terms: LearnTerms,
+}
+
+impl Learning {
+    /// Nothing waits and nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.waiting.is_empty() && self.under_way.is_empty()
+    }
+
+    /// What was learned of a feed does not count any more.
+    pub fn forget(&mut self, feed: FeedKey) {
+        self.done.remove(&feed);
+    }
+}
+
+/// Whether what is learned of a feed decides when it is polled: the reader lets it, and nobody says anything stronger.
+pub fn counts(subscription: &Subscription, settings: &Settings) -> bool {
+    subscription.record.wishes.learn.unwrap_or(settings.poll.learn)
+        && schedule::leaves_room_for_learning(&subscription.state.facts)
+}
+
+/// Whether enough is known for a plan to count.
+pub fn is_enough(plan: &LearnedPlan) -> bool {
+    plan.is_placed() || plan.rhythm.observed_minutes >= WATCHED_MINUTES
+}
+
+/// Why what was learned of a feed does not decide when it is polled, in a few words; `None`: it does.
+pub fn why_not_followed(model: &Model, feed: FeedKey, plan: &LearnedPlan) -> Option<&'static str> {
+    let subscription = model.feeds.get(&feed)?;
+    let facts = &subscription.state.facts;
+    let may = subscription.record.wishes.learn;
+    if may == Some(false) {
+        Some("learning is off for this feed")
+    } else if !may.unwrap_or(model.settings.poll.learn) {
+        Some("learning is off")
+    } else if facts.settings.fixed_seconds.is_some() {
+        Some("you fixed the interval")
+    } else if !schedule::leaves_room_for_learning(facts) {
+        Some("the publisher says how often")
+    } else if !facts.settings.own_rules.is_empty() {
+        Some("your own rules come first")
+    } else if !facts.hints.intervals.is_empty() {
+        Some("the publisher's rules come first")
+    } else if !is_enough(plan) {
+        Some("too little is known yet")
+    } else {
+        None
+    }
+}
+
+/// Gives the model a plan that was learned just now; what was answered for the last poll stays.
+pub fn remember(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    if !counts(subscription, &model.settings) || !is_enough(plan) {
+        return;
+    }
+    let facts = &mut subscription.state.facts;
+    let fresh = Learned::by_plan(Arc::clone(plan), facts.last_ok, &facts.settings);
+    let answered = facts.learned.as_ref().and_then(|learned| learned.answered);
+    facts.learned = Some(Learned { answered: answered.or(fresh.answered), ..fresh });
+    plans::replan(model, feed, now);
+}
+
+/// A poll of a feed is durable.
+pub fn polled(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
+    let due = is_due(model, now, feed) || (news.new > 0 && is_surprised(model, now, feed));
+    if due { ask(model, feed) } else { Vec::new() }
+}
+
+/// The reader changed something about a feed: bounds, or whether it is learned.
+pub fn changed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if is_due(model, now, feed) { ask(model, feed) } else { Vec::new() }
+}
+
+/// What a reader asks of the plan of a feed.
+pub fn terms(model: &Model, subscription: &Subscription) -> LearnTerms {
+    let settings = &subscription.state.facts.settings;
+    LearnTerms {
+        min_seconds: settings.min_seconds,
+        max_seconds: settings.max_seconds,
+        price_minutes: PRICE_MINUTES,
+        zone: zone_of(model.zone),
+    }
+}
+
+/// A zone by its name.
+pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
+    if zone == chrono_tz::Tz::UTC { Zone::Utc } else { Zone::Named(zone.name().to_owned()) }
+}
+
+/// Whether a feed whose learned plan counts has none, or an old one.
+fn is_due(model: &Model, now: DateTime<Utc>, feed: FeedKey) -> bool {
+    let Some(subscription) = model.feeds.get(&feed) else { return false };
+    let stale = |done: &Done| {
+        now.signed_duration_since(done.at) >= AGAIN_AFTER
+            || done.terms != terms(model, subscription)
+    };
+    counts(subscription, &model.settings) && model.learning.done.get(&feed).is_none_or(stale)
+}
+
+/// Whether news came at an hour at which next to none was expected.
+fn is_surprised(model: &Model, now: DateTime<Utc>, feed: FeedKey) -> bool {
+    let learned = model.feeds.get(&feed).and_then(|feed| feed.state.facts.learned.as_ref());
+    let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else { return false };
+    plan.is_placed()
+        && now.signed_duration_since(plan.learned_at) >= SURPRISED_AFTER
+        && plan.times_mean(now) < UNEXPECTED_SHARE
+}
+
+/// Reads when a feed published, and learns it if that is due; its plan pane wants both.
+pub fn ask(model: &mut Model, feed: FeedKey) -> Vec<Effect> {
+    let learning = &mut model.learning;
+    if !learning.under_way.contains(&feed) && !learning.waiting.contains(&feed) {
+        learning.waiting.push_back(feed);
+    }
+    next(learning)
+}
+
+fn next(learning: &mut Learning) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    while learning.under_way.len() < AT_ONCE
+        && let Some(feed) = learning.waiting.pop_front()
+    {
+        learning.under_way.insert(feed);
+        effects.push(Effect::LoadPublications(feed));
+    }
+    effects
+}
+
+/// It is known when a feed published.
+pub fn loaded(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    publications: Option<Arc<Publications>>,
+) -> Vec<Effect> {
+    let (Some(publications), Some(subscription)) = (publications, model.feeds.get(&feed)) else {
+        return ended(model, feed);
+    };
+    let learned = subscription.state.facts.learned.as_ref();
+    let plan = learned.and_then(|learned| learned.plan.clone());
+    let current = plan.is_some() && !is_due(model, now, feed);
+    let surprised = is_surprised(model, now, feed);
+    let terms = terms(model, subscription);
+    if let Some(pane) = model.screen.plan_pane_mut().filter(|pane| pane.feed == feed) {
+        pane.publications = Some(Arc::clone(&publications));
+        pane.learned.clone_from(&plan);
+    }
+    if current && !surprised {
+        return ended(model, feed);
+    }
+    vec![Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now }))]
+}
+
+/// A feed was learned. While it is being polled its plan is not changed: it is learned again after the poll.
+pub fn learned(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    plan: Option<Arc<LearnedPlan>>,
+) -> Vec<Effect> {
+    let mut effects = ended(model, feed);
+    if let Some(pane) = model.screen.plan_pane_mut().filter(|pane| pane.feed == feed) {
+        pane.learned.clone_from(&plan);
+    }
+    let Some(subscription) = model.feeds.get(&feed) else { return effects };
+    if model.busy.contains_key(&feed) || !counts(subscription, &model.settings) {
+        return effects;
+    }
+    let terms = terms(model, subscription);
+    model.learning.done.insert(feed, Done { at: now, terms });
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return effects };
+    let facts = &mut subscription.state.facts;
+    let plan = plan.filter(|plan| is_enough(plan));
+    let learned = plan.map(|plan| Learned::by_plan(plan, facts.last_ok, &facts.settings));
+    if facts.learned.is_none() && learned.is_none() {
+        return effects;
+    }
+    facts.learned = learned;
+    effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
+    plans::replan(model, feed, now);
+    effects
+}
+
+fn ended(model: &mut Model, feed: FeedKey) -> Vec<Effect> {
+    model.learning.under_way.remove(&feed);
+    next(&mut model.learning)
+}

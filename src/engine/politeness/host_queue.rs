@@ -1,0 +1,327 @@
+//! Who may ask whom now: one queue a site, few requests at a time, a pause between them (SPEC 0, B.4 rule 5).
+//!
+//! Kept here and not at the network's edge, so that the simulator sees every decision.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::reachability::PROBE_EVERY;
+use crate::engine::poll::fetch::FetchId;
+use crate::engine::poll::fetch::Purpose;
+use crate::engine::poll::poll_log::PollCause;
+use crate::engine::settings::NetworkSettings;
+
+/// A fetch that waits for its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Where to.
+    pub url: String,
+    /// What for.
+    pub purpose: Purpose,
+    /// Why.
+    pub cause: PollCause,
+}
+
+/// A fetch under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InFlight {
+    /// What was asked.
+    pub waiting: Waiting,
+    /// The site it went to.
+    site: String,
+}
+
+/// The queue of one site.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Site {
+    waiting: VecDeque<Waiting>,
+    /// Pictures that wait: behind what is read.
+    pictures: VecDeque<Waiting>,
+    /// Archives that wait: behind everything else.
+    archives: VecDeque<Waiting>,
+    in_flight: usize,
+    /// Not before this; `None`: at once.
+    free_at: Option<DateTime<Utc>>,
+    /// The same for an archive.
+    archives_at: Option<DateTime<Utc>>,
+    /// No spacing and no limit of one (loopback under `space_loopback = false`).
+    unlimited: bool,
+    /// It is on this machine and needs no network.
+    local: bool,
+}
+
+impl Site {
+    fn has_waiting(&self) -> bool {
+        self.is_spaced_shortly() || !self.archives.is_empty()
+    }
+
+    /// Whether something waits that is no archive.
+    fn is_spaced_shortly(&self) -> bool {
+        !self.waiting.is_empty() || !self.pictures.is_empty()
+    }
+
+    /// Not before this the next of those that wait may be asked for; `None`: at once.
+    fn next_at(&self) -> Option<DateTime<Utc>> {
+        match (self.unlimited, self.is_spaced_shortly()) {
+            (true, _) => None,
+            (false, true) => self.free_at,
+            (false, false) => self.archives_at.max(self.free_at),
+        }
+    }
+
+    fn may_ask(&self, now: DateTime<Utc>) -> bool {
+        self.has_waiting() && self.next_at().is_none_or(|instant| instant <= now)
+    }
+
+    /// The next whose pause is over: an archive only when nothing else waits.
+    fn take_next(&mut self, now: DateTime<Utc>) -> Option<Waiting> {
+        if !self.may_ask(now) {
+            return None;
+        }
+        let before_archives = self.waiting.pop_front().or_else(|| self.pictures.pop_front());
+        before_archives.or_else(|| self.archives.pop_front())
+    }
+}
+
+/// All queues, and what is under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traffic {
+    sites: BTreeMap<String, Site>,
+    in_flight: BTreeMap<FetchId, InFlight>,
+    last_id: u64,
+    /// The site served last: the next round starts behind it, so that no site starves another.
+    served: Option<String>,
+    /// Nothing starts before this (spread at start-up, SPEC A.9; pause after waking up, G.32).
+    pub not_before: Option<DateTime<Utc>>,
+    /// Hosts that want to be left alone, and until when.
+    held: BTreeMap<Host, DateTime<Utc>>,
+    /// There is no network: from this instant on one request may try it (SPEC B.4.4).
+    pub probe_at: Option<DateTime<Utc>>,
+}
+
+/// Why a request that waits has not started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// The spread at start-up, or the pause after waking up; over at the instant.
+    Start(DateTime<Utc>),
+    /// The network; it is tried at the instant.
+    Network(DateTime<Utc>),
+    /// Another request to the site.
+    Site,
+    /// The pause between two requests to the site; over at the instant.
+    Spacing(DateTime<Utc>),
+    /// Its turn: other sites are being asked.
+    Turn,
+}
+
+impl Traffic {
+    /// Puts a fetch at the end of its site's queue.
+    pub fn enqueue(&mut self, waiting: Waiting, settings: &NetworkSettings) {
+        let key = site_of(&waiting.url);
+        let site = self.sites.entry(key).or_default();
+        site.local = is_loopback(&waiting.url);
+        site.unlimited = !settings.space_loopback && site.local;
+        let queue = match waiting.purpose {
+            Purpose::Archive(_) => &mut site.archives,
+            Purpose::Picture(_) => &mut site.pictures,
+            Purpose::Poll(_) | Purpose::FullText(_) | Purpose::Discover(_) => &mut site.waiting,
+        };
+        queue.push_back(waiting);
+    }
+
+    /// A site was asked before the program started: the pause after that is kept.
+    pub fn asked_before(&mut self, url: &str, at: DateTime<Utc>, settings: &NetworkSettings) {
+        let pause = i64::try_from(settings.host_spacing_ms).map(TimeDelta::milliseconds);
+        let site = self.sites.entry(site_of(url)).or_default();
+        site.free_at = site.free_at.max(pause.ok().and_then(|pause| at.checked_add_signed(pause)));
+    }
+
+    /// Starts what may start at `now`: at most `parallel` at once in all, and for each site its own limit.
+    pub fn start(
+        &mut self,
+        now: DateTime<Utc>,
+        settings: &NetworkSettings,
+    ) -> Vec<(FetchId, Waiting)> {
+        let mut started = Vec::new();
+        if self.not_before.is_some_and(|instant| now < instant) {
+            return started;
+        }
+        loop {
+            let free = settings.parallel.saturating_sub(self.in_flight.len());
+            let mut names = self.ready(now, settings);
+            names.truncate(free);
+            if self.probe_at.is_some() {
+                self.keep_one_probe(&mut names, now);
+            }
+            if names.is_empty() {
+                return started;
+            }
+            for name in names {
+                let Some(site) = self.sites.get_mut(&name) else { continue };
+                let Some(waiting) = site.take_next(now) else { continue };
+                site.in_flight = site.in_flight.saturating_add(1);
+                self.last_id = self.last_id.saturating_add(1);
+                let id = FetchId(self.last_id);
+                let in_flight = InFlight { waiting: waiting.clone(), site: name.clone() };
+                self.in_flight.insert(id, in_flight);
+                self.served = Some(name);
+                started.push((id, waiting));
+            }
+        }
+    }
+
+    /// Without a network only this machine is asked, and once a minute one site out there.
+    fn keep_one_probe(&mut self, names: &mut Vec<String>, now: DateTime<Utc>) {
+        let sites = &self.sites;
+        let local = |name: &String| sites.get(name).is_some_and(|site| site.local);
+        let asking = self.in_flight.values().any(|flight| !local(&flight.site));
+        let mut free = !asking && self.probe_at.is_some_and(|instant| instant <= now);
+        let before = free;
+        names.retain(|name| local(name) || std::mem::replace(&mut free, false));
+        if before && !free {
+            self.probe_at = now.checked_add_signed(PROBE_EVERY);
+        }
+    }
+
+    /// The sites that may be asked at `now`, beginning behind the one served last.
+    fn ready<'a>(&'a self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
+        let ready = |site: &Site| {
+            let limit = if site.unlimited { settings.parallel } else { settings.host_parallel };
+            site.in_flight < limit && site.may_ask(now)
+        };
+        // Where there is room for few, archives let polls of other sites go first.
+        let polls_first = |mut ready: Vec<(&String, &Site)>| -> Vec<String> {
+            ready.sort_by_key(|(_, site)| site.waiting.is_empty());
+            ready.into_iter().map(|(name, _)| name.clone()).collect()
+        };
+        let names = |(name, site): (&'a String, &'a Site)| ready(site).then_some((name, site));
+        let Some(served) = &self.served else {
+            return polls_first(self.sites.iter().filter_map(names).collect());
+        };
+        let behind = self
+            .sites
+            .range::<String, _>((std::ops::Bound::Excluded(served), std::ops::Bound::Unbounded));
+        let up_to = self.sites.range::<String, _>(..=served);
+        polls_first(behind.chain(up_to).filter_map(names).collect())
+    }
+
+    /// Takes a fetch that ended out of the books; `None` if it is not known (a late answer).
+    pub fn end(
+        &mut self,
+        id: FetchId,
+        now: DateTime<Utc>,
+        settings: &NetworkSettings,
+    ) -> Option<InFlight> {
+        let ended = self.in_flight.remove(&id)?;
+        if let Some(site) = self.sites.get_mut(&ended.site) {
+            site.in_flight = site.in_flight.saturating_sub(1);
+            let after = |pause: u64| {
+                let pause = i64::try_from(pause).unwrap_or(i64::MAX / 2);
+                now.checked_add_signed(TimeDelta::milliseconds(pause))
+            };
+            site.free_at = after(settings.host_spacing_ms);
+            site.archives_at = after(settings.archive_spacing_ms.max(settings.host_spacing_ms));
+        }
+        Some(ended)
+    }
+
+    /// When something that waits may start, if nothing else happens; `None`: nothing waits, or only for an end.
+    pub fn next_start(&self, settings: &NetworkSettings) -> Option<DateTime<Utc>> {
+        if self.in_flight.len() >= settings.parallel {
+            return None;
+        }
+        let open = |site: &&Site| {
+            site.has_waiting() && (site.unlimited || site.in_flight < settings.host_parallel)
+        };
+        let probe = |site: &Site| self.probe_at.filter(|_| !site.local);
+        let free_at = |site: &Site| site.next_at().max(probe(site));
+        let earliest = self.sites.values().filter(open).map(free_at).min()?;
+        let earliest = earliest.unwrap_or(DateTime::UNIX_EPOCH);
+        Some(self.not_before.map_or(earliest, |instant| earliest.max(instant)))
+    }
+
+    /// Why what waits for an address has not started.
+    pub fn waits_for(&self, url: &str, now: DateTime<Utc>, settings: &NetworkSettings) -> WaitsFor {
+        let site = self.sites.get(&site_of(url));
+        let spacing = site.and_then(|site| site.free_at).filter(|&instant| now < instant);
+        if let Some(instant) = self.not_before.filter(|&instant| now < instant) {
+            WaitsFor::Start(instant)
+        } else if let Some(instant) = self.probe_at.filter(|_| !is_loopback(url)) {
+            WaitsFor::Network(instant)
+        } else if site
+            .is_some_and(|site| !site.unlimited && site.in_flight >= settings.host_parallel)
+        {
+            WaitsFor::Site
+        } else {
+            spacing.map_or(WaitsFor::Turn, WaitsFor::Spacing)
+        }
+    }
+
+    /// A host wants to be left alone until an instant.
+    pub fn hold(&mut self, now: DateTime<Utc>, host: Host, until: DateTime<Utc>) {
+        self.held.retain(|_, until| now < *until);
+        let held = self.held.entry(host).or_insert(until);
+        *held = until.max(*held);
+    }
+
+    /// Until when a host wants to be left alone.
+    pub fn held_until(&self, now: DateTime<Utc>, host: &Host) -> Option<DateTime<Utc>> {
+        self.held.get(host).copied().filter(|until| now < *until)
+    }
+
+    /// Takes out what waits and matches, e.g. for a feed that was unsubscribed.
+    pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let mut taken = Vec::new();
+        for site in self.sites.values_mut() {
+            for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
+                let (out, kept) = std::mem::take(queue).into_iter().partition(&take);
+                *queue = kept;
+                let out: VecDeque<Waiting> = out;
+                taken.extend(out);
+            }
+        }
+        taken
+    }
+
+    /// Forgets what waits for a purpose; answers with how much that was.
+    pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) -> usize {
+        self.take_waiting(|waiting| drop(&waiting.purpose)).len()
+    }
+}
+
+/// Host and port: what a request for a pause speaks for.
+pub type Host = (String, Option<u16>);
+
+/// The host of an address.
+pub fn host_of(url: &str) -> Option<Host> {
+    let url = url::Url::parse(url).ok()?;
+    Some((url.host_str()?.to_owned(), url.port_or_known_default()))
+}
+
+/// The site an address belongs to: the registrable domain of its host, by the public suffix list. An address in
+/// figures and a name without a registrable domain stand for themselves, with their port.
+pub fn site_of(url: &str) -> String {
+    let Ok(url) = url::Url::parse(url) else { return String::new() };
+    if let Some(url::Host::Domain(name)) = url.host()
+        && let Some(domain) = psl::domain_str(name.trim_end_matches('.'))
+    {
+        return domain.to_owned();
+    }
+    let host = url.host_str().unwrap_or_default().to_owned();
+    url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
+}
+
+/// Whether an address names this machine.
+pub fn is_loopback(url: &str) -> bool {
+    match url::Url::parse(url).ok().as_ref().and_then(url::Url::host) {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "host_queue_tests.rs"]
+mod tests;

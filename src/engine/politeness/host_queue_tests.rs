@@ -1,0 +1,176 @@
+//! Who may ask whom when.
+
+use super::*;
+use crate::engine::settings::Settings;
+use crate::history::FeedKey;
+
+fn at(ms: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(1_700_000_000_000 + ms).unwrap()
+}
+
+fn wish(url: &str, feed: u32) -> Waiting {
+    Waiting { url: url.into(), purpose: Purpose::Poll(FeedKey(feed)), cause: PollCause::Due }
+}
+
+fn feeds(started: &[(FetchId, Waiting)]) -> Vec<u32> {
+    let number = |waiting: &Waiting| match waiting.purpose {
+        Purpose::Poll(feed) | Purpose::Archive(feed) => feed.0,
+        Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => 0,
+    };
+    started.iter().map(|(_, waiting)| number(waiting)).collect()
+}
+
+#[test]
+fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
+    let settings = Settings::default().network;
+    let mut traffic = Traffic::default();
+    for feed in 1..=3 {
+        traffic.enqueue(wish("https://a.example/f", feed), &settings);
+    }
+    let first = traffic.start(at(0), &settings);
+    assert_eq!(feeds(&first), [1]);
+    assert!(traffic.start(at(5000), &settings).is_empty(), "while one is under way");
+    traffic.end(first[0].0, at(6000), &settings).unwrap();
+    assert!(traffic.start(at(6999), &settings).is_empty(), "within the pause");
+    assert_eq!(traffic.next_start(&settings), Some(at(7000)));
+    assert_eq!(feeds(&traffic.start(at(7000), &settings)), [2]);
+}
+
+#[test]
+fn no_more_than_the_global_limit_are_under_way() {
+    let settings = NetworkSettings { parallel: 2, ..Settings::default().network };
+    let mut traffic = Traffic::default();
+    for feed in 1..=5 {
+        traffic.enqueue(wish(&format!("https://h{feed}.example/"), feed), &settings);
+    }
+    let started = traffic.start(at(0), &settings);
+    assert_eq!(feeds(&started), [1, 2]);
+    assert_eq!(traffic.next_start(&settings), None, "only an end can let the next one start");
+    traffic.end(started[1].0, at(10), &settings).unwrap();
+    assert_eq!(feeds(&traffic.start(at(10), &settings)), [3]);
+}
+
+#[test]
+fn sites_take_turns() {
+    let settings =
+        NetworkSettings { parallel: 1, host_spacing_ms: 0, ..Settings::default().network };
+    let mut traffic = Traffic::default();
+    for feed in [11, 12] {
+        traffic.enqueue(wish("https://a.example/", feed), &settings);
+    }
+    traffic.enqueue(wish("https://b.example/", 21), &settings);
+    let mut order = Vec::new();
+    for step in 0..3 {
+        let started = traffic.start(at(step), &settings);
+        order.extend(feeds(&started));
+        traffic.end(started[0].0, at(step), &settings).unwrap();
+    }
+    assert_eq!(order, [11, 21, 12]);
+}
+
+#[test]
+fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
+    for (space_loopback, expected) in [(true, 1), (false, 3)] {
+        let settings = NetworkSettings { space_loopback, ..Settings::default().network };
+        let mut traffic = Traffic::default();
+        for feed in 1..=3 {
+            traffic.enqueue(wish("http://127.0.0.1:8080/f", feed), &settings);
+        }
+        assert_eq!(traffic.start(at(0), &settings).len(), expected);
+    }
+}
+
+#[test]
+fn a_late_answer_is_harmless() {
+    let settings = Settings::default().network;
+    assert_eq!(Traffic::default().end(FetchId(9), at(0), &settings), None);
+}
+
+#[test]
+fn nothing_starts_before_the_spread_at_start_up() {
+    let settings = Settings::default().network;
+    let mut traffic = Traffic { not_before: Some(at(3000)), ..Traffic::default() };
+    traffic.enqueue(wish("https://a.example/", 1), &settings);
+    assert!(traffic.start(at(2999), &settings).is_empty());
+    assert_eq!(traffic.next_start(&settings), Some(at(3000)));
+    assert_eq!(traffic.start(at(3000), &settings).len(), 1);
+}
+
+#[test]
+fn a_site_is_a_registrable_domain_or_an_address_with_its_port() {
+    for (url, expected) in [
+        ("https://blog.site.example.co.uk/f", "example.co.uk"),
+        ("https://www.site.com/f", "site.com"),
+        ("http://feeds.site.com:8080/f", "site.com"),
+        ("https://a.github.io/f", "a.github.io"),
+        ("https://b.github.io/f", "b.github.io"),
+        ("http://127.0.0.1:8080/f", "127.0.0.1:8080"),
+        ("http://[::1]:8080/f", "[::1]:8080"),
+        ("http://localhost:81/f", "localhost:81"),
+        ("https://co.uk/f", "co.uk"),
+    ] {
+        assert_eq!(site_of(url), expected, "{url}");
+    }
+}
+
+#[test]
+fn without_a_network_one_site_a_minute_is_tried_and_this_machine_is_asked_as_ever() {
+    let settings = Settings::default().network;
+    let mut traffic = Traffic { probe_at: Some(at(60_000)), ..Traffic::default() };
+    for (feed, host) in [(1, "a.example"), (2, "b.example"), (3, "127.0.0.1:80")] {
+        traffic.enqueue(wish(&format!("http://{host}/f"), feed), &settings);
+    }
+    assert_eq!(feeds(&traffic.start(at(0), &settings)), [3]);
+    assert_eq!(traffic.next_start(&settings), Some(at(60_000)));
+    let probe = traffic.start(at(60_000), &settings);
+    assert_eq!(feeds(&probe).len(), 1);
+    assert!(traffic.start(at(130_000), &settings).is_empty(), "while the probe is under way");
+    traffic.end(probe[0].0, at(130_000), &settings).unwrap();
+    assert_eq!(traffic.start(at(130_000), &settings).len(), 1, "another site");
+    traffic.probe_at = None;
+    assert_eq!(traffic.next_start(&settings), None);
+}
+
+#[test]
+fn what_waits_says_what_for() {
+    let settings = Settings::default().network;
+    let mut traffic = Traffic { not_before: Some(at(3000)), ..Traffic::default() };
+    let url = "https://a.example/f";
+    traffic.enqueue(wish(url, 1), &settings);
+    traffic.enqueue(wish(url, 2), &settings);
+    assert_eq!(traffic.waits_for(url, at(0), &settings), WaitsFor::Start(at(3000)));
+    let first = traffic.start(at(3000), &settings);
+    assert_eq!(traffic.waits_for(url, at(3000), &settings), WaitsFor::Site);
+    traffic.end(first[0].0, at(4000), &settings).unwrap();
+    assert_eq!(traffic.waits_for(url, at(4500), &settings), WaitsFor::Spacing(at(5000)));
+    assert_eq!(traffic.waits_for(url, at(5000), &settings), WaitsFor::Turn);
+    traffic.probe_at = Some(at(9000));
+    assert_eq!(traffic.waits_for(url, at(5000), &settings), WaitsFor::Network(at(9000)));
+}
+
+#[test]
+fn pictures_wait_behind_what_is_read_and_before_archives() {
+    let settings = Settings::default().network;
+    let mut traffic = Traffic::default();
+    let key = crate::history::EntryKey { feed: FeedKey(9), seq: 1 };
+    let purposes = [
+        Purpose::Archive(FeedKey(3)),
+        Purpose::Picture(key),
+        Purpose::Poll(FeedKey(1)),
+        Purpose::FullText(key),
+    ];
+    for purpose in purposes.clone() {
+        traffic.enqueue(Waiting { purpose, ..wish("https://a.example/", 0) }, &settings);
+    }
+    let mut order = Vec::new();
+    for second in 0..4 {
+        let started = traffic.start(at(second * 5000), &settings);
+        traffic.end(started[0].0, at(second * 5000), &settings).unwrap();
+        order.push(started[0].1.purpose.clone());
+    }
+    let [archive, picture, poll, page] = purposes;
+    assert_eq!(order, [poll, page, picture.clone(), archive]);
+    traffic.enqueue(Waiting { purpose: picture, ..wish("https://a.example/", 0) }, &settings);
+    assert_eq!(traffic.drop_waiting(|purpose| matches!(purpose, Purpose::Picture(_))), 1);
+    assert_eq!(traffic.next_start(&settings), None);
+}

@@ -1,0 +1,300 @@
+//! What an answer changes on a feed: its facts, its validators, its address, its trouble.
+
+use chrono::{DateTime, Utc};
+
+use super::classify_response::Trouble;
+use super::classify_response::Verdict;
+use super::classify_response::judge;
+use super::fetch::Answer;
+use super::fetch::Fetched;
+use super::poll_log::PollCause;
+use super::poll_log::PollLogEntry;
+use super::redirects;
+use super::redirects::Moving;
+use super::request::Sent;
+use crate::engine::backfill::archive_response;
+use crate::engine::backfill::archive_response::Came;
+use crate::engine::backfill::archive_response::Taken;
+use crate::engine::feeds::subscription::Commit;
+use crate::engine::feeds::subscription::FeedState;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::Validators;
+use crate::feed::FeedDocument;
+use crate::feed::text::one_line;
+use crate::schedule::{Facts, Failure, Standing, Wait};
+
+/// Characters kept of what went wrong.
+const TROUBLE_CHARS: usize = 300;
+
+/// What an answer changes.
+#[derive(Debug)]
+pub struct Settled {
+    /// To be written; the entries are merged by the store.
+    pub commit: Commit,
+    /// A move that waits for the merge to say whether the document shares an entry with what is kept.
+    pub if_shared: Option<PendingMove>,
+    /// What a 429 asks of the other feeds of the host.
+    pub host_wait: Option<Wait>,
+    /// The address was replaced.
+    pub moved: bool,
+}
+
+/// A move that may be made once the merge is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingMove {
+    /// Where to.
+    pub to: String,
+    /// It was said by a public address.
+    pub public: bool,
+}
+
+/// Settles what an answer changes on the feed. `taken` tells whether another subscription has an address.
+pub fn settle(
+    subscription: &mut Subscription,
+    cause: PollCause,
+    sent: &Sent,
+    fetched: Fetched,
+    taken: &dyn Fn(&str) -> bool,
+) -> Settled {
+    let (started, wire_bytes, conditional) =
+        (fetched.started, fetched.wire_bytes, fetched.conditional);
+    let head = fetched.result.as_ref().ok().map(Answer::head);
+    let status = head.as_ref().map(|answer| answer.status);
+    let tag_sent = sent.etag.clone().filter(|_| conditional);
+    // Only redirects from the address that is stored can move it.
+    let target = Some(&fetched.hops).filter(|_| sent.url == subscription.record.url);
+    let target = target.and_then(|hops| redirects::permanent(hops)).map(str::to_owned);
+    let state = &mut subscription.state;
+    state.status = status;
+    state.facts.last_try = Some(started);
+    state.polls = state.polls.wrapping_add(1);
+    state.obstacle = None;
+    let verdict = judge(fetched, sent);
+    let about = About {
+        head: head.as_ref(),
+        target: target.as_deref(),
+        tag_sent: tag_sent.as_deref(),
+        asked: &sent.url,
+        conditional,
+        taken,
+    };
+    let outcome = Outcome::of(subscription, verdict, &about);
+    let state = &mut subscription.state;
+    state.trouble.clone_from(&outcome.trouble);
+    let looked_at = outcome.said.is_some();
+    let Taken { renamed, complete } = outcome.said.unwrap_or_default();
+    Settled {
+        commit: Commit {
+            feed: subscription.key,
+            state: state.clone(),
+            record: outcome.record_changed.then(|| subscription.record.clone()),
+            document: outcome.document,
+            fetched_at: started,
+            history: looked_at.then(|| Box::new(subscription.history.clone())),
+            renamed,
+            complete,
+            log: Some(PollLogEntry {
+                at: started,
+                status,
+                wire_bytes,
+                new: 0,
+                edited: 0,
+                cause,
+                settled_by: None,
+                queued_seconds: 0,
+                trouble: outcome.trouble,
+            }),
+        },
+        if_shared: outcome.if_shared,
+        host_wait: outcome.host_wait,
+        moved: outcome.moved,
+    }
+}
+
+/// What a verdict leads to, besides the state.
+#[derive(Default)]
+struct Outcome {
+    document: Option<Box<FeedDocument>>,
+    trouble: Option<String>,
+    record_changed: bool,
+    if_shared: Option<PendingMove>,
+    host_wait: Option<Wait>,
+    moved: bool,
+    /// What the document says of the feed's history.
+    said: Option<Taken>,
+}
+
+/// What an answer is judged by, beside its verdict.
+struct About<'a> {
+    /// Its head, if there was an answer.
+    head: Option<&'a Answer>,
+    /// Where a permanent redirect led.
+    target: Option<&'a str>,
+    /// The tag the answering address was sent.
+    tag_sent: Option<&'a [u8]>,
+    /// The address that was asked.
+    asked: &'a str,
+    /// Validators were sent.
+    conditional: bool,
+    /// Whether another subscription has an address.
+    taken: &'a dyn Fn(&str) -> bool,
+}
+
+impl About<'_> {
+    /// Lets the feed's history take note of a document.
+    fn says(
+        &self,
+        subscription: &mut Subscription,
+        head: &Answer,
+        whole: bool,
+        document: &FeedDocument,
+    ) -> Taken {
+        let started = subscription.state.facts.last_try.unwrap_or_default();
+        let (asked, conditional) = (self.asked, self.conditional);
+        let came = Came { asked, head, started, conditional, whole, document };
+        archive_response::take(subscription, came)
+    }
+}
+
+impl Outcome {
+    /// Lets a verdict change the feed's state.
+    fn of(subscription: &mut Subscription, verdict: Verdict, about: &About<'_>) -> Self {
+        let About { head, target, tag_sent, taken, .. } = *about;
+        let started = subscription.state.facts.last_try.unwrap_or_default();
+        let state = &mut subscription.state;
+        let mut outcome = Self::default();
+        match (verdict, head) {
+            (Verdict::Document(read), Some(head)) => {
+                let same_tag = tag_sent.is_some() && tag_sent == head.headers.etag.as_deref();
+                state.habits.read(started, same_tag);
+                succeeded(state, started, head, true);
+                state.facts.hints = read.hints.clone();
+                outcome.said = Some(about.says(subscription, head, true, &read));
+                outcome.read(subscription, head, target, read, taken);
+            }
+            (Verdict::Delta(read), Some(head)) => {
+                state.habits.read(started, false);
+                succeeded(state, started, head, true);
+                state.facts.hints.overlay(read.hints.clone());
+                outcome.said = Some(about.says(subscription, head, false, &read));
+                outcome.document = Some(read);
+            }
+            (Verdict::NotModified, Some(head)) => {
+                state.habits.not_modified(started);
+                let known = state.validators.url == head.url;
+                succeeded(state, started, head, false);
+                let moving = target.filter(|_| known).and_then(|to| {
+                    redirects::judge_unchanged(subscription, to, &head.url, taken(to))
+                });
+                outcome.moves(subscription, head, moving);
+            }
+            (Verdict::Gone, head) => {
+                failed(state, Failure::Status(410), started, head);
+                outcome.trouble = Some("the publisher ended this feed".to_owned());
+            }
+            (Verdict::Failed(trouble), head) => {
+                let asks = head.filter(|head| head.status == 429);
+                outcome.host_wait =
+                    asks.map(|head| Wait::of_host(&head.headers.times(), head.received));
+                failed(state, trouble.failure, started, head);
+                outcome.troubled(state, &trouble);
+            }
+            (Verdict::NotCounted(trouble), head) => {
+                // A feed that was never read has nothing else to be planned by.
+                if state.facts.last_ok.is_none() {
+                    failed(state, trouble.failure, started, head);
+                }
+                outcome.troubled(state, &trouble);
+            }
+            (Verdict::Document(_) | Verdict::Delta(_) | Verdict::NotModified, None) => {}
+        }
+        outcome
+    }
+
+    fn read(
+        &mut self,
+        subscription: &mut Subscription,
+        head: &Answer,
+        target: Option<&str>,
+        read: Box<FeedDocument>,
+        taken: &dyn Fn(&str) -> bool,
+    ) {
+        let moving = target.and_then(|to| redirects::judge(subscription, to, &read, taken(to)));
+        // A feed that may be another one does not rename this one.
+        let in_question = matches!(moving, Some(Moving::Ask(_) | Moving::IfShared(_)));
+        self.moves(subscription, head, moving);
+        if !in_question {
+            if read.head.id.is_some() {
+                subscription.state.feed_id.clone_from(&read.head.id);
+            }
+            self.record_changed |= subscription.record.take_head(&read);
+        }
+        self.document = Some(read);
+    }
+
+    fn moves(&mut self, subscription: &mut Subscription, head: &Answer, moving: Option<Moving>) {
+        let Subscription { record, state, .. } = subscription;
+        let public = head.public;
+        match moving {
+            Some(Moving::Now(to)) => {
+                redirects::take(record, state, head.received, to, public);
+                (self.moved, self.record_changed) = (true, true);
+            }
+            Some(Moving::IfShared(to)) => {
+                self.if_shared = Some(PendingMove { to, public });
+            }
+            Some(Moving::Ask(to)) => redirects::propose(state, head.received, to, public),
+            None => {}
+        }
+    }
+
+    fn troubled(&mut self, state: &mut FeedState, trouble: &Trouble) {
+        state.obstacle = trouble.obstacle;
+        // Servers write some of these words: nothing in them may steer or disguise.
+        self.trouble = Some(one_line(&trouble.why, TROUBLE_CHARS));
+    }
+}
+
+/// A check ended in 200, 226 or 304: validators by SPEC D.4 rules 5 and 6.
+fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, replaces: bool) {
+    state.facts.record_success(answer.status, &answer.headers.times(), started, answer.received);
+    let Facts { learned, last_ok, settings, .. } = &mut state.facts;
+    *learned = learned.take().map(|learned| learned.after_poll(*last_ok, settings));
+    state.failing_since = None;
+    let headers = &answer.headers;
+    if replaces {
+        state.validators = Validators {
+            url: answer.url.clone(),
+            etag: headers.etag.clone(),
+            last_modified: headers.last_modified.clone(),
+        };
+        return;
+    }
+    for (kept, sent) in [
+        (&mut state.validators.etag, &headers.etag),
+        (&mut state.validators.last_modified, &headers.last_modified),
+    ] {
+        if sent.is_some() {
+            kept.clone_from(sent);
+        }
+    }
+}
+
+/// A check failed; validators stay as they are (SPEC D.4 rule 7).
+fn failed(
+    state: &mut FeedState,
+    failure: Failure,
+    started: DateTime<Utc>,
+    answer: Option<&Answer>,
+) {
+    let headers = answer.map(|answer| answer.headers.times()).unwrap_or_default();
+    let received = answer.map_or(started, |answer| answer.received);
+    state.facts.record_failure(failure, &headers, started, received);
+    state.failing_since.get_or_insert(started);
+    if let Some(answer) = answer {
+        state.habits.refused(started, answer.status);
+    }
+    if state.habits.is_dead(started) && state.facts.standing == Standing::Active {
+        state.facts.standing = Standing::Dead;
+    }
+}

@@ -1,0 +1,374 @@
+//! What an answer means for a feed, as a table over statuses and bodies (SPEC D.2).
+
+use super::fetch::Answer;
+use super::fetch::AnswerBody;
+use super::fetch::AnswerHeaders;
+use super::fetch::Failure;
+use super::fetch::Fetched;
+use super::fetch::Hop;
+use super::fetch::Manner;
+use super::request::Again;
+use super::request::Sent;
+use crate::engine::feeds::subscription::Obstacle;
+use crate::engine::politeness::host_queue::site_of;
+use crate::feed::{FeedDocument, Kind, NewLocation};
+use crate::schedule;
+
+/// What a poll's answer means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// A feed document to merge.
+    Document(Box<FeedDocument>),
+    /// What is new or changed only (226, SPEC D.7): to merge, and to conclude nothing from what is missing.
+    Delta(Box<FeedDocument>),
+    /// Nothing changed (304).
+    NotModified,
+    /// The publisher ended the feed (410, or an empty redirect document).
+    Gone,
+    /// Nothing can be used.
+    Failed(Trouble),
+    /// Somebody between here and the publisher answered: not the feed's failure (SPEC D.2, 511).
+    NotCounted(Trouble),
+}
+
+/// Why nothing can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// How the schedule sees it.
+    pub failure: schedule::Failure,
+    /// Why, as a sentence fragment.
+    pub why: String,
+    /// What stands in the way, where that has a remedy of its own.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Judges the end of a fetch by what was sent.
+pub fn judge(fetched: Fetched, sent: &Sent) -> Verdict {
+    let Fetched { hops, conditional, result, .. } = fetched;
+    match result {
+        Err(failure) => Verdict::Failed(Trouble {
+            failure: failure.for_schedule(),
+            why: failure.to_string(),
+            obstacle: obstacle_of(&failure),
+        }),
+        Ok(answer) => judge_answer(answer, &hops, conditional, sent),
+    }
+}
+
+const fn obstacle_of(failure: &Failure) -> Option<Obstacle> {
+    match failure {
+        Failure::Insecure { .. } => Some(Obstacle::Insecure),
+        Failure::Blocked(_) => Some(Obstacle::Blocked),
+        Failure::Address(_)
+        | Failure::Name(_)
+        | Failure::Connect(_)
+        | Failure::Unreachable(_)
+        | Failure::Tls(_)
+        | Failure::Timeout { .. }
+        | Failure::TooLarge(_)
+        | Failure::CutOff
+        | Failure::Encoding(_)
+        | Failure::Redirect(_)
+        | Failure::Protocol(_) => None,
+    }
+}
+
+fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
+    match answer.status {
+        200 | 203 => judge_body(answer, hops, sent),
+        204 | 205 => unreadable("the answer is empty"),
+        226 if is_delta(&answer.headers, sent) => match judge_body(answer, hops, sent) {
+            Verdict::Document(document) => Verdict::Delta(document),
+            verdict @ (Verdict::Delta(_)
+            | Verdict::NotModified
+            | Verdict::Gone
+            | Verdict::Failed(_)
+            | Verdict::NotCounted(_)) => verdict,
+        },
+        226 => unreadable("answered 226 with a delta that does not fit what was asked for"),
+        304 if conditional => Verdict::NotModified,
+        304 => unreadable("answered 304 although nothing was known of the feed"),
+        410 => Verdict::Gone,
+        511 => Verdict::NotCounted(Trouble {
+            failure: schedule::Failure::Status(511),
+            why: "the network wants a sign-in first (511): a captive portal?".into(),
+            obstacle: Some(Obstacle::LoginPage),
+        }),
+        status @ (301..=303 | 307 | 308) => Verdict::Failed(Trouble {
+            failure: schedule::Failure::Status(status),
+            why: format!("answered {status} and asked to be left alone for a while"),
+            obstacle: None,
+        }),
+        status => Verdict::Failed(Trouble {
+            failure: schedule::Failure::Status(status),
+            why: format!("answered {}", status_words(status)),
+            obstacle: None,
+        }),
+    }
+}
+
+fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
+    match answer.body {
+        // A document that breaks off is a failure and never merged in part (SPEC G.30).
+        AnswerBody::Document(document) if document.is_truncated() => {
+            unreadable("the document is cut off")
+        }
+        AnswerBody::Document(document) => match document.kind {
+            Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => Verdict::Document(document),
+            Kind::Redirect => match &document.new_location {
+                // An empty one ends the feed, and is believed only from the stored address (SPEC D.5).
+                Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,
+                Some(NewLocation::Gone) => {
+                    unreadable(format!("{} says the feed has ended, on the way only", answer.url))
+                }
+                Some(NewLocation::At(url)) => unreadable(format!("the feed has moved to {url}")),
+                None => unreadable("a redirect document without an address"),
+            },
+            Kind::None => unreadable(not_a_feed(&document)),
+        },
+        AnswerBody::Page { title, .. }
+            if is_login_page(&answer.url, title.as_deref(), hops, sent) =>
+        {
+            let site = site_of(&answer.url);
+            Verdict::NotCounted(Trouble {
+                failure: schedule::Failure::Unreadable,
+                why: format!("a sign-in page of {site} stands in the way: a captive portal?"),
+                obstacle: Some(Obstacle::LoginPage),
+            })
+        }
+        AnswerBody::Page { title: Some(title), .. } => {
+            unreadable(format!("not a feed but the page '{title}'"))
+        }
+        AnswerBody::Page { title: None, .. } => unreadable("not a feed but a web page"),
+        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
+            unreadable("not a feed but a listing")
+        }
+        AnswerBody::Empty | AnswerBody::Unread => unreadable("the answer is empty"),
+    }
+}
+
+/// Words in the address or title of a page that asks for a sign-in.
+const SIGN_IN: [&str; 12] = [
+    "login",
+    "log in",
+    "log-in",
+    "signin",
+    "sign in",
+    "sign-in",
+    "captive",
+    "hotspot",
+    "portal",
+    "wifi",
+    "wi-fi",
+    "authenticate",
+];
+
+/// Whether a page is what a network shows before it lets anybody through: at another site, at the end of a
+/// temporary redirect, and asking for a sign-in (SPEC D.2, G.32).
+fn is_login_page(url: &str, title: Option<&str>, hops: &[Hop], sent: &Sent) -> bool {
+    let elsewhere = site_of(url) != site_of(&sent.url);
+    let temporary = hops.iter().any(|hop| matches!(hop.status, 302 | 303 | 307));
+    let text = format!("{url} {}", title.unwrap_or_default()).to_lowercase();
+    !sent.others_answer && elsewhere && temporary && SIGN_IN.iter().any(|word| text.contains(word))
+}
+
+/// Whether a 226 is the delta that was asked for (SPEC D.7).
+fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
+    let feed = headers.im.as_deref().is_some_and(|list| list.trim().eq_ignore_ascii_case("feed"));
+    let base = headers.delta_base.as_deref().map(|tag| weak(tag.trim().as_bytes()));
+    let asked = sent.etag.as_deref().map(weak);
+    sent.manner == Manner::Delta && feed && (base.is_none() || base == asked)
+}
+
+/// A tag for weak comparison (RFC 9110 §8.8.3.2).
+fn weak(tag: &[u8]) -> &[u8] {
+    tag.strip_prefix(b"W/").unwrap_or(tag)
+}
+
+/// Whether an answer is worth one more request at once, and of what kind (SPEC D.2, D.7).
+pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
+    let answer = fetched.result.as_ref().ok()?;
+    match answer.status {
+        412 | 416 => Some(Again::Fresh),
+        304 if !fetched.conditional => Some(Again::Fresh),
+        421 => Some(Again::Same),
+        400 if sent.manner == Manner::Delta => Some(Again::NoDelta),
+        226 if !is_delta(&answer.headers, sent) => Some(Again::Whole),
+        _ => None,
+    }
+}
+
+/// A good status with nothing usable behind it.
+fn unreadable(why: impl Into<String>) -> Verdict {
+    Verdict::Failed(Trouble {
+        failure: schedule::Failure::Unreadable,
+        why: why.into(),
+        obstacle: None,
+    })
+}
+
+/// Why a document is no feed, by its first flaw.
+pub fn not_a_feed(document: &FeedDocument) -> String {
+    document
+        .flaws
+        .first()
+        .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
+}
+
+/// A status with its usual words.
+pub fn status_words(status: u16) -> String {
+    let words = match status {
+        206 => "Partial Content although no part was asked for",
+        300 => "Multiple Choices",
+        400 => "Bad Request",
+        401 => "Unauthorized: it needs credentials",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        408 => "Request Timeout",
+        406 => "Not Acceptable",
+        407 => "Proxy Authentication Required: the proxy needs credentials",
+        410 => "Gone",
+        415 => "Unsupported Media Type",
+        429 => "Too Many Requests",
+        451 => "Unavailable For Legal Reasons",
+        500 => "Internal Server Error",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => "",
+    };
+    if words.is_empty() { status.to_string() } else { format!("{status} {words}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::poll::classify_response::*;
+
+    fn answer(status: u16, body: AnswerBody) -> Answer {
+        Answer {
+            status,
+            url: "https://a.example/".into(),
+            public: true,
+            received: chrono::DateTime::UNIX_EPOCH,
+            headers: AnswerHeaders::default(),
+            body,
+        }
+    }
+
+    fn fetched(answer: Answer) -> Fetched {
+        Fetched {
+            started: chrono::DateTime::UNIX_EPOCH,
+            wire_bytes: 0,
+            hops: vec![],
+            conditional: false,
+            result: Ok(answer),
+        }
+    }
+
+    fn sent() -> Sent {
+        Sent { url: "https://a.example/".into(), ..Sent::default() }
+    }
+
+    fn document(kind: Kind) -> AnswerBody {
+        AnswerBody::Document(Box::new(FeedDocument { kind, ..FeedDocument::default() }))
+    }
+
+    fn words(verdict: Verdict) -> String {
+        match verdict {
+            Verdict::Document(_) => "document".to_owned(),
+            Verdict::Delta(_) => "delta".into(),
+            Verdict::NotModified => "not modified".into(),
+            Verdict::Gone => "gone".into(),
+            Verdict::Failed(trouble) => trouble.why,
+            Verdict::NotCounted(trouble) => format!("not counted: {}", trouble.why),
+        }
+    }
+
+    fn check(status: u16, body: AnswerBody, conditional: bool, expected: &str) {
+        let fetched = Fetched { conditional, ..fetched(answer(status, body)) };
+        let found = words(judge(fetched, &sent()));
+        assert!(found.contains(expected), "{status}: {found}");
+    }
+
+    fn page(title: &str) -> AnswerBody {
+        AnswerBody::Page { title: Some(title.into()), candidates: vec![] }
+    }
+
+    #[test]
+    fn each_answer_gets_its_verdict() {
+        check(200, document(Kind::Rss), false, "document");
+        check(203, document(Kind::Rss), false, "document");
+        check(200, document(Kind::None), false, "not a feed");
+        check(200, AnswerBody::Empty, false, "empty");
+        check(200, page("Sign in"), false, "page 'Sign in'");
+        check(204, AnswerBody::Unread, false, "empty");
+        check(205, AnswerBody::Unread, false, "empty");
+        check(206, document(Kind::Rss), false, "answered 206");
+        check(226, document(Kind::Rss), false, "does not fit");
+        check(302, AnswerBody::Unread, false, "left alone");
+        check(304, AnswerBody::Unread, true, "not modified");
+        check(304, AnswerBody::Unread, false, "304 although");
+        for status in [300, 305, 306, 400, 403, 404, 405, 406, 414, 418, 429, 431, 451, 500, 599] {
+            check(status, AnswerBody::Unread, true, &format!("answered {status}"));
+        }
+        check(401, AnswerBody::Unread, false, "needs credentials");
+        check(407, AnswerBody::Unread, false, "needs credentials");
+        check(410, AnswerBody::Unread, false, "gone");
+        check(511, AnswerBody::Unread, false, "not counted: ");
+    }
+
+    #[test]
+    fn an_empty_redirect_document_is_believed_from_the_stored_address_alone() {
+        // SPEC D.5.
+        let gone = FeedDocument {
+            kind: Kind::Redirect,
+            new_location: Some(NewLocation::Gone),
+            ..FeedDocument::default()
+        };
+        let gone = AnswerBody::Document(Box::new(gone));
+        check(200, gone.clone(), false, "gone");
+        let elsewhere = Sent { url: "https://b.example/".into(), ..Sent::default() };
+        let found = words(judge(fetched(answer(200, gone)), &elsewhere));
+        assert!(found.contains("on the way only"), "{found}");
+    }
+
+    #[test]
+    fn a_delta_must_be_the_one_that_was_asked_for() {
+        // SPEC D.7.
+        let tag = b"W/\"1\"".to_vec();
+        let asked = Sent { manner: Manner::Delta, etag: Some(tag), ..sent() };
+        for (im, base, sent, expected) in [
+            (Some("feed"), None, &asked, "delta"),
+            (Some(" FEED "), Some("\"1\""), &asked, "delta"),
+            (Some("feed"), Some("\"2\""), &asked, "does not fit"),
+            (Some("feed, gzip"), None, &asked, "does not fit"),
+            (None, None, &asked, "does not fit"),
+            (Some("feed"), None, &sent(), "does not fit"),
+        ] {
+            let mut answer = answer(226, document(Kind::Atom));
+            answer.headers.im = im.map(str::to_owned);
+            answer.headers.delta_base = base.map(str::to_owned);
+            let fetched = fetched(answer);
+            let again = worth_asking_again(&fetched, sent);
+            let found = words(judge(fetched, sent));
+            assert!(found.contains(expected), "{im:?} {base:?}: {found}");
+            assert_eq!(again.is_none(), expected == "delta", "{im:?} {base:?}");
+        }
+    }
+
+    #[test]
+    fn a_sign_in_page_of_somebody_else_is_not_the_feeds_failure() {
+        // SPEC D.2, G.32.
+        let hop =
+            |status| Hop { status, to: "http://gate.example/login".into(), by_document: false };
+        for (status, title, expected) in
+            [(302, "Welcome", "not counted"), (301, "Welcome", "not a feed but the page")]
+        {
+            let answer = Answer { url: hop(0).to, ..answer(200, page(title)) };
+            let fetched = Fetched { hops: vec![hop(status)], ..fetched(answer) };
+            let found = words(judge(fetched, &sent()));
+            assert!(found.contains(expected), "{status}: {found}");
+        }
+    }
+}

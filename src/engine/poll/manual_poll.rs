@@ -1,0 +1,120 @@
+//! Polls that the reader asks for (SPEC B.8): what may be polled, and why not.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::poll_log::PollCause;
+use super::poll_results::PollOutcome;
+use super::poll_results::PollResult;
+use super::polling;
+use crate::engine::effect::Effect;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::engine::politeness::host_queue::is_loopback;
+use crate::history::FeedKey;
+use crate::schedule::{self, ByHand};
+
+/// Which feeds the reader wants polled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollWish {
+    /// The feeds; `None`: all.
+    pub feeds: Option<Vec<FeedKey>>,
+    /// Why.
+    pub wish: Wish,
+}
+
+/// What kind of poll is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Those that are due.
+    Due,
+    /// Those a manual refresh may poll (SPEC B.8).
+    Allowed,
+    /// The same, without validators.
+    Forced,
+}
+
+/// All feeds are polled by hand at most this often (SPEC B.8).
+const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);
+
+/// The reader asks for polls.
+pub fn ask(model: &mut Model, now: DateTime<Utc>, wish: &PollWish) -> Vec<Effect> {
+    // Who asks by hand is not kept waiting by the spread at start-up.
+    model.traffic.not_before = None;
+    let confirmed = model.confirming.take();
+    let all = wish.feeds.is_none();
+    let feeds = wish.feeds.clone().unwrap_or_else(|| model.feeds.keys().copied().collect());
+    let single = feeds.len() == 1;
+    for feed in feeds {
+        let refused = match refusal(model, feed, now, wish.wish, all) {
+            Some(Refusal::Confirm(_)) if confirmed == Some(feed) => None,
+            refused => refused,
+        };
+        let reason = match refused {
+            None => {
+                let forced = wish.wish == Wish::Forced;
+                let cause = if forced { PollCause::Forced } else { PollCause::Asked };
+                polling::enqueue(model, now, feed, cause);
+                continue;
+            }
+            Some(Refusal::Confirm(reason)) => {
+                model.confirming = Some(feed).filter(|_| single);
+                reason
+            }
+            Some(Refusal::No(reason)) => reason,
+        };
+        model.run.note(PollResult::empty(feed, PollOutcome::Skipped, Some(reason)));
+    }
+    polling::start(model, now)
+}
+
+/// Why a feed is not polled although the reader asks.
+enum Refusal {
+    /// It may be, if the reader asks again.
+    Confirm(String),
+    No(String),
+}
+
+fn refusal(
+    model: &Model,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+    wish: Wish,
+    all: bool,
+) -> Option<Refusal> {
+    let no = |reason: &str| Some(Refusal::No(reason.to_owned()));
+    let Some(subscription) = model.feeds.get(&feed) else { return no("there is no such feed") };
+    if model.offline {
+        return no("backissue was started with --offline");
+    }
+    if model.busy.contains_key(&feed) {
+        return no("it is being polled");
+    }
+    let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
+    let left = |until: DateTime<Utc>| schedule::duration_words((until - now).num_seconds().max(1));
+    match schedule::by_hand(&subscription.state.facts, now, spared) {
+        ByHand::Allowed => {}
+        ByHand::CoolDown(until) => {
+            return Some(Refusal::No(format!("it was polled a moment ago; wait {}", left(until))));
+        }
+        ByHand::Confirm(until) => {
+            let reason = format!("the server asked to be left alone for another {}", left(until));
+            return Some(Refusal::Confirm(reason));
+        }
+        ByHand::AtRest => return no("the publisher ended this feed"),
+    }
+    let due = subscription.plan.due.or(subscription.plan.next_poll).is_some_and(|at| at <= now);
+    if wish == Wish::Due && !due {
+        return no("it is not due");
+    }
+    let rested = spared.then(|| refreshed_until(subscription)).flatten();
+    if let Some(until) = rested.filter(|&until| all && !due && now < until) {
+        let reason = format!("all were polled a moment ago; wait {}", left(until));
+        return Some(Refusal::No(reason));
+    }
+    None
+}
+
+/// Until when a feed is left out when all are polled: polled within five minutes, it is fresh enough.
+fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
+    subscription.state.facts.last_try?.checked_add_signed(REFRESH_ALL_EVERY)
+}

@@ -1,0 +1,13 @@
+//! Polls: which feed is asked when, what its answer means, and what it changes.
+
+pub mod apply_response;
+pub mod classify_response;
+pub mod fetch;
+pub mod manual_poll;
+pub mod plans;
+pub mod poll_log;
+pub mod poll_results;
+pub mod poll_times;
+pub mod polling;
+pub mod redirects;
+pub mod request;

@@ -1,0 +1,171 @@
+//! Plans: made anew whenever something they depend on changed, explained when somebody asks.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::learn;
+use crate::engine::model::Model;
+use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::settings::Settings;
+use crate::history::FeedKey;
+use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy, Stage};
+
+/// Makes the plan of a feed anew and puts it into the timetable.
+pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
+    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
+    fill_in(subscription, &model.settings);
+    if !learn::counts(subscription, &model.settings) {
+        subscription.state.facts.learned = None;
+        model.learning.forget(feed);
+    }
+    subscription.plan = decided(subscription, model.salt, now);
+    model.screen.feeds.stale = true;
+    match subscription.plan.due.or(subscription.plan.next_poll) {
+        Some(at) if !model.busy.contains_key(&feed) => model.timetable.set(at, feed),
+        Some(_) | None => {
+            model.timetable.remove(&feed);
+        }
+    }
+}
+
+/// The plan of a feed without its explanation.
+fn decided(subscription: &Subscription, salt: u64, now: DateTime<Utc>) -> Decision {
+    schedule::decide_time(&subscription.state.facts, now, spread(subscription, salt))
+}
+
+/// The plan of a feed that is not subscribed to yet.
+pub fn foreseen(
+    subscription: &mut Subscription,
+    settings: &Settings,
+    salt: u64,
+    now: DateTime<Utc>,
+) -> Decision {
+    fill_in(subscription, settings);
+    decided(subscription, salt, now)
+}
+
+/// The plan of a feed with every step of its explanation.
+pub fn explained(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
+    let subscription = model.feeds.get(&feed)?;
+    Some(schedule::decide(&subscription.state.facts, now, spread(subscription, model.salt)))
+}
+
+/// The plan of a feed at another pace.
+pub fn at_pace(subscription: &Subscription, salt: u64, pace: Pace, now: DateTime<Utc>) -> Plan {
+    schedule::with_pace(&subscription.state.facts, pace, now, spread(subscription, salt))
+}
+
+/// The `count` plans that follow if nothing changes.
+pub fn following(
+    subscription: &Subscription,
+    salt: u64,
+    count: usize,
+    now: DateTime<Utc>,
+) -> Vec<Plan> {
+    let unit = |last_ok| unit(subscription.key, salt, last_ok);
+    schedule::following(&subscription.state.facts, now, count, unit)
+}
+
+/// When a feed is polled until an instant, if nothing changes.
+pub fn polls_until(
+    subscription: &Subscription,
+    salt: u64,
+    now: DateTime<Utc>,
+    end: DateTime<Utc>,
+) -> Vec<DateTime<Utc>> {
+    let unit = |last_ok| unit(subscription.key, salt, last_ok);
+    schedule::polls_until(&subscription.state.facts, now, end, unit)
+}
+
+/// What keeps a feed from being polled sooner.
+pub fn restrictions(
+    subscription: &Subscription,
+    salt: u64,
+    now: DateTime<Utc>,
+) -> Vec<Restriction> {
+    schedule::floors_in_force(&subscription.state.facts, now, spread(subscription, salt))
+}
+
+/// The share of jitter of a feed's next poll (SPEC A.7).
+fn spread(subscription: &Subscription, salt: u64) -> f64 {
+    unit(subscription.key, salt, subscription.state.facts.last_ok)
+}
+
+fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
+    schedule::spread_unit(u128::from(salt), &feed.0.to_be_bytes(), last_ok)
+}
+
+/// Fills the reader's wishes into the facts: those of the feed, else the global ones.
+fn fill_in(subscription: &mut Subscription, settings: &Settings) {
+    let wishes = &subscription.record.wishes;
+    let seconds = |minutes: u32| minutes.saturating_mul(60);
+    subscription.state.facts.settings = schedule::Settings {
+        pace: wishes.pace.unwrap_or(settings.poll.pace),
+        min_seconds: seconds(wishes.min_minutes.unwrap_or(settings.poll.min_minutes)),
+        max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
+        default_seconds: seconds(settings.poll.default_minutes),
+        fixed_seconds: wishes.fixed_minutes.map(seconds),
+        own_rules: wishes.rules.clone(),
+        ignore_expired: wishes.ignore_expired,
+        ignore_cache_lifetime: wishes.ignore_cache_lifetime,
+        ignore_skips: wishes.ignore_skips,
+    };
+    subscription.state.facts.loopback = is_loopback(&subscription.record.url);
+}
+
+/// What settled a plan, in a few words.
+pub const fn settled_words(settled: SettledBy) -> &'static str {
+    match settled {
+        SettledBy::Fixed => "your fixed interval",
+        SettledBy::OwnRules => "your own rules",
+        SettledBy::Rules => "the publisher's rules",
+        SettledBy::Sy => "the publisher's sy schedule",
+        SettledBy::Ttl => "the publisher's ttl",
+        SettledBy::RefreshRate => "the publisher's refreshRate",
+        SettledBy::BoilerplateSy => "the generator's default",
+        SettledBy::Learned => "learned rhythm",
+        SettledBy::Default => "default interval",
+        SettledBy::Minimum => "your minimum",
+        SettledBy::Maximum => "your maximum",
+        SettledBy::CacheLifetime => "the server's cache lifetime",
+        SettledBy::RetryAfter => "the server's Retry-After",
+        SettledBy::BackOff => "waiting after failures",
+        SettledBy::Dead => "not found for a month",
+        SettledBy::SkipHours => "the publisher's skipHours",
+        SettledBy::SkipDays => "the publisher's skipDays",
+        SettledBy::Overdue => "overdue",
+        SettledBy::FirstPoll => "first poll",
+        SettledBy::Gone => "gone",
+        SettledBy::Stopped => "stopped",
+        SettledBy::Paused => "paused",
+        SettledBy::Expired => "finished by the publisher",
+    }
+}
+
+/// What a step of a plan is called.
+pub const fn stage_words(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Standing => "standing",
+        Stage::Recommendation => "recommended",
+        Stage::Pace => "your pace",
+        Stage::Minimum => "minimum",
+        Stage::Maximum => "maximum",
+        Stage::NextUpdate => "next update",
+        Stage::Jitter => "spread",
+        Stage::CacheLifetime => "cache lifetime",
+        Stage::RetryAfter => "Retry-After",
+        Stage::BackOff => "back-off",
+        Stage::Skip => "skip windows",
+        Stage::Due => "due",
+    }
+}
+
+/// How long until an instant: `in 25 min`, `in 1 h 5 min`, `now`.
+pub fn wait_words(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let seconds = at.signed_duration_since(now).num_seconds();
+    match seconds {
+        ..=0 => "now".into(),
+        1..60 => format!("in {}", schedule::duration_words(seconds)),
+        _ => format!("in {}", schedule::duration_words(seconds.saturating_add(30) / 60 * 60)),
+    }
+}

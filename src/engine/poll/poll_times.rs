@@ -1,0 +1,140 @@
+//! What every poll of a feed changes even if nothing else does: when it was tried, when it was answered, and how often.
+//!
+//! Kept in a small record of its own beside the feed's state, so that a round of unchanged feeds does not write all
+//! that is known of each of them again.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::feeds::subscription::FeedState;
+use crate::schedule::LearnedAnswer;
+
+/// The times of a feed's last polls, to the millisecond.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PollTimes {
+    /// When a request was sent last.
+    #[serde(rename = "t", with = "chrono::serde::ts_milliseconds_option")]
+    pub last_try: Option<DateTime<Utc>>,
+    /// When an answer was good last.
+    #[serde(rename = "o", with = "chrono::serde::ts_milliseconds_option")]
+    pub last_ok: Option<DateTime<Utc>>,
+    /// When the answer was received whose lifetime counts.
+    #[serde(rename = "r", with = "chrono::serde::ts_milliseconds_option")]
+    pub received_at: Option<DateTime<Utc>>,
+    /// The `Date` of that answer.
+    #[serde(rename = "d", with = "chrono::serde::ts_milliseconds_option")]
+    pub date: Option<DateTime<Utc>>,
+    /// Polls made so far.
+    #[serde(rename = "n")]
+    pub polls: u32,
+    /// What a learned plan answers for the last good poll.
+    #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
+    pub learned: Option<LearnedAnswer>,
+}
+
+impl PollTimes {
+    /// The times a state holds.
+    pub fn of(state: &FeedState) -> Self {
+        let cache = state.facts.cache;
+        Self {
+            last_try: state.facts.last_try,
+            last_ok: state.facts.last_ok,
+            received_at: cache.map(|cache| cache.received_at),
+            date: cache.and_then(|cache| cache.date),
+            polls: state.polls,
+            learned: state.facts.learned.as_ref().and_then(|learned| learned.answered),
+        }
+    }
+
+    /// The state with these times in place of its own.
+    pub fn set_in(&self, state: &mut FeedState) {
+        state.facts.last_try = self.last_try;
+        state.facts.last_ok = self.last_ok;
+        if let Some(cache) = &mut state.facts.cache {
+            cache.received_at = self.received_at.unwrap_or(cache.received_at);
+            cache.date = self.date;
+        }
+        if let Some(learned) = &mut state.facts.learned {
+            learned.answered = self.learned;
+        }
+        state.polls = self.polls;
+    }
+
+    /// Whether two states differ in nothing but their times.
+    pub fn are_all_that_differs(before: &FeedState, after: &FeedState) -> bool {
+        if before.facts.cache.is_some() != after.facts.cache.is_some() {
+            return false;
+        }
+        let mut before = before.clone();
+        // Settings and plans are never stored.
+        before.facts.settings = after.facts.settings.clone();
+        if let (Some(before), Some(after)) = (&mut before.facts.learned, &after.facts.learned) {
+            before.plan.clone_from(&after.plan);
+        }
+        Self::of(after).set_in(&mut before);
+        before == *after
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::poll::poll_times::*;
+    use crate::schedule::{CacheState, Learned, Lifetime};
+
+    fn state(second: i64) -> FeedState {
+        let at = DateTime::from_timestamp(1_770_000_000 + second, 0);
+        let mut state = FeedState { polls: 7, status: Some(304), ..FeedState::default() };
+        state.facts.last_try = at;
+        state.facts.last_ok = at;
+        state.facts.cache = at.map(|received_at| CacheState {
+            received_at,
+            lifetime: Lifetime::MaxAge(60),
+            date: at,
+            age_seconds: 0,
+        });
+        state
+    }
+
+    #[test]
+    fn the_times_carry_a_state_from_one_unchanged_poll_to_the_next() {
+        let (mut before, mut after) = (state(0), state(3600));
+        after.polls = 8;
+        assert!(PollTimes::are_all_that_differs(&before, &after));
+        PollTimes::of(&after).set_in(&mut before);
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn what_a_learned_plan_answers_goes_with_the_times() {
+        let (mut before, mut after) = (state(0), state(3600));
+        let answered =
+            |last: i64| LearnedAnswer { last, next: [last + 900, last + 1800, last + 3600] };
+        let learned = |last| Learned { answered: Some(answered(last)), ..Learned::every(1800) };
+        before.facts.learned = Some(learned(0));
+        after.facts.learned = Some(learned(3600));
+        after.facts.settings.min_seconds = 60;
+        assert!(PollTimes::are_all_that_differs(&before, &after));
+        PollTimes::of(&after).set_in(&mut before);
+        assert_eq!(before.facts.learned, after.facts.learned);
+        after.facts.learned = Some(Learned::every(60));
+        assert!(!PollTimes::are_all_that_differs(&before, &after));
+    }
+
+    #[test]
+    fn anything_else_that_differs_is_more_than_times() {
+        let before = state(0);
+        let edits: [fn(&mut FeedState); 4] = [
+            |state| state.status = Some(200),
+            |state| state.facts.cache = None,
+            |state| state.facts.failures = 1,
+            |state| state.trouble = Some("it timed out".into()),
+        ];
+        for edit in edits {
+            let mut after = state(3600);
+            edit(&mut after);
+            assert!(!PollTimes::are_all_that_differs(&before, &after), "{after:?}");
+            assert!(!PollTimes::are_all_that_differs(&after, &before), "{after:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The request of a poll: which validators, which manner, how far it may lead (SPEC D.1, D.4, D.6, D.7).
+
+use chrono::{DateTime, Utc};
+
+use super::fetch::FetchId;
+use super::fetch::Manner;
+use super::fetch::Reach;
+use super::fetch::Request;
+use super::poll_log::PollCause;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::feeds::subscription::Validators;
+use crate::engine::politeness::server_habits::Accepting;
+
+/// Why an answer is asked for once more within one poll (SPEC D.2, D.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// The same, on a new connection (421).
+    Same,
+    /// Without validators, past the caches (412, 416, a 304 nobody asked for).
+    Fresh,
+    /// Without a delta (400 to a request for one).
+    NoDelta,
+    /// Without validators: the delta that came cannot be used.
+    Whole,
+    /// The same: entries seem to be missing, perhaps only because of what was sent (SPEC C.8.1).
+    Verify,
+}
+
+/// What a poll sent, to judge the answer by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// What was asked for.
+    pub manner: Manner,
+    /// The tag sent to the address that gave it.
+    pub etag: Option<Vec<u8>>,
+    /// The address that is stored.
+    pub url: String,
+    /// Other sites answered a moment ago: the network is what it should be.
+    pub others_answer: bool,
+}
+
+/// Makes the request of a poll. What it changes on the feed is to be written before the request goes out.
+pub fn request(
+    subscription: &mut Subscription,
+    id: FetchId,
+    cause: PollCause,
+    again: Option<Again>,
+    now: DateTime<Utc>,
+) -> (Request, Sent) {
+    let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
+    let state = &mut subscription.state;
+    if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
+        // They are forgotten before the request (SPEC D.4 rule 8), not only left out of it.
+        state.validators = Validators::default();
+    }
+    let stuck =
+        again.is_none() && !forced && state.habits.is_stuck(now, state.facts.learned.as_ref());
+    if stuck {
+        state.habits.asked_whole(now);
+    }
+    let known = (!stuck).then(|| state.habits.to_send(&state.validators, now)).flatten();
+    // They may belong to the end of a redirect: who sends them decides address by address.
+    let etag = known.as_ref().and_then(|known| known.etag.clone());
+    let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
+    let manner = if forced || again == Some(Again::Fresh) {
+        Manner::Fresh
+    } else if state.habits.accepting == Accepting::Anything {
+        Manner::Anything
+    } else if own_tag && again.is_none() && state.habits.takes_deltas(now) {
+        Manner::Delta
+    } else {
+        Manner::Usual
+    };
+    let url = subscription.record.url.clone();
+    let request = Request {
+        id,
+        url: url.clone(),
+        validators: known,
+        manner,
+        reach: reach(&subscription.record),
+        allow_insecure: subscription.record.wishes.allow_insecure,
+    };
+    (request, Sent { manner, etag, url, others_answer: false })
+}
+
+/// Whose word the stored address is: the reader's, until a move replaced it.
+fn reach(record: &SubscriptionRecord) -> Reach {
+    record.former.last().map_or(Reach::Typed, |former| Reach::Supplied {
+        by: former.url.clone(),
+        public: former.public,
+    })
+}

@@ -1,0 +1,276 @@
+//! The settings, with their defaults; what a configuration file may change.
+
+use serde::{Deserialize, Serialize};
+
+use super::external_command::CommandLine;
+use crate::history::walk::adaptor::INTERNET_ARCHIVE;
+use crate::schedule::Pace;
+use crate::ui::keys::key_bindings::Keymap;
+
+/// Everything that can be configured. Times are in the unit their name ends with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The network.
+    pub network: NetworkSettings,
+    /// The schedule.
+    pub poll: PollSettings,
+    /// History.
+    pub history: HistorySettings,
+    /// The screen.
+    pub ui: UiSettings,
+    /// Commands of the reader's own.
+    pub commands: CommandSettings,
+    /// What the desktop is told.
+    pub notify: NotifySettings,
+    /// The keys in force.
+    pub keys: Keymap,
+}
+
+/// `[network]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkSettings {
+    /// Requests under way at once (SPEC 0, `GLOBAL_PARALLEL`).
+    pub parallel: usize,
+    /// Requests under way at once to one site (SPEC 0, `HOST_PARALLEL`).
+    pub host_parallel: usize,
+    /// From the end of a request to the start of the next to the same site (SPEC 0, `HOST_SPACING`).
+    pub host_spacing_ms: u64,
+    /// The same for archives.
+    pub archive_spacing_ms: u64,
+    /// Loopback hosts are spaced as others are.
+    pub space_loopback: bool,
+    /// A proxy to use instead of those the environment names.
+    pub proxy: Option<String>,
+    /// Sent as `User-Agent` instead of our own.
+    pub user_agent: Option<String>,
+    /// Sent to the origins they name, and nowhere else (SPEC D.1, D.6).
+    pub credentials: Vec<Credentials>,
+    /// Hosts that may be asked at a link-local address (SPEC D.6), as they stand in an address.
+    pub allow_link_local: Vec<String>,
+}
+
+/// `[[network.credentials]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// Scheme, host and port if it is not the usual one: `https://a.example`.
+    pub origin: String,
+    /// What the origin wants to see.
+    pub login: Login,
+}
+
+/// How a request proves who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Login {
+    /// RFC 7617.
+    Basic {
+        /// Without a colon.
+        user: Secret,
+        /// May be empty.
+        password: Secret,
+    },
+    /// RFC 6750.
+    Bearer {
+        /// As it is sent.
+        token: Secret,
+    },
+}
+
+/// A text that is shown to nobody.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text from being shown.
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text, to be sent.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// `[poll]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PollSettings {
+    /// Shortest interval (SPEC A.8).
+    pub min_minutes: u32,
+    /// Longest interval (SPEC A.8).
+    pub max_minutes: u32,
+    /// Interval where nothing is known (SPEC 0, `DEFAULT_INTERVAL`).
+    pub default_minutes: u32,
+    /// The reader's wish where a feed has none of its own.
+    pub pace: Pace,
+    /// Learn the rhythm of feeds whose publishers say nothing.
+    pub learn: bool,
+    /// Polls at start begin within this time (SPEC A.9).
+    pub start_spread_seconds: u32,
+}
+
+/// The least that `[history] texts_mb` can be.
+pub const TEXTS_MB_MIN: u32 = 16;
+
+/// `[history]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistorySettings {
+    /// Whether archives are walked.
+    pub mode: HistoryMode,
+    /// Archives of one feed asked for in a day (`ARCHIVE_DAY_DOCS`).
+    pub archives_a_day: u32,
+    /// Where the Internet Archive is asked, for feeds whose reader wants it.
+    pub internet_archive: String,
+    /// Megabytes of texts kept (SPEC C.10); from [`TEXTS_MB_MIN`] up.
+    pub texts_mb: u32,
+}
+
+/// Whether archives are walked (SPEC C.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryMode {
+    /// Up to one run's caps without asking.
+    Auto,
+    /// Only after the reader agreed.
+    Ask,
+    /// Never.
+    Off,
+}
+
+impl HistoryMode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Ask, Self::Off];
+
+    /// The word of `[history] mode` and of `--history` (UX 4).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Ask => "ask",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// `[ui]`.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
+pub struct UiSettings {
+    /// Name of the theme; `None`: the terminal's own colours.
+    pub theme: Option<String>,
+    /// The mouse is used.
+    pub mouse: bool,
+    /// Pictures are shown from the start.
+    pub images: bool,
+    /// How the terminal is to show them.
+    pub image_protocol: ImageProtocol,
+    /// The terminal's title says how much is unread.
+    pub title: bool,
+    /// Links are written as hyperlinks; `None`: where the terminal is known to show them.
+    pub hyperlinks: Option<bool>,
+    /// Words in the place of lines and signs, one pane at a time.
+    pub plain: bool,
+    /// Widest column of text in the reader, in cells.
+    pub text_width: u16,
+}
+
+/// How the terminal is to show pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageProtocol {
+    /// As it is known to be able to.
+    #[default]
+    Auto,
+    /// kitty's protocol.
+    Kitty,
+    /// iTerm2's.
+    Iterm2,
+    /// Sixels.
+    Sixel,
+    /// Two coloured halves a cell.
+    HalfBlocks,
+}
+
+/// `[commands]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// Opens an address; `None`: the browser that `BROWSER` names, else the desktop's.
+    pub open: Option<CommandLine>,
+    /// Opens an attached file; `None`: as an address.
+    pub enclosure: Option<CommandLine>,
+    /// Stands in the prompt of `|` at first.
+    pub pipe: Option<String>,
+    /// Is told of new entries.
+    pub on_new: Option<CommandLine>,
+}
+
+/// `[notify]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NotifySettings {
+    /// How the desktop is told of new entries.
+    pub desktop: DesktopNotes,
+    /// The terminal's bell rings beside it.
+    pub bell: bool,
+}
+
+/// How a terminal passes a note on to the desktop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DesktopNotes {
+    /// Not at all.
+    #[default]
+    Off,
+    /// `OSC 9` (iTerm2, kitty, foot, `WezTerm`, ghostty, Windows Terminal).
+    Osc9,
+    /// `OSC 777` (urxvt, foot, ghostty, `VTE`).
+    Osc777,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            network: NetworkSettings {
+                parallel: 32,
+                host_parallel: 1,
+                host_spacing_ms: 1000,
+                archive_spacing_ms: 2000,
+                space_loopback: true,
+                proxy: None,
+                user_agent: None,
+                credentials: Vec::new(),
+                allow_link_local: Vec::new(),
+            },
+            poll: PollSettings {
+                min_minutes: 15,
+                max_minutes: 1440,
+                default_minutes: 60,
+                pace: Pace::Normal,
+                learn: true,
+                start_spread_seconds: 5,
+            },
+            history: HistorySettings {
+                mode: HistoryMode::Auto,
+                archives_a_day: 200,
+                internet_archive: INTERNET_ARCHIVE.to_owned(),
+                texts_mb: 1024,
+            },
+            commands: CommandSettings::default(),
+            notify: NotifySettings::default(),
+            ui: UiSettings {
+                theme: None,
+                mouse: true,
+                images: false,
+                image_protocol: ImageProtocol::Auto,
+                title: true,
+                hyperlinks: None,
+                plain: false,
+                text_width: 80,
+            },
+            keys: Keymap::default(),
+        }
+    }
+}

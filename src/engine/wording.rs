@@ -1,0 +1,56 @@
+//! Numbers and titles in words: how many entries, and the words of a title that a rule is proposed with.
+
+/// Words of a title that are proposed.
+const TELLING_WORDS: usize = 3;
+
+/// A number of entries in words.
+pub fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// The words of a title that tell its kind: what stands before a colon or in brackets, else its longest words.
+pub fn telling(title: &str) -> String {
+    let bracketed = title.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let headed = title.split_once(": ").map(|(head, _)| head);
+    let head = bracketed.map(|(inside, _)| inside).or(headed).filter(|head| {
+        let words = head.split_whitespace().count();
+        (1..=4).contains(&words)
+    });
+    head.map_or_else(|| longest_words(title), |head| head.trim().to_owned())
+}
+
+/// The longest words of a title, as they stand in it.
+fn longest_words(title: &str) -> String {
+    let trimmed = title.split_whitespace().map(|word| word.trim_matches(is_mark));
+    let words: Vec<&str> = trimmed.filter(|word| !word.is_empty()).collect();
+    let mut places: Vec<usize> = (0..words.len()).collect();
+    let length = |place: &usize| words.get(*place).map_or(0, |word| word.chars().count());
+    places.sort_by_key(|place| std::cmp::Reverse(length(place)));
+    places.truncate(TELLING_WORDS);
+    places.sort_unstable();
+    let told: Vec<&str> = places.iter().filter_map(|place| words.get(*place).copied()).collect();
+    told.join(" ")
+}
+
+fn is_mark(char: char) -> bool {
+    !char.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::wording::*;
+
+    #[test]
+    fn a_title_offers_the_words_that_tell_its_kind() {
+        for (title, expected) in [
+            ("Sponsored: a new ladder", "Sponsored"),
+            ("[Video] How to prune", "Video"),
+            ("Nine candidates for harbour master", "candidates harbour master"),
+            ("It was, as they say in the town, odd: so", "was they town"),
+            ("One", "One"),
+            ("", ""),
+        ] {
+            assert_eq!(telling(title), expected, "{title}");
+        }
+    }
+}

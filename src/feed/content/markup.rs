@@ -1,0 +1,268 @@
+//! A walk over HTML as it stands, tag by tag and text by text, through html5ever's tokenizer.
+//!
+//! No tree is built, so the time is linear in the size whatever the nesting. What a browser would
+//! execute is text to nobody: the inside of `script`, `style` and the like is never reported.
+
+use std::cell::{Cell, RefCell};
+
+use html5ever::TokenizerResult;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::{Rawtext, Rcdata, ScriptData};
+use html5ever::tokenizer::{
+    BufferQueue, CharacterTokens, CommentToken, DoctypeToken, EOFToken, NullCharacterToken,
+    ParseError, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+
+/// One thing met on the walk.
+#[derive(Debug, Clone, Copy)]
+pub enum Piece<'a> {
+    /// A start tag.
+    Open(&'a Tag),
+    /// An end tag: its name, in lower case.
+    Close(&'a str),
+    /// Text with its character references resolved. One text may come in several pieces.
+    Text(&'a str),
+}
+
+/// A start tag. Names are in lower case, references in values are resolved.
+#[derive(Debug)]
+pub struct Tag(html5ever::tokenizer::Tag);
+
+impl Tag {
+    /// The element's name, in lower case.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// An attribute's value, as written.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.0.attrs.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
+    }
+
+    /// Whether it was written as `<name/>`.
+    pub const fn is_self_closing(&self) -> bool {
+        self.0.self_closing
+    }
+}
+
+/// Bytes handed to the tokenizer at a time.
+const CHUNK_BYTES: usize = 1_024;
+
+/// A tag with more blanks, quotes and slashes than this is dropped: the tokenizer compares each
+/// attribute with all before it, and nobody writes thousands.
+const SEPARATORS_MAX: usize = 2_000;
+
+/// Calls `visit` for each tag and each text of `html`, in order.
+pub fn walk(html: &str, visit: impl FnMut(Piece<'_>)) {
+    let sink = Sink {
+        visit: RefCell::new(visit),
+        raw: Cell::new(false),
+        reported: Cell::new(false),
+        closes: closes(html),
+    };
+    let mut rest = html;
+    while !rest.is_empty() {
+        rest = walk_until_endless_tag(rest, &sink);
+    }
+}
+
+/// Yields what follows a tag with too many attributes, or nothing.
+fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &Sink<V>) -> &'a str
+where
+    V: FnMut(Piece<'_>),
+{
+    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    let mut rest = html;
+    let mut separators = 0;
+    while !rest.is_empty() {
+        let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
+        rest = after;
+        input.push_back(StrTendril::from_slice(chunk));
+        // The tokenizer stops early only for scripts and encodings, which `Sink` never names.
+        while matches!(tokenizer.feed(&input), TokenizerResult::Script(())) {}
+        if sink.reported.take() {
+            separators = 0;
+        }
+        separators += chunk.bytes().filter(|byte| b" \t\n\"'/".contains(byte)).count();
+        if separators > SEPARATORS_MAX {
+            let end = rest.find('>').map_or(rest.len(), |at| at + 1);
+            return rest.get(end..).unwrap_or_default();
+        }
+    }
+    tokenizer.end();
+    ""
+}
+
+/// Elements whose inside is raw text: no tags in it.
+const RAW: [(&str, Raw); 8] = [
+    ("script", Raw::Hidden),
+    ("style", Raw::Hidden),
+    ("iframe", Raw::HiddenIfClosed),
+    ("noembed", Raw::HiddenIfClosed),
+    ("noframes", Raw::HiddenIfClosed),
+    ("xmp", Raw::Shown),
+    ("textarea", Raw::Hidden),
+    ("title", Raw::References),
+];
+
+/// How the inside of a raw-text element is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    /// Not reported; an unclosed one takes the rest, as in a browser.
+    Hidden,
+    /// Not reported, but read as markup if it is never closed: nothing after it may be lost.
+    HiddenIfClosed,
+    /// Reported as it stands.
+    Shown,
+    /// Reported with references resolved.
+    References,
+}
+
+/// Which of [`RAW`] are closed anywhere in the text.
+fn closes(html: &str) -> [bool; RAW.len()] {
+    let mut closed = [false; RAW.len()];
+    for (at, _) in html.match_indices("</") {
+        let after = html.get(at + 2..).unwrap_or_default().as_bytes();
+        for ((name, _), closed) in RAW.iter().zip(&mut closed) {
+            *closed |= after
+                .get(..name.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
+        }
+    }
+    closed
+}
+
+struct Sink<V> {
+    visit: RefCell<V>,
+    /// Inside a raw-text element whose text is not reported.
+    raw: Cell<bool>,
+    /// Something was met since this was last looked at.
+    reported: Cell<bool>,
+    closes: [bool; RAW.len()],
+}
+
+impl<V: FnMut(Piece<'_>)> Sink<V> {
+    fn report(&self, piece: Piece<'_>) {
+        (self.visit.borrow_mut())(piece);
+    }
+
+    fn opened(&self, tag: html5ever::tokenizer::Tag) -> TokenSinkResult<()> {
+        let tag = Tag(tag);
+        self.report(Piece::Open(&tag));
+        if tag.is_self_closing() {
+            return TokenSinkResult::Continue;
+        }
+        let found = RAW.iter().zip(self.closes).find(|((name, _), _)| *name == tag.name());
+        let Some((&(_, raw), closed)) = found else {
+            return TokenSinkResult::Continue;
+        };
+        let kind = match raw {
+            Raw::Hidden if tag.name() == "script" => ScriptData,
+            Raw::Hidden => Rawtext,
+            Raw::HiddenIfClosed | Raw::Shown if closed => Rawtext,
+            Raw::References if closed => Rcdata,
+            Raw::HiddenIfClosed | Raw::Shown | Raw::References => {
+                return TokenSinkResult::Continue;
+            }
+        };
+        self.raw.set(matches!(raw, Raw::Hidden | Raw::HiddenIfClosed));
+        TokenSinkResult::RawData(kind)
+    }
+}
+
+impl<V: FnMut(Piece<'_>)> TokenSink for &Sink<V> {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        if !matches!(token, ParseError(_)) {
+            self.reported.set(true);
+        }
+        match token {
+            TagToken(tag) if tag.kind == StartTag => return self.opened(tag),
+            TagToken(tag) => {
+                self.raw.set(false);
+                self.report(Piece::Close(&tag.name));
+            }
+            CharacterTokens(text) => {
+                if !self.raw.get() {
+                    self.report(Piece::Text(&text));
+                }
+            }
+            DoctypeToken(_) | CommentToken(_) | NullCharacterToken | EOFToken | ParseError(_) => {}
+        }
+        TokenSinkResult::Continue
+    }
+
+    /// CDATA sections are read as text: publishers write them where HTML has none.
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::content::markup::*;
+
+    fn pieces(html: &str) -> String {
+        let mut seen = String::new();
+        walk(html, |piece| match piece {
+            Piece::Open(tag) => {
+                seen.push('<');
+                seen.push_str(tag.name());
+                if let Some(href) = tag.attribute("href") {
+                    seen.push('=');
+                    seen.push_str(href);
+                }
+                seen.push('>');
+            }
+            Piece::Close(name) => {
+                seen.push('/');
+                seen.push_str(name);
+            }
+            Piece::Text(text) => seen.push_str(text),
+        });
+        seen
+    }
+
+    #[test]
+    fn tags_text_and_references_are_reported() {
+        assert_eq!(pieces("a<B HREF=x&amp;y>&lt;c&gt;</b>"), "a<b=x&y><c>/b");
+    }
+
+    #[test]
+    fn comments_and_what_runs_are_not_text() {
+        assert_eq!(
+            pieces("1<!-- <b> -->2<script>if (a<b) {}</script>3<style>p{}</style>"),
+            "12<script>/script3<style>/style"
+        );
+    }
+
+    #[test]
+    fn an_iframe_hides_its_inside_only_if_it_is_closed() {
+        assert_eq!(pieces("<iframe><b>x</iframe>y"), "<iframe>/iframey");
+        assert_eq!(pieces("<iframe href=u>y<b>"), "<iframe=u>y<b>");
+        assert_eq!(pieces("<iframe/>y<p></iframe>"), "<iframe>y<p>/iframe");
+    }
+
+    #[test]
+    fn cdata_sections_are_text() {
+        assert_eq!(pieces("a<![CDATA[<b>]]>c"), "a<b>c");
+    }
+
+    #[test]
+    fn a_tag_without_end_is_dropped_and_the_rest_is_read() {
+        let attributes: Vec<String> = (0..5_000).map(|n| format!(" a{n}=1")).collect();
+        let attributes = attributes.concat();
+        assert_eq!(pieces(&format!("x<a{attributes}>y<b>z")), "xy<b>z");
+        let long = format!("<img alt='{}'>x<b>", "data:x+y/".repeat(1_000));
+        assert_eq!(pieces(&long), "<img>x<b>");
+    }
+
+    #[test]
+    fn deep_nesting_takes_no_stack() {
+        let mut depth = 0;
+        walk(&"<div>".repeat(100_000), |_| depth += 1);
+        assert_eq!(depth, 100_000);
+    }
+}

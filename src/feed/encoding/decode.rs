@@ -1,0 +1,288 @@
+//! From the bytes of a document to text: the charset decision, and characters no document may hold.
+
+use std::borrow::Cow;
+
+use chardetng::EncodingDetector;
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use crate::feed::flaws::Flaws;
+use crate::feed::text;
+
+/// Largest document read (SPEC D.8); the rest is left out.
+pub(in crate::feed) const BODY_BYTES_MAX: usize = 32 << 20;
+/// How far into a document its encoding may be declared.
+const DECLARATION_BYTES: usize = 1_024;
+
+/// Decodes a document: byte order mark, then the charset of `Content-Type`, then the XML declaration,
+/// then UTF-8 (SPEC D.1); a statement that the bytes contradict is not believed.
+pub(in crate::feed) fn decode<'a>(
+    bytes: &'a [u8],
+    content_type: Option<&str>,
+    flaws: &mut Flaws,
+) -> Cow<'a, str> {
+    let bytes = bytes.get(..BODY_BYTES_MAX).map_or(bytes, |head| {
+        flaws.add("document", "", "longer than 32 MiB: the rest was left out");
+        head
+    });
+    let text = decoded(bytes, content_type, flaws);
+    without_controls(text, flaws)
+}
+
+fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -> Cow<'a, str> {
+    if let Some(text) = utf32(bytes) {
+        return Cow::Owned(text);
+    }
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
+    }
+    if let Some(encoding) = utf16_by_shape(bytes) {
+        return encoding.decode_without_bom_handling(bytes).0;
+    }
+    let http = content_type.and_then(charset_parameter).and_then(|label| known(&label, flaws));
+    let declared = declared_label(bytes).and_then(|label| known(label, flaws));
+    let stated = http.or(declared);
+    let utf8 = simdutf8::basic::from_utf8(bytes);
+    match (stated, utf8) {
+        (None, Ok(text)) => Cow::Borrowed(text),
+        (Some(encoding), Ok(text)) if encoding == UTF_8 => Cow::Borrowed(text),
+        (Some(encoding), Ok(text)) if !bytes.is_ascii() => {
+            flaws.add("encoding", encoding.name(), "the bytes are UTF-8 and were read as such");
+            Cow::Borrowed(text)
+        }
+        (Some(encoding), Ok(_)) => encoding.decode_without_bom_handling(bytes).0,
+        (Some(encoding), Err(_)) if encoding != UTF_8 => {
+            let (text, failed) = encoding.decode_without_bom_handling(bytes);
+            if failed {
+                return contradicted(
+                    bytes,
+                    text,
+                    declared.filter(|other| *other != encoding),
+                    flaws,
+                );
+            }
+            text
+        }
+        (_, Err(_)) => invalid_utf8(bytes, declared, flaws),
+    }
+}
+
+/// The stated encoding does not fit: the other statement, if that one does, else what was read of it.
+fn contradicted<'a>(
+    bytes: &'a [u8],
+    text: Cow<'a, str>,
+    other: Option<&'static Encoding>,
+    flaws: &mut Flaws,
+) -> Cow<'a, str> {
+    if let Some((better, false)) = other.map(|encoding| encoding.decode_without_bom_handling(bytes))
+    {
+        flaws.add(
+            "encoding",
+            "",
+            "the charset of the HTTP answer does not fit; the declared one does",
+        );
+        return better;
+    }
+    flaws.add("encoding", "", "some bytes do not fit the stated encoding");
+    text
+}
+
+/// Bytes that should be UTF-8 and are not: a few bad ones are replaced, else the encoding is guessed.
+fn invalid_utf8<'a>(
+    bytes: &'a [u8],
+    declared: Option<&'static Encoding>,
+    flaws: &mut Flaws,
+) -> Cow<'a, str> {
+    if let Some(encoding) = declared.filter(|encoding| *encoding != UTF_8) {
+        let (text, failed) = encoding.decode_without_bom_handling(bytes);
+        if !failed {
+            flaws.add("encoding", "utf-8", "the bytes are not UTF-8; the declared encoding fits");
+            return text;
+        }
+    }
+    let (good, bad) = sequences(bytes);
+    if good > bad {
+        flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
+        return String::from_utf8_lossy(bytes);
+    }
+    let mut detector = EncodingDetector::new();
+    detector.feed(bytes, true);
+    let encoding = detector.guess(None, false);
+    flaws.add("encoding", encoding.name(), "the bytes are not UTF-8; this encoding was guessed");
+    encoding.decode_without_bom_handling(bytes).0
+}
+
+/// How many characters beyond ASCII are well-formed UTF-8, and how many bad sequences there are.
+fn sequences(bytes: &[u8]) -> (usize, usize) {
+    bytes.utf8_chunks().fold((0, 0), |(good, bad), chunk| {
+        let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
+        (good + more, bad + usize::from(!chunk.invalid().is_empty()))
+    })
+}
+
+/// UTF-16 without a byte order mark shows in a `<` or a space beside a zero byte.
+fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
+    match *bytes.first_chunk::<4>()? {
+        [b'<' | b' ' | b'\n', 0, other, 0] if other != 0 => Some(UTF_16LE),
+        [0, b'<' | b' ' | b'\n', 0, other] if other != 0 => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+/// UTF-32, by its byte order mark or by the shape of its first character.
+fn utf32(bytes: &[u8]) -> Option<String> {
+    let read: fn([u8; 4]) -> u32 = match *bytes.first_chunk::<4>()? {
+        [0xff, 0xfe, 0, 0] | [b'<', 0, 0, 0] => u32::from_le_bytes,
+        [0, 0, 0xfe, 0xff] | [0, 0, 0, b'<'] => u32::from_be_bytes,
+        _ => return None,
+    };
+    let text: String = bytes
+        .chunks_exact(4)
+        .filter_map(|chunk| chunk.first_chunk::<4>())
+        .map(|chunk| char::from_u32(read(*chunk)).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect();
+    Some(text)
+}
+
+/// The encoding of a label; UTF-16 is excluded, for its bytes would have shown it.
+fn known(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
+    let label = label.trim();
+    let found = Encoding::for_label_no_replacement(label.as_bytes())
+        .or_else(|| Encoding::for_label_no_replacement(alias(label)?.as_bytes()));
+    if found.is_none() && !label.is_empty() {
+        flaws.add_once("encoding", label, "unknown encoding");
+    }
+    found.filter(|encoding| *encoding != UTF_16LE && *encoding != UTF_16BE)
+}
+
+/// Names that the WHATWG list does not have.
+fn alias(label: &str) -> Option<&'static str> {
+    const ALIASES: [(&str, &str); 8] = [
+        ("utf_8", "utf-8"),
+        ("utf8mb4", "utf-8"),
+        ("latin-1", "iso-8859-1"),
+        ("latin_1", "iso-8859-1"),
+        ("mac-cyrillic", "x-mac-cyrillic"),
+        ("macroman", "macintosh"),
+        ("cp932", "shift_jis"),
+        ("cp936", "gbk"),
+    ];
+    ALIASES.iter().find(|(from, _)| label.eq_ignore_ascii_case(from)).map(|(_, to)| *to)
+}
+
+/// The `charset` parameter of a `Content-Type`.
+pub(in crate::feed) fn charset_parameter(content_type: &str) -> Option<String> {
+    if let Ok(media_type) = mediatype::MediaType::parse(content_type.trim()) {
+        use mediatype::ReadParams as _;
+        return media_type
+            .get_param(mediatype::names::CHARSET)
+            // Some write quotes that are none in a header.
+            .map(|value| value.unquoted_str().trim_matches('\'').to_owned());
+    }
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.to_owned())
+    })
+}
+
+/// The encoding named in the XML declaration.
+fn declared_label(bytes: &[u8]) -> Option<&str> {
+    let head = bytes.get(..DECLARATION_BYTES).unwrap_or(bytes);
+    let start = memchr::memmem::find(head, b"<?xml")?;
+    let declaration = head.get(start..)?;
+    let declaration = declaration.get(..memchr::memchr(b'>', declaration)?)?;
+    let after = declaration.get(memchr::memmem::find(declaration, b"encoding")? + 8..)?;
+    let after = after.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let quote = *after.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let value = after.get(1..)?;
+    let value = value.get(..memchr::memchr(quote, value)?)?;
+    std::str::from_utf8(value).ok()
+}
+
+/// Leaves out what XML forbids and what could steer a terminal or hide text (SPEC G.52): C0 and C1
+/// controls, DEL, bidi controls. Line ends and tabs stay.
+fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
+    if !may_hold_controls(text.as_bytes()) {
+        return text;
+    }
+    flaws.add("document", "", "control characters were removed");
+    Cow::Owned(text::safe_text(&text).into_owned())
+}
+
+fn may_hold_controls(bytes: &[u8]) -> bool {
+    // Without branches inside a chunk, many bytes are looked at at a time.
+    let control = |byte: u8| {
+        let white = u8::from(byte == b'\n') | u8::from(byte == b'\r') | u8::from(byte == b'\t');
+        (u8::from(byte < 0x20) & (white ^ 1)) | u8::from(byte == 0x7f)
+    };
+    bytes.chunks(1_024).any(|chunk| chunk.iter().fold(0, |found, byte| found | control(*byte)) != 0)
+        || memchr::memchr3_iter(0xc2, 0xd8, 0xe2, bytes).any(|at| {
+            matches!(
+                bytes.get(at..).unwrap_or_default(),
+                [0xc2, 0x80..=0x9f, ..]
+                    | [0xd8, 0x9c, ..]
+                    | [0xe2, 0x80, 0xaa..=0xae, ..]
+                    | [0xe2, 0x81, 0xa6..=0xa9, ..]
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::encoding::decode::*;
+
+    fn check(bytes: &[u8], content_type: Option<&str>, expected: &str) {
+        let mut flaws = Flaws::default();
+        assert_eq!(decode(bytes, content_type, &mut flaws), expected, "{flaws:?}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_outranks_every_statement() {
+        check(b"\xef\xbb\xbf<a>\xc3\xa9</a>", Some("text/xml; charset=iso-8859-1"), "<a>é</a>");
+        check(b"\xff\xfe<\0a\0>\0\xe9\0", Some("text/xml; charset=utf-8"), "<a>é");
+        check(b"\0<\0a\0>\0\xe9", None, "<a>é");
+        check(b"\0\0\xfe\xff\0\0\0<\0\0\0a", None, "\u{feff}<a");
+    }
+
+    #[test]
+    fn the_http_charset_outranks_the_declaration_where_it_fits() {
+        let russian = b"<?xml version='1.0' encoding='iso-8859-1'?><a>\xc4\xc1</a>";
+        check(
+            russian,
+            Some("text/xml; charset=\"koi8-r\""),
+            "<?xml version='1.0' encoding='iso-8859-1'?><a>да</a>",
+        );
+        check(russian, None, "<?xml version='1.0' encoding='iso-8859-1'?><a>ÄÁ</a>");
+    }
+
+    #[test]
+    fn a_statement_the_bytes_contradict_is_not_believed() {
+        check(
+            "<?xml version='1.0' encoding='iso-8859-1'?>é".as_bytes(),
+            None,
+            "<?xml version='1.0' encoding='iso-8859-1'?>é",
+        );
+        check(
+            b"<?xml version='1.0' encoding='utf-16'?><a>x</a>",
+            None,
+            "<?xml version='1.0' encoding='utf-16'?><a>x</a>",
+        );
+        check(
+            b"<?xml version='1.0' encoding='iso-8859-1'?>\xe9",
+            Some("a/b; charset=utf-8"),
+            "<?xml version='1.0' encoding='iso-8859-1'?>é",
+        );
+        check(b"<a>caf\xe9 na\xefve</a>", None, "<a>café naïve</a>");
+    }
+
+    #[test]
+    fn one_bad_byte_does_not_spoil_a_utf8_document() {
+        check(b"\xc3\xa9\xc3\xa8 \xff \xe2\x82\xac", None, "éè \u{fffd} €");
+    }
+
+    #[test]
+    fn controls_are_removed_and_line_ends_kept() {
+        check(b"a\x1b[31m\x00b\r\n\tc\x7f", None, "a[31mb\r\n\tc");
+        check("x\u{81}\u{202e}y\u{61c}«\u{92}".as_bytes(), None, "xy«’");
+    }
+}

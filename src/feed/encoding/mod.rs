@@ -1,0 +1,4 @@
+//! From the bytes of a document to text.
+
+pub(super) mod charset;
+pub(super) mod decode;

@@ -1,0 +1,87 @@
+//! What the tag of one outline says: its attributes, and whether it is a feed or a folder.
+
+use quick_xml::events::BytesStart;
+use url::Url;
+
+use crate::feed::discover::page_feeds::without_feed_scheme;
+use crate::feed::text::one_line;
+use crate::feed::xml::references::resolve;
+
+/// What an outline stands for.
+pub(in crate::feed) enum Asks {
+    Folder,
+    /// A folder if outlines stand in it, else a feed that lacks something.
+    FolderIfFilled(&'static str),
+    Feed(Url),
+    /// A feed that cannot be had, and why.
+    InVain(String),
+}
+
+/// What the attributes of an outline ask for.
+pub(in crate::feed) fn feed_of(attributes: &[(String, String)]) -> Asks {
+    let kind = stated(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
+    let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
+    let written =
+        stated(attributes, "xmlurl").or_else(|| stated(attributes, "url").filter(|_| is_feed));
+    let Some(written) = written.map(str::trim).filter(|written| !written.is_empty()) else {
+        return match kind.as_str() {
+            "link" => Asks::FolderIfFilled("is a link, not a feed"),
+            "include" => Asks::FolderIfFilled("refers to another list"),
+            _ if is_feed || stated(attributes, "xmlurl").is_some() => {
+                Asks::FolderIfFilled("has no feed address")
+            }
+            _ => Asks::Folder,
+        };
+    };
+    let scheme = written.get(..5).unwrap_or_default();
+    let address = if scheme.eq_ignore_ascii_case("feed:") {
+        without_feed_scheme(written)
+    } else {
+        written.to_owned()
+    };
+    match Url::parse(&address) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Asks::Feed(url),
+        Ok(url) => Asks::InVain(format!("has an address of the scheme {}", url.scheme())),
+        Err(_) => Asks::InVain(format!("has no usable address: {}", one_line(written, 120))),
+    }
+}
+
+/// The attributes of a tag, names in lower case but for prefixed ones, references resolved; those
+/// that cannot be read are left out.
+pub(in crate::feed) fn attributes(tag: &BytesStart<'_>) -> Vec<(String, String)> {
+    let mut read = tag.html_attributes();
+    let pairs = read.with_checks(false).flatten().map(|attribute| {
+        let key: &str = attribute.key.as_ref();
+        let key = if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
+        (key, resolve(&attribute.value))
+    });
+    pairs.collect()
+}
+
+/// The attributes that can be made out in a tag with quotes in the wrong places: those we know by
+/// name, up to a quote that something follows which may follow an attribute.
+pub(in crate::feed) fn salvaged(tag: &str) -> Vec<(String, String)> {
+    const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
+    let value = |name: &str| {
+        ['"', '\''].into_iter().find_map(|quote| {
+            let (_, after) = tag.split_once(&format!(" {name}={quote}"))?;
+            let ends = after.match_indices(quote).map(|(at, _)| at);
+            let may_follow = |at: &usize| {
+                after.get(at + 1..).is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with([' ', '/', '>', '\n', '\t', '\r'])
+                })
+            };
+            let value = ends.into_iter().find(may_follow).and_then(|end| after.get(..end))?;
+            Some((name.to_ascii_lowercase(), resolve(value)))
+        })
+    };
+    NAMES.into_iter().filter_map(value).collect()
+}
+
+/// The first attribute of this name.
+pub(in crate::feed) fn stated<'a>(
+    attributes: &'a [(String, String)],
+    name: &str,
+) -> Option<&'a str> {
+    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}

@@ -1,0 +1,116 @@
+//! Lists of subscriptions as OPML documents.
+//!
+//! How a feed's tags stand in OPML: the folders a feed lies in are one tag, their names joined with
+//! `/` (`garden/fruit`). Each value of the attribute `category` is a further tag; values are
+//! separated by commas, and `/garden/fruit` means the same as `garden/fruit`. Written the other way
+//! round, the first tag becomes nested folders and the others `category`; tags that hold a comma
+//! cannot stand there, so all further tags are then repeated, one a line, in `bi:tag-list`.
+//!
+//! Settings of ours stand in attributes of the namespace [`NAMESPACE`] (`bi:pace="more"`).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::feed::text::one_line;
+
+pub use super::read_opml::read;
+pub use super::write_opml::write;
+
+/// The namespace of our own attributes, usually bound to the prefix `bi`.
+pub const NAMESPACE: &str = "tag:backissue.example,2026:opml";
+
+/// The setting that carries further tags when `category` cannot.
+pub(in crate::feed) const TAG_LIST: &str = "tag-list";
+
+/// Names of folders and tags are cut, characters.
+const TAG_CHARS_MAX: usize = 200;
+
+/// Folders within folders; deeper ones are left off the tag.
+const TAG_PARTS_MAX: usize = 32;
+
+/// What an OPML document holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Opml {
+    /// The title of the list.
+    pub title: Option<String>,
+    /// The feeds in document order, each address once.
+    pub outlines: Vec<OpmlFeed>,
+    /// Outlines that ask for a feed that cannot be had from them.
+    pub bad: Vec<BadOutline>,
+    /// What was repaired or passed over, in document order.
+    pub flaws: Vec<OpmlFlaw>,
+    /// Where the document breaks off; what stood before is in `outlines`.
+    pub broken: Option<OpmlFlaw>,
+}
+
+/// A subscription.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpmlFeed {
+    /// Absolute, `http` or `https`.
+    pub xml_url: String,
+    /// The site the feed belongs to, as stated.
+    pub html_url: Option<String>,
+    /// On one line; absent if the document has no more than the address.
+    pub title: Option<String>,
+    /// As [`normal_tag`] yields them, each once.
+    pub tags: Vec<String>,
+    /// Our own attributes by local name; see [`is_setting_name`].
+    pub settings: BTreeMap<String, String>,
+}
+
+/// An outline that was skipped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadOutline {
+    /// Its name as shown.
+    pub text: String,
+    /// Why, as a fragment: "has no feed address".
+    pub reason: String,
+    /// The line its tag starts in, from 1.
+    pub line: usize,
+}
+
+/// Something wrong with the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpmlFlaw {
+    /// From 1.
+    pub line: usize,
+    /// A sentence without its full stop.
+    pub reason: String,
+}
+
+/// The bytes are no OPML document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotOpml {
+    /// What they are instead, as far as can be told.
+    pub found: String,
+    /// The line that shows it, from 1.
+    pub line: usize,
+}
+
+impl fmt::Display for NotOpml {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this is no OPML document: {} (line {})", self.found, self.line)
+    }
+}
+
+impl std::error::Error for NotOpml {}
+
+/// A tag in the one form it is kept in: parts trimmed, empty ones left out, joined with `/`;
+/// `None`: nothing is left.
+pub fn normal_tag(tag: &str) -> Option<String> {
+    let parts = tag.split('/').map(|part| one_line(part, TAG_CHARS_MAX));
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).take(TAG_PARTS_MAX).collect();
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+/// Whether a setting of this name can be written: lower-case letters, digits and `-`, a letter
+/// first.
+pub fn is_setting_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && name != TAG_LIST
+}
+
+#[cfg(test)]
+#[path = "opml_tests.rs"]
+mod tests;

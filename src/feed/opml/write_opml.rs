@@ -1,0 +1,123 @@
+//! Writing OPML 2.0.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::subscription_list::NAMESPACE;
+use super::subscription_list::OpmlFeed;
+use super::subscription_list::TAG_LIST;
+use super::subscription_list::is_setting_name;
+use super::subscription_list::normal_tag;
+
+/// Writes a list of subscriptions, folders where their first feed stands. [`super::subscription_list::read`]
+/// yields the same feeds, tags and settings again; feeds of one folder stand together.
+pub fn write(title: &str, feeds: &[OpmlFeed]) -> String {
+    let mut root = Folder::default();
+    for feed in feeds {
+        root.add(feed);
+    }
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\" xmlns:bi=\"{NAMESPACE}\">\n\
+         \x20 <head>\n    <title>{}</title>\n  </head>\n  <body>\n",
+        escaped(title)
+    );
+    root.write(&mut text, 2);
+    text.push_str("  </body>\n</opml>\n");
+    text
+}
+
+/// A folder of the document; the body is one without a name.
+#[derive(Default)]
+struct Folder<'a> {
+    held: Vec<Held<'a>>,
+    /// Where in `held` the folder of a name stands.
+    folders: BTreeMap<String, usize>,
+}
+
+enum Held<'a> {
+    Feed(&'a OpmlFeed),
+    Folder(String, Folder<'a>),
+}
+
+impl<'a> Folder<'a> {
+    fn add(&mut self, feed: &'a OpmlFeed) {
+        let path = feed.tags.iter().find_map(|tag| normal_tag(tag)).unwrap_or_default();
+        let mut folder = self;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let next = folder.held.len();
+            let at = *folder.folders.entry(name.to_owned()).or_insert(next);
+            if at == next {
+                folder.held.push(Held::Folder(name.to_owned(), Folder::default()));
+            }
+            let Some(Held::Folder(_, inner)) = folder.held.get_mut(at) else { return };
+            folder = inner;
+        }
+        folder.held.push(Held::Feed(feed));
+    }
+
+    fn write(&self, text: &mut String, depth: usize) {
+        let indent = "  ".repeat(depth);
+        for held in &self.held {
+            match held {
+                Held::Feed(feed) => {
+                    text.push_str(&indent);
+                    write_feed(text, feed);
+                }
+                Held::Folder(name, folder) => {
+                    let name = escaped(name);
+                    // Writing into a `String` cannot fail.
+                    let _ = writeln!(text, "{indent}<outline text=\"{name}\" title=\"{name}\">");
+                    folder.write(text, depth + 1);
+                    let _ = writeln!(text, "{indent}</outline>");
+                }
+            }
+        }
+    }
+}
+
+fn write_feed(text: &mut String, feed: &OpmlFeed) {
+    text.push_str("<outline");
+    let mut attribute = |name: &str, value: &str| {
+        let _ = write!(text, " {name}=\"{}\"", escaped(value));
+    };
+    attribute("type", "rss");
+    attribute("text", feed.title.as_deref().unwrap_or(&feed.xml_url));
+    if let Some(title) = &feed.title {
+        attribute("title", title);
+    }
+    attribute("xmlUrl", &feed.xml_url);
+    if let Some(html_url) = &feed.html_url {
+        attribute("htmlUrl", html_url);
+    }
+    let further: Vec<String> = feed.tags.iter().filter_map(|tag| normal_tag(tag)).skip(1).collect();
+    if !further.is_empty() {
+        let plain = further.iter().filter(|tag| !tag.contains(',')).cloned();
+        attribute("category", &plain.collect::<Vec<String>>().join(","));
+    }
+    if further.iter().any(|tag| tag.contains(',')) {
+        attribute(&format!("bi:{TAG_LIST}"), &further.join("\n"));
+    }
+    for (name, value) in feed.settings.iter().filter(|(name, _)| is_setting_name(name)) {
+        attribute(&format!("bi:{name}"), value);
+    }
+    text.push_str("/>\n");
+}
+
+/// A text as it may stand in an attribute or element; characters that XML forbids are left out.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\t' => escaped.push_str("&#9;"),
+            '\r' => escaped.push_str("&#13;"),
+            c if c < ' ' || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,191 @@
+//! Text constructs: what the text of an element is, plain or markup, by its `type` and `mode`.
+
+use std::borrow::Cow;
+
+use super::names::Ns;
+use super::tree::Element;
+use crate::feed::text;
+
+/// Text of an element, and how it is to be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::feed) enum Construct<'a> {
+    /// Plain text: `<` is a character.
+    Plain(Cow<'a, str>),
+    /// HTML.
+    Markup(Cow<'a, str>),
+}
+
+impl<'a> Construct<'a> {
+    /// Reads an element: those of Atom say what they hold, those of other vocabularies hold HTML.
+    pub(in crate::feed) fn of(element: Element<'_, 'a>) -> Self {
+        if element.ns() == Ns::Atom {
+            atom(element)
+        } else if element.ns() == Ns::Xhtml {
+            Self::Markup(Cow::Owned(element.written_out()))
+        } else {
+            Self::Markup(element.markup())
+        }
+    }
+
+    /// As HTML.
+    pub(in crate::feed) fn into_markup(self) -> Cow<'a, str> {
+        match self {
+            Self::Markup(markup) => markup,
+            Self::Plain(plain) if plain.contains(['<', '&', '>']) => {
+                let mut out = String::with_capacity(plain.len() + 16);
+                text::push_escaped(&mut out, &plain);
+                Cow::Owned(out)
+            }
+            Self::Plain(plain) => plain,
+        }
+    }
+
+    /// As one line of plain text.
+    pub(in crate::feed) fn into_line(self, max: usize) -> String {
+        match self {
+            Self::Plain(plain) => text::one_line(&plain, max),
+            Self::Markup(markup) => text::plain_line(&markup, max),
+        }
+    }
+}
+
+/// RFC 4287 §3.1 and §4.1.3, and the `mode` of Atom 0.3.
+fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
+    let stated = element.attribute("type").map(|value| value.to_ascii_lowercase());
+    let kind = stated
+        .as_deref()
+        .map(|value| value.split(';').next().unwrap_or(value).trim())
+        .unwrap_or_default();
+    let mode =
+        element.attribute("mode").map(|value| value.to_ascii_lowercase()).unwrap_or_default();
+    if element.has_elements() {
+        // Atom 1.0 alone says that the div is not part of the content (RFC 4287 §3.1.1.3).
+        let inside = if kind == "xhtml" { inside_of_div(element) } else { element.written_out() };
+        return Construct::Markup(Cow::Owned(inside));
+    }
+    let text = element.text();
+    let is_content = element.local() == "content";
+    if (mode == "base64" || (mode.is_empty() && is_binary(kind)))
+        && let Some(decoded) =
+            base64(&text).or_else(|| (is_content && is_base64(&text)).then(String::new))
+    {
+        let is_markup = kind.contains("html") || looks_like_markup(&decoded);
+        let decoded = Cow::Owned(decoded);
+        return if is_markup { Construct::Markup(decoded) } else { Construct::Plain(decoded) };
+    }
+    match kind {
+        "" if looks_like_markup(&text) => Construct::Markup(text),
+        "" | "text" => Construct::Plain(text),
+        _ if kind.starts_with("text/") && kind != "text/html" && kind != "text/xml" => {
+            Construct::Plain(text)
+        }
+        _ => Construct::Markup(text),
+    }
+}
+
+/// The inside of the one `div` of XHTML content; all of it where there is no such `div`.
+fn inside_of_div(element: Element<'_, '_>) -> String {
+    let mut children = element.children();
+    match (children.next(), children.next()) {
+        (Some(div), None) if div.local() == "div" && element.leading_text().trim().is_empty() => {
+            div.written_out()
+        }
+        _ => element.written_out(),
+    }
+}
+
+/// Media types whose content stands in base64 (RFC 4287 §4.1.3.3).
+fn is_binary(kind: &str) -> bool {
+    kind.contains('/')
+        && !kind.starts_with("text/")
+        && !kind.contains("xml")
+        && !kind.contains("html")
+}
+
+/// Text without a stated type that holds tags which nobody writes as text.
+fn looks_like_markup(text: &str) -> bool {
+    const SIGNS: [&str; 8] = ["<p>", "<br", "<img ", "</p>", "</a>", "</b>", "</div>", "</span>"];
+    text.contains('<') && SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+/// Decodes base64 that holds text.
+fn base64(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut held) = (0_u32, 0_u32);
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        bits = (bits << 6 | sextet(byte)?) & 0xff_ffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            out.push((bits >> held).to_le_bytes()[0]);
+        }
+    }
+    String::from_utf8(out).ok().map(|text| text::safe_text(&text).into_owned())
+}
+
+/// Whether a text is base64 at all: then it is no text to show, whatever it holds.
+fn is_base64(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace() || byte == b'=' || sextet(byte).is_some())
+}
+
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::flaws::Flaws;
+    use crate::feed::xml::constructs::*;
+    use crate::feed::xml::tree_builder;
+
+    fn check(content: &str, expected: &Construct<'_>) {
+        let document = format!("<entry>{content}</entry>");
+        let tree = tree_builder::build(&document, &mut Flaws::default());
+        let element = tree.root().and_then(|root| root.children().next()).expect("an element");
+        assert_eq!(&Construct::of(element), expected, "{content}");
+    }
+
+    #[test]
+    fn the_type_decides_what_a_text_is() {
+        let plain = |text: &'static str| Construct::Plain(Cow::Borrowed(text));
+        let markup = |text: &'static str| Construct::Markup(Cow::Borrowed(text));
+        check("<title>a &lt;b> c</title>", &plain("a <b> c"));
+        check("<title type='html'>a &lt;b&gt;c&lt;/b&gt;</title>", &markup("a <b>c</b>"));
+        check("<content>&lt;p&gt;lazy&lt;/p&gt;</content>", &markup("<p>lazy</p>"));
+        check("<content type='text/plain'>1 &lt; 2</content>", &plain("1 < 2"));
+        check("<content type=''><![CDATA[x]]></content>", &plain("x"));
+        check("<content type='application/octet-stream'>\n SGVsbG8= </content>", &plain("Hello"));
+        check(
+            "<content type='text/html' mode='base64'>PGI+eDwvYj4=</content>",
+            &markup("<b>x</b>"),
+        );
+        check(
+            "<content type='image/svg+xml'><svg><g a='\"'/></svg></content>",
+            &markup("<svg><g a=\"&quot;\"></g></svg>"),
+        );
+    }
+
+    #[test]
+    fn xhtml_is_written_out_without_its_div_and_prefixes() {
+        let expected = "a <b title=\"&quot;q&quot; &amp; b\">b</b> &lt;c&gt;<br />";
+        check(
+            "<content type='xhtml' xmlns:x='http://www.w3.org/1999/xhtml'> <x:div>a <x:b title='&quot;q&quot; &amp; b'>b</x:b> &lt;c&gt;<x:br/></x:div></content>",
+            &Construct::Markup(Cow::Borrowed(expected)),
+        );
+    }
+
+    #[test]
+    fn plain_text_becomes_markup_that_shows_it() {
+        assert_eq!(Construct::Plain(Cow::Borrowed("a < b")).into_markup(), "a &lt; b");
+        assert_eq!(Construct::Plain(Cow::Borrowed("a <b> ")).into_line(10), "a <b>");
+        assert_eq!(Construct::Markup(Cow::Borrowed("a <b>b</b>")).into_line(10), "a b");
+    }
+}

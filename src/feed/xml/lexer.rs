@@ -1,0 +1,358 @@
+//! Tags, text and CDATA of a document that may be broken: what cannot be markup is text.
+//!
+//! No document type is processed, no entity declared in one is known, nothing is looked up outside.
+//! Every search that fails is remembered or bounded, so the time stays linear in the input.
+
+use memchr::{memchr, memchr2, memmem};
+
+/// Longest attribute value looked at for its closing quote, in bytes; a longer one is cut there.
+const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
+/// How many attributes of one element are read.
+const ATTRIBUTES_MAX: usize = 64;
+
+/// A piece of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::feed) enum Token<'a> {
+    /// A start tag, or an empty-element tag.
+    Start { name: &'a str, attributes: Vec<(&'a str, &'a str)>, empty: bool },
+    /// An end tag.
+    End { name: &'a str },
+    /// Text with references not resolved.
+    Text(&'a str),
+    /// Text to be taken as it stands.
+    Cdata(&'a str),
+}
+
+/// Cuts a document into tokens. Comments, processing instructions and document types are left out.
+#[derive(Debug)]
+pub(in crate::feed) struct Lexer<'a> {
+    input: &'a str,
+    at: usize,
+    comment_end: Mark,
+    instruction_end: Mark,
+    cdata_end: Mark,
+    subset_end: Mark,
+    /// Whether something was no markup and was taken as text, or was cut short.
+    pub(in crate::feed) repaired: Option<&'static str>,
+}
+
+impl<'a> Lexer<'a> {
+    pub(in crate::feed) const fn new(input: &'a str) -> Self {
+        Self {
+            input,
+            at: 0,
+            comment_end: Mark::new("-->"),
+            instruction_end: Mark::new("?>"),
+            cdata_end: Mark::new("]]>"),
+            subset_end: Mark::new("]>"),
+            repaired: None,
+        }
+    }
+
+    /// The next token; `None` at the end. `open` is the name of the innermost open element: an unclosed
+    /// CDATA section ends at its end tag.
+    pub(in crate::feed) fn next(&mut self, open: Option<&str>) -> Option<Token<'a>> {
+        loop {
+            let rest = self.rest();
+            if rest.is_empty() {
+                return None;
+            }
+            if !rest.starts_with('<') {
+                return Some(self.text(0));
+            }
+            let kind = rest.as_bytes().get(1).copied().unwrap_or(0);
+            match kind {
+                b'!' if rest.starts_with("<![CDATA[") => return Some(self.cdata(open)),
+                b'!' | b'?' => self.at += self.skipped(rest),
+                b'/' if rest.get(2..).is_some_and(starts_name) => return self.end_tag(),
+                _ if rest.get(1..).is_some_and(starts_name) => {
+                    return Some(self.start_tag().unwrap_or_else(|scanned| {
+                        self.repaired = Some("a tag that is none was taken as text");
+                        self.text(scanned.max(1))
+                    }));
+                }
+                _ => {
+                    self.repaired = Some("a stray < was taken as text");
+                    return Some(self.text(1));
+                }
+            }
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        self.input.get(self.at..).unwrap_or("")
+    }
+
+    /// Text up to the next `<`, at least `least` bytes of it.
+    fn text(&mut self, least: usize) -> Token<'a> {
+        let rest = self.rest();
+        let end = memchr(b'<', rest.as_bytes().get(least..).unwrap_or_default())
+            .map_or(rest.len(), |at| at + least);
+        self.at += end;
+        Token::Text(rest.get(..end).unwrap_or(""))
+    }
+
+    /// Length of the comment, instruction or declaration at the start of `rest`.
+    fn skipped(&mut self, rest: &str) -> usize {
+        let (input, at, bytes) = (self.input, self.at, rest.as_bytes());
+        let plain = || memchr(b'>', bytes).map_or(bytes.len(), |end| end + 1);
+        let end = if rest.starts_with("<!--") {
+            self.comment_end.after(input, at)
+        } else if rest.starts_with("<?") {
+            self.instruction_end.after(input, at)
+        } else if memchr2(b'[', b'>', bytes).is_some_and(|end| bytes.get(end) == Some(&b'[')) {
+            self.subset_end.after(input, at)
+        } else {
+            return plain();
+        };
+        end.map_or_else(
+            || {
+                self.repaired = Some("an unclosed comment or instruction was left out");
+                plain()
+            },
+            |end| end - at,
+        )
+    }
+
+    fn cdata(&mut self, open: Option<&str>) -> Token<'a> {
+        const START: &str = "<![CDATA[";
+        let inner = self.rest().get(START.len()..).unwrap_or("");
+        let end = self
+            .cdata_end
+            .after(self.input, self.at + START.len())
+            .map(|end| end - self.at - START.len());
+        let body = end.and_then(|end| inner.get(..end - 3)).unwrap_or(inner);
+        let suspicious = end.is_none() || memmem::find(body.as_bytes(), START.as_bytes()).is_some();
+        if suspicious && let Some(cut) = open.and_then(|name| find_end_tag(body, name)) {
+            self.repaired = Some("an unclosed CDATA section was closed");
+            self.at += START.len() + cut;
+            return Token::Cdata(body.get(..cut).unwrap_or(""));
+        }
+        self.at += START.len() + end.unwrap_or(inner.len());
+        Token::Cdata(body)
+    }
+
+    fn end_tag(&mut self) -> Option<Token<'a>> {
+        let rest = self.rest();
+        let inner = rest.get(2..)?;
+        let name = inner.get(..name_end(inner))?;
+        let after = inner.get(name.len()..)?;
+        // An end tag that lost its `>` ends before the next tag.
+        let end = memchr2(b'>', b'<', after.as_bytes())
+            .map_or(after.len(), |at| at + usize::from(after.as_bytes().get(at) == Some(&b'>')));
+        self.at += 2 + name.len() + end;
+        Some(Token::End { name })
+    }
+
+    /// A start tag, or how many bytes were looked at where what follows `<` turns out to be no tag.
+    fn start_tag(&mut self) -> Result<Token<'a>, usize> {
+        let rest = self.rest();
+        let inner = rest.get(1..).unwrap_or("");
+        let name = inner.get(..name_end(inner)).unwrap_or("");
+        let mut attributes = Vec::new();
+        let mut tail = inner.get(name.len()..).unwrap_or("");
+        loop {
+            tail = tail.trim_ascii_start();
+            if let Some(after) = tail.strip_prefix('>') {
+                return Ok(self.start(name, attributes, false, after));
+            }
+            if let Some(after) = tail.strip_prefix("/>") {
+                return Ok(self.start(name, attributes, true, after));
+            }
+            let scanned = rest.len() - tail.len();
+            if tail.is_empty() || tail.starts_with('<') {
+                return Err(scanned);
+            }
+            let (attribute, after) = attribute(tail).ok_or(scanned)?;
+            if attributes.len() < ATTRIBUTES_MAX && !attribute.0.is_empty() {
+                attributes.push(attribute);
+            }
+            tail = after;
+        }
+    }
+
+    fn start(
+        &mut self,
+        name: &'a str,
+        attributes: Vec<(&'a str, &'a str)>,
+        empty: bool,
+        after: &str,
+    ) -> Token<'a> {
+        self.at = self.input.len() - after.len();
+        Token::Start { name, attributes, empty }
+    }
+}
+
+/// Reads one attribute; the rest begins after it. `None` where this cannot be a tag.
+fn attribute(text: &str) -> Option<((&str, &str), &str)> {
+    let end = text
+        .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '<' | '/' | '"' | '\''));
+    let (name, after) = text.split_at_checked(end.unwrap_or(text.len()))?;
+    if name.is_empty() && !after.starts_with('=') {
+        // A lone quote or stroke inside a tag: passed over.
+        let mut rest = after.chars();
+        return rest.next().filter(|c| *c != '<').map(|_| (("", ""), rest.as_str()));
+    }
+    let Some(value) = after.trim_ascii_start().strip_prefix('=') else {
+        return Some(((name, ""), after));
+    };
+    let value = value.trim_ascii_start();
+    let (value, after) = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => quoted(value.get(1..)?, quote),
+        _ => value.split_at_checked(
+            value
+                .find(|c: char| c.is_ascii_whitespace() || matches!(c, '>' | '<'))
+                .unwrap_or(value.len()),
+        )?,
+    };
+    Some(((name, value), after))
+}
+
+/// An attribute value up to its closing quote; one that swallows a tag was not closed and ends before.
+fn quoted(text: &str, quote: char) -> (&str, &str) {
+    let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
+    let close = memchr(u8::try_from(quote).unwrap_or(b'"'), window);
+    let body = close.and_then(|at| text.get(..at));
+    let closed = body.filter(|body| {
+        !memchr(b'>', body.as_bytes())
+            .is_some_and(|at| body.get(at..).is_some_and(|tail| tail.contains('<')))
+    });
+    if let Some(value) = closed {
+        return (value, text.get(value.len() + 1..).unwrap_or(""));
+    }
+    let end = memchr2(b'>', b'<', text.as_bytes()).unwrap_or(text.len());
+    let value = text.get(..end).unwrap_or("");
+    (value.trim_end_matches(['/', '"', '\'']), text.get(end..).unwrap_or(""))
+}
+
+/// Where the next occurrence of a mark ends: searched for once, however often it is asked for.
+#[derive(Debug)]
+struct Mark {
+    mark: &'static str,
+    /// Where the search began, and what it found.
+    known: Option<(usize, Option<usize>)>,
+}
+
+impl Mark {
+    const fn new(mark: &'static str) -> Self {
+        Self { mark, known: None }
+    }
+
+    fn after(&mut self, input: &str, at: usize) -> Option<usize> {
+        if let Some((from, found)) = self.known
+            && from <= at
+            && found.is_none_or(|found| found >= at + self.mark.len())
+        {
+            return found;
+        }
+        let tail = input.as_bytes().get(at..).unwrap_or_default();
+        let found =
+            memmem::find(tail, self.mark.as_bytes()).map(|found| at + found + self.mark.len());
+        self.known = Some((at, found));
+        found
+    }
+}
+
+/// Where `</name` stands in a text.
+fn find_end_tag(text: &str, name: &str) -> Option<usize> {
+    memmem::find_iter(text.as_bytes(), b"</").find(|&at| {
+        text.get(at + 2..)
+            .and_then(|tail| tail.strip_prefix(name))
+            .is_some_and(|tail| tail.starts_with(|c: char| c == '>' || c.is_ascii_whitespace()))
+    })
+}
+
+fn starts_name(text: &str) -> bool {
+    text.starts_with(|c: char| {
+        c.is_ascii_alphabetic() || c == '_' || (c > '\u{bf}' && c.is_alphabetic())
+    })
+}
+
+fn name_end(text: &str) -> usize {
+    text.bytes()
+        .position(|b| {
+            b.is_ascii_whitespace() || matches!(b, b'>' | b'/' | b'<' | b'=' | b'"' | b'\'')
+        })
+        .unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::xml::lexer::*;
+
+    fn shown(input: &str) -> String {
+        let mut lexer = Lexer::new(input);
+        let mut out = Vec::new();
+        while let Some(token) = lexer.next(Some("d")) {
+            out.push(match token {
+                Token::Start { name, attributes, empty } => {
+                    let attributes: Vec<String> =
+                        attributes.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+                    format!("<{name}{}{}>", attributes.concat(), if empty { "/" } else { "" })
+                }
+                Token::End { name } => format!("</{name}>"),
+                Token::Text(text) => format!("{text:?}"),
+                Token::Cdata(text) => format!("[{text}]"),
+            });
+        }
+        out.join(" ")
+    }
+
+    fn check(input: &str, expected: &str) {
+        assert_eq!(shown(input), expected, "{input}");
+    }
+
+    #[test]
+    fn well_formed_markup_is_cut_into_tokens() {
+        check(
+            "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY x '<>'> ]><a b=\"1\" c = '2>'><!-- <x> -->t<e/></a>",
+            "<a b=1 c=2>> \"t\" <e/> </a>",
+        );
+        check("<d><![CDATA[a <b> ]] &amp;]]></d>", "<d> [a <b> ]] &amp;] </d>");
+        check("<x:a y:z='1'/>", "<x:a y:z=1/>");
+    }
+
+    #[test]
+    fn what_cannot_be_markup_is_text() {
+        check("<t>1 < 2 <3 a<b</t>", "<t> \"1 \" \"< 2 \" \"<3 a\" \"<b\" </t>");
+        check("a & b", "\"a & b\"");
+        check("<", "\"<\"");
+        check("<a b='", "\"<a b='\"");
+        check("</ >", "\"</ >\"");
+    }
+
+    #[test]
+    fn broken_tags_are_closed_as_soon_as_they_can_be() {
+        check("<a href=\"x>text</a><b c=\"y\">", "<a href=x> \"text\" </a> <b c=y>");
+        check("<a x=1 y checked>t</a <b>", "<a x=1 y= checked=> \"t\" </a> <b>");
+        check("<a \"x\">t", "<a x=> \"t\"");
+        check("<d><![CDATA[open</d><d><![CDATA[x]]></d>", "<d> [open] </d> <d> [x] </d>");
+        check("<d><![CDATA[open</d>", "<d> [open] </d>");
+        check("<!-- open <a>t", "\"t\"");
+    }
+
+    #[test]
+    fn searches_that_fail_are_not_repeated() {
+        for unit in [
+            "<!--",
+            "<!-- >",
+            "<? >",
+            "<![CDATA[</d>",
+            "<!a[>",
+            "<a b=\"<c\" ",
+            "<a b='>",
+            "<a b='<",
+            "</a",
+            "<a ",
+            "\"<a",
+        ] {
+            let input = unit.repeat(40_000);
+            let mut lexer = Lexer::new(&input);
+            let mut count = 0;
+            while lexer.next(Some("d")).is_some() {
+                count += 1;
+            }
+            assert!(count <= input.len(), "{unit}");
+        }
+    }
+}

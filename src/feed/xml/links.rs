@@ -1,0 +1,206 @@
+//! Links of a head section and of an entry: relations, archive and paging links (RFC 5005, SPEC C.2, C.4).
+
+use url::Url;
+
+use super::names::Ns;
+use super::tree::Element;
+use crate::feed::address;
+use crate::feed::document::History;
+use crate::feed::document::Link;
+use crate::feed::document::Role;
+use crate::feed::flaws::Flaws;
+
+/// How many links of one head section are kept.
+const LINKS_MAX: usize = 200;
+
+/// Relation in lower case, the IANA form shortened; a missing one is `alternate` (SPEC C.2 rule 1).
+fn relation(element: Element<'_, '_>) -> String {
+    let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
+    let rel =
+        ["http://www.iana.org/assignments/relation/", "https://www.iana.org/assignments/relation/"]
+            .iter()
+            .find_map(|prefix| rel.strip_prefix(prefix))
+            .unwrap_or(&rel);
+    if rel.is_empty() { "alternate".to_owned() } else { rel.to_owned() }
+}
+
+/// Whether an element is a link with an address in an attribute, as in Atom.
+fn is_atom_link(element: Element<'_, '_>) -> bool {
+    element.local() == "link" && (element.ns() == Ns::Atom || element.attribute("href").is_some())
+}
+
+/// The links directly inside the parents, resolved, in document order.
+pub(in crate::feed) fn of_head(parents: &[Element<'_, '_>], document: Option<&Url>) -> Vec<Link> {
+    let mut links = Vec::new();
+    for element in parents.iter().flat_map(|parent| parent.children()) {
+        if links.len() >= LINKS_MAX {
+            break;
+        }
+        links.extend(link(element, document));
+    }
+    links
+}
+
+fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
+    let base = || element.base(document);
+    if is_atom_link(element) {
+        let written = element.attribute("href")?;
+        // An empty address names the document itself; it is kept as such so that it can be told apart.
+        let href = if written.is_empty() {
+            base().map(String::from)?
+        } else {
+            address::resolved(&written, base().as_ref())?
+        };
+        let media_type = element
+            .attribute("type")
+            .filter(|kind| !kind.is_empty())
+            .map(std::borrow::Cow::into_owned);
+        return Some(Link { rel: relation(element), href, media_type });
+    }
+    if element.is(Ns::Rss, "link") {
+        let href = address::resolved(&element.leading_text(), base().as_ref())?;
+        return Some(Link { rel: "alternate".to_owned(), href, media_type: None });
+    }
+    None
+}
+
+/// The page of a feed: the format's own link outranks one of another vocabulary; in CDF it is an attribute.
+pub(in crate::feed) fn home(
+    parents: &[Element<'_, '_>],
+    links: &[Link],
+    document: Option<&Url>,
+) -> Option<String> {
+    let mut own = parents
+        .iter()
+        .flat_map(|parent| parent.children())
+        .filter(|child| child.is(Ns::Rss, "link"));
+    let own =
+        own.find_map(|element| link(element, document)).filter(|link| link.rel == "alternate");
+    let page = own.as_ref().or_else(|| page(links)).map(|link| link.href.clone());
+    page.or_else(|| parents.iter().find_map(|parent| of_attribute(*parent, document)))
+}
+
+/// The page named in the `href` of a channel or an item itself (CDF).
+pub(in crate::feed) fn of_attribute(
+    element: Element<'_, '_>,
+    document: Option<&Url>,
+) -> Option<String> {
+    address::resolved(&element.attribute("href")?, element.base(document).as_ref())
+}
+
+/// The page that a list of links leads to: the first alternate that is or may be a page.
+fn page(links: &[Link]) -> Option<&Link> {
+    let alternates = || links.iter().filter(|link| link.rel == "alternate");
+    let may_be_page =
+        |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));
+    alternates().find(may_be_page).or_else(|| alternates().next())
+}
+
+/// The page of an entry, and its attached files.
+pub(in crate::feed) fn of_entry<'t, 'a>(
+    entry: Element<'t, 'a>,
+    document: Option<&Url>,
+) -> (Option<String>, Vec<Element<'t, 'a>>) {
+    let (mut links, mut attached) = (Vec::new(), Vec::new());
+    for element in entry.children().filter(|element| element.local() == "link") {
+        if is_atom_link(element) && relation(element) == "enclosure" {
+            attached.push(element);
+        } else if links.len() < LINKS_MAX {
+            links.extend(link(element, document).map(|link| (element.ns(), link)));
+        }
+    }
+    // The format's own link outranks one of another vocabulary.
+    links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
+    let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
+    (page(&links).map(|link| link.href.clone()), attached)
+}
+
+/// Archive and paging links and marks of a head section.
+pub(in crate::feed) fn history(
+    parents: &[Element<'_, '_>],
+    links: &[Link],
+    document: Option<&Url>,
+    flaws: &mut Flaws,
+) -> History {
+    let base = parents.last().and_then(|parent| parent.base(document));
+    let own = [document, base.as_ref()];
+    let elsewhere = |href: &str| {
+        let same = own.iter().flatten().any(|own| address::same_document(href, own));
+        (!same && !address::without_fragment(href).is_empty())
+            .then(|| address::without_fragment(href).to_owned())
+    };
+    let named = |rel: &str| first_of(links, rel).map(|link| link.href.clone());
+    let walkable = |rel: &str| named(rel).and_then(|href| elsewhere(&href));
+    let mut history = History {
+        this: named("self"),
+        current: walkable("current"),
+        prev_archive: walkable("prev-archive"),
+        next_archive: walkable("next-archive"),
+        first: named("first"),
+        last: named("last"),
+        next: walkable("next"),
+        previous: walkable("previous").or_else(|| walkable("prev")),
+        ..History::default()
+    };
+    for element in parents
+        .iter()
+        .flat_map(|parent| parent.children())
+        .filter(|element| element.ns() == Ns::History)
+    {
+        mark(element, &mut history, flaws);
+        if element.local() == "prev" && history.prev_archive.is_none() {
+            let base = element.base(document);
+            history.prev_archive = address::resolved(&element.leading_text(), base.as_ref())
+                .and_then(|href| elsewhere(&href));
+        }
+    }
+    if history.complete && (history.prev_archive.is_some() || history.next.is_some()) {
+        flaws.add(
+            "complete",
+            "",
+            "a complete feed has no archives or pages: its links to them do not count",
+        );
+    }
+    history
+}
+
+/// The first link of a relation that may lead to a feed.
+fn first_of<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
+    let may_be_feed =
+        |link: &&Link| link.media_type.as_deref().is_none_or(|kind| !kind.starts_with("text/html"));
+    links.iter().filter(|link| link.rel == rel).find(may_be_feed)
+}
+
+/// `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
+fn mark(element: Element<'_, '_>, history: &mut History, flaws: &mut Flaws) {
+    match element.local() {
+        "complete" => history.complete = true,
+        "archive" => history.archive = true,
+        "incremental" | "stateful" => match element.text().trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => history.incremental = true,
+            "false" | "0" => history.complete = true,
+            other => flaws.add(element.raw(), other, "neither true nor false"),
+        },
+        _ => {}
+    }
+}
+
+/// The role of a document, judged from itself alone (SPEC C.2).
+pub(in crate::feed) const fn role(history: &History) -> Role {
+    let archived = history.prev_archive.is_some() || history.incremental;
+    let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
+    if history.archive {
+        Role::Archive
+    } else if history.complete {
+        Role::Complete
+    } else if archived {
+        Role::Subscription
+    } else if paged {
+        Role::Paged
+    } else if history.previous.is_some() {
+        // Draft -05 (SPEC C.2 rule 5): `previous` without any other paging link leads to an archive.
+        if history.next_archive.is_none() { Role::Subscription } else { Role::Paged }
+    } else {
+        Role::Plain
+    }
+}

@@ -1,0 +1,16 @@
+//! Feeds in XML: a tolerant tree of any document, and what its elements say.
+
+pub(super) mod attachments;
+pub(super) mod constructs;
+pub(super) mod feed_rs_reader;
+pub(super) mod fields;
+pub(super) mod lexer;
+pub(super) mod links;
+pub(super) mod names;
+pub(super) mod person;
+pub(super) mod references;
+pub(super) mod repaired;
+pub(super) mod schedule_hints;
+pub(super) mod tree;
+pub(super) mod tree_builder;
+pub(super) mod xml_feed;

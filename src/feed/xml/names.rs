@@ -1,0 +1,210 @@
+//! Namespaces of feed documents: by name, by usual prefix, in the scope of an element (SPEC G.9, G.11).
+
+/// The schedule extension (SPEC H.1).
+const SCHED_NS: &str = "tag:backissue.example,2026:schedule";
+
+/// A namespace, with all names that mean it made one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::feed) enum Ns {
+    /// Atom 1.0, 0.3 and the drafts between.
+    Atom,
+    /// RSS of all versions, with or without a namespace.
+    Rss,
+    /// RDF syntax.
+    Rdf,
+    /// Dublin Core elements.
+    Dc,
+    /// Dublin Core terms.
+    DcTerms,
+    /// `content:encoded`.
+    Content,
+    /// `mod_syndication`.
+    Sy,
+    /// Feed history (RFC 5005).
+    History,
+    /// The schedule extension.
+    Schedule,
+    /// Podcasts, Apple's elements.
+    Itunes,
+    /// Media RSS.
+    Media,
+    /// XHTML.
+    Xhtml,
+    /// Deleted entries (RFC 6721).
+    Tombstone,
+    /// Anything else.
+    Other,
+}
+
+/// Names without their scheme, in lower case, without a final slash. A name that starts with one of
+/// these followed by `*` in the table matches too.
+const NAMES: [(&str, Ns); 25] = [
+    ("www.w3.org/2005/atom", Ns::Atom),
+    ("purl.org/atom/ns*", Ns::Atom),
+    ("purl.org/rss/1.0/modules/content", Ns::Content),
+    ("purl.org/rss/1.0/modules/syndication", Ns::Sy),
+    ("purl.org/rss/1.0", Ns::Rss),
+    ("purl.org/net/rss1.1*", Ns::Rss),
+    ("backend.userland.com/*", Ns::Rss),
+    ("blogs.law.harvard.edu/tech/rss", Ns::Rss),
+    ("cyber.harvard.edu/rss*", Ns::Rss),
+    ("www.rssboard.org/*", Ns::Rss),
+    ("my.netscape.com/*", Ns::Rss),
+    ("channel.netscape.com/*", Ns::Rss),
+    ("www.w3.org/1999/02/22-rdf-syntax-ns*", Ns::Rdf),
+    ("purl.org/dc/elements/1.1", Ns::Dc),
+    ("purl.org/dc/elements/1.0", Ns::Dc),
+    ("purl.org/dc/terms", Ns::DcTerms),
+    ("purl.org/syndication/history/1.0", Ns::History),
+    (SCHED_NS, Ns::Schedule),
+    ("www.itunes.com/dtds/podcast-1.0.dtd", Ns::Itunes),
+    ("example.com/dtds/podcast-1.0.dtd", Ns::Itunes),
+    ("search.yahoo.com/mrss*", Ns::Media),
+    ("www.w3.org/1999/xhtml", Ns::Xhtml),
+    ("purl.org/atompub/tombstones/1.0", Ns::Tombstone),
+    ("purl.org/rss/1.0/modules/dcterms", Ns::DcTerms),
+    ("purl.org/rss/1.0/modules/dc", Ns::Dc),
+];
+
+/// Prefixes that are used without being declared.
+const PREFIXES: [(&str, Ns); 24] = [
+    ("atom", Ns::Atom),
+    ("atom10", Ns::Atom),
+    ("a10", Ns::Atom),
+    ("a", Ns::Atom),
+    ("rss", Ns::Rss),
+    ("rdf", Ns::Rdf),
+    ("dc", Ns::Dc),
+    ("dcterms", Ns::DcTerms),
+    ("dct", Ns::DcTerms),
+    ("content", Ns::Content),
+    ("sy", Ns::Sy),
+    ("syn", Ns::Sy),
+    ("fh", Ns::History),
+    ("history", Ns::History),
+    ("sched", Ns::Schedule),
+    ("itunes", Ns::Itunes),
+    ("media", Ns::Media),
+    ("mrss", Ns::Media),
+    ("xhtml", Ns::Xhtml),
+    ("html", Ns::Xhtml),
+    ("h", Ns::Xhtml),
+    ("xh", Ns::Xhtml),
+    ("at", Ns::Tombstone),
+    ("dcq", Ns::DcTerms),
+];
+
+impl Ns {
+    /// The namespace of a name.
+    pub(in crate::feed) fn of_name(name: &str) -> Self {
+        let name = name.trim().to_ascii_lowercase();
+        let bare =
+            name.strip_prefix("http://").or_else(|| name.strip_prefix("https://")).unwrap_or(&name);
+        let bare = bare.trim_end_matches(['/', '#']);
+        let matches = |known: &str| match known.strip_suffix('*') {
+            Some(start) => bare.starts_with(start),
+            None => bare == known,
+        };
+        NAMES.iter().find(|(known, _)| matches(known)).map_or(Self::Other, |(_, ns)| *ns)
+    }
+
+    /// The namespace that a prefix means when nothing declares it.
+    pub(in crate::feed) fn of_prefix(prefix: &str) -> Self {
+        PREFIXES
+            .iter()
+            .find(|(known, _)| prefix.eq_ignore_ascii_case(known))
+            .map_or(Self::Other, |(_, ns)| *ns)
+    }
+}
+
+/// Which declarations may be in force at one time; further ones are not read.
+const BINDINGS_MAX: usize = 128;
+
+/// The declarations in force.
+#[derive(Debug)]
+pub(in crate::feed) struct Scope<'a> {
+    /// What elements without a prefix and without a declaration are.
+    home: Ns,
+    /// Prefix, meaning, and the depth of the element that declares it. The empty prefix is the default.
+    bindings: Vec<(&'a str, Ns, usize)>,
+}
+
+impl<'a> Scope<'a> {
+    /// At the root element, whose own vocabulary is `home` whatever its declaration says.
+    pub(in crate::feed) const fn new(home: Ns) -> Self {
+        Self { home, bindings: Vec::new() }
+    }
+
+    /// Notes a declaration: `prefix` is empty for the default namespace.
+    pub(in crate::feed) fn declare(&mut self, prefix: &'a str, name: &str, depth: usize) {
+        if self.bindings.len() >= BINDINGS_MAX {
+            return;
+        }
+        let ns = if prefix.is_empty() && (depth == 0 || name.trim().is_empty()) {
+            self.home
+        } else {
+            Self::meaning(prefix, name)
+        };
+        self.bindings.push((prefix, ns, depth));
+    }
+
+    /// A usual prefix bound to an empty name means what it usually means.
+    fn meaning(prefix: &str, name: &str) -> Ns {
+        if name.trim().is_empty() { Ns::of_prefix(prefix) } else { Ns::of_name(name) }
+    }
+
+    /// Forgets what the element at `depth` declared.
+    pub(in crate::feed) fn leave(&mut self, depth: usize) {
+        while self.bindings.last().is_some_and(|(_, _, at)| *at >= depth) {
+            self.bindings.pop();
+        }
+    }
+
+    /// The namespace of a prefix; the empty one stands for no prefix.
+    pub(in crate::feed) fn resolve(&self, prefix: &str) -> Ns {
+        match self.bindings.iter().rev().find(|(known, _, _)| *known == prefix) {
+            Some((_, ns, _)) => *ns,
+            None if prefix.is_empty() => self.home,
+            None => Ns::of_prefix(prefix),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::xml::names::*;
+
+    #[test]
+    fn names_of_one_vocabulary_are_one() {
+        for (name, expected) in [
+            ("http://www.w3.org/2005/Atom", Ns::Atom),
+            ("https://www.w3.org/2005/Atom/", Ns::Atom),
+            ("http://purl.org/atom/ns#", Ns::Atom),
+            ("http://purl.org/atom/ns#draft-ietf-atompub-format-09", Ns::Atom),
+            ("http://backend.userland.com/rss2", Ns::Rss),
+            ("http://my.netscape.com/rdf/simple/0.9/", Ns::Rss),
+            ("http://purl.org/rss/1.0/", Ns::Rss),
+            ("http://purl.org/rss/1.0/modules/syndication", Ns::Sy),
+            ("http://purl.org/rss/1.0/modules/syndication/", Ns::Sy),
+            ("http://purl.org/syndication/history/1.0", Ns::History),
+            (SCHED_NS, Ns::Schedule),
+            ("http://purl.org/rss/1.0/modules/slash/", Ns::Other),
+            ("urn:nothing", Ns::Other),
+        ] {
+            assert_eq!(Ns::of_name(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn declarations_hold_inside_their_element_only() {
+        let mut scope = Scope::new(Ns::Rss);
+        scope.declare("", "http://unknown.example/feeds", 0);
+        scope.declare("f", "http://purl.org/syndication/history/1.0", 1);
+        scope.declare("", "http://www.w3.org/1999/xhtml", 2);
+        assert_eq!((scope.resolve(""), scope.resolve("f")), (Ns::Xhtml, Ns::History));
+        scope.leave(2);
+        assert_eq!((scope.resolve(""), scope.resolve("f")), (Ns::Rss, Ns::History));
+        scope.leave(1);
+        assert_eq!((scope.resolve("f"), scope.resolve("dc")), (Ns::Other, Ns::Dc));
+    }
+}

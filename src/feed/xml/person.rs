@@ -1,0 +1,74 @@
+//! Names of people, as feeds write them: with addresses, with parentheses, in parts.
+
+use super::fields::Chosen;
+use super::fields::Field;
+use super::tree::Element;
+use crate::feed::text;
+use crate::feed::text::NAME_MAX;
+
+/// How many authors of one entry are kept.
+const AUTHORS_MAX: usize = 20;
+
+/// The names of all authors, in document order. A name never holds a mail address beside other text:
+/// feed-rs would take it apart, and fails where the character before it is not ASCII.
+pub(in crate::feed) fn names(chosen: &Chosen<'_, '_>) -> Vec<String> {
+    chosen.all(Field::Author).filter_map(name).take(AUTHORS_MAX).collect()
+}
+
+fn name(element: Element<'_, '_>) -> Option<String> {
+    let part = |local: &str| {
+        element
+            .children()
+            .find(|child| child.local() == local)
+            .and_then(|child| text::some_line(&child.text(), NAME_MAX))
+    };
+    let stated = if element.has_elements() {
+        part("name").or_else(|| part("email")).or_else(|| part("uri"))
+    } else {
+        text::some_line(&element.text(), NAME_MAX)
+    }?;
+    Some(without_address(&stated)).filter(|name| !name.is_empty())
+}
+
+/// `mail@host (Name)`, `Name <mail@host>` and the like: the name; an address alone stays.
+fn without_address(text: &str) -> String {
+    let Some(mail) = text.split_whitespace().find(|word| word.contains('@')) else {
+        return text.to_owned();
+    };
+    let rest: String =
+        text.split_whitespace().filter(|word| *word != mail).collect::<Vec<_>>().join(" ");
+    let name = match (rest.find('('), rest.rfind(')')) {
+        (Some(open), Some(close)) if open < close => rest.get(open + 1..close).unwrap_or(&rest),
+        _ => &rest,
+    };
+    let name = name.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | ',' | '-')
+    });
+    let bare = mail.trim_matches(|c: char| matches!(c, '(' | ')' | '<' | '>' | '[' | ']' | ','));
+    let bare = bare.strip_prefix("mailto:").unwrap_or(bare);
+    match (name.contains('@') || name.is_empty(), bare.is_ascii()) {
+        (false, _) => name.to_owned(),
+        (true, true) => bare.to_owned(),
+        (true, false) => bare.split('@').next().unwrap_or_default().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::xml::person::*;
+
+    #[test]
+    fn a_name_is_found_beside_an_address() {
+        for (text, expected) in [
+            ("Ada Lovelace", "Ada Lovelace"),
+            ("ada@example.org (Ada Lovelace)", "Ada Lovelace"),
+            ("Ada Lovelace <ada@example.org>", "Ada Lovelace"),
+            ("Ada Lovelace (ada@example.org)", "Ada Lovelace"),
+            ("“Ada” <ada@example.org>", "“Ada”"),
+            ("mailto:ada@example.org", "ada@example.org"),
+            ("ada@example.org", "ada@example.org"),
+        ] {
+            assert_eq!(without_address(text), expected);
+        }
+    }
+}

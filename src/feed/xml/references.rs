@@ -1,0 +1,138 @@
+//! Character references: `&eacute;`, `&#8217;`, and what publishers make of them.
+
+use html5ever::data::NAMED_ENTITIES;
+
+use crate::feed::text::is_harmless;
+
+/// Longest name of a reference.
+const NAME_BYTES_MAX: usize = 32;
+
+/// `text` with its character references resolved once and without the control characters they name.
+pub(in crate::feed) fn resolve(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_resolved(&mut out, text);
+    out
+}
+
+/// Appends `text` with its character references resolved once; what is no reference stays as it is.
+pub(in crate::feed) fn push_resolved(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        rest = tail.get(push_reference(out, tail)..).unwrap_or("");
+    }
+    out.push_str(rest);
+}
+
+/// Resolves the reference at the start of `text`, which starts with `&`; tells how many bytes it took.
+fn push_reference(out: &mut String, text: &str) -> usize {
+    let inner = text.get(1..).unwrap_or("");
+    let Some(end) = inner.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';') else {
+        out.push('&');
+        return 1;
+    };
+    let name = inner.get(..end).unwrap_or("");
+    if let Some(code) = number(name) {
+        if let Some((character, taken)) = bytes_as_references(text, code) {
+            out.push(character);
+            return taken;
+        }
+        if let Some(character) = from_number(code) {
+            out.extend(Some(character).filter(|c| is_harmless(*c)));
+            return end + 2;
+        }
+    } else if push_named(out, name) {
+        return end + 2;
+    }
+    out.push('&');
+    1
+}
+
+fn push_named(out: &mut String, name: &str) -> bool {
+    let usual = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => '\u{a0}',
+        _ => {
+            // The table also holds the beginnings of names, with nothing behind them.
+            let known = NAMED_ENTITIES.get(format!("{name};").as_str());
+            let Some(&(first, second)) = known.filter(|codes| codes.0 != 0) else { return false };
+            let codes = [first, second].into_iter().filter(|&code| code != 0);
+            let characters = codes.filter_map(char::from_u32);
+            out.extend(characters.filter(|c| is_harmless(*c)));
+            return true;
+        }
+    };
+    out.push(usual);
+    true
+}
+
+/// The number of a numeric reference.
+fn number(name: &str) -> Option<u32> {
+    let number = name.strip_prefix('#')?;
+    match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => number.parse().ok(),
+    }
+}
+
+/// The character of a numeric reference; 0x80 to 0x9F mean windows-1252, as in HTML.
+fn from_number(code: u32) -> Option<char> {
+    match code {
+        0 => None,
+        0x80..=0x9f => Some(windows_1252(code)),
+        _ => char::from_u32(code),
+    }
+}
+
+/// The windows-1252 character of a code from 0x80 to 0x9F.
+pub(in crate::feed) fn windows_1252(code: u32) -> char {
+    const HIGH: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+    let at = usize::try_from(code.saturating_sub(0x80)).unwrap_or_default();
+    HIGH.chars().nth(at).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The bytes of a UTF-8 character written as one reference each (`&#226;&#128;&#166;`), as some
+/// programs do: the character, and how many bytes of `text` it took.
+fn bytes_as_references(text: &str, first: u32) -> Option<(char, usize)> {
+    let length = match first {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return None,
+    };
+    let mut bytes = Vec::with_capacity(length);
+    let mut taken = 0;
+    while bytes.len() < length {
+        let inner = text.get(taken..)?.strip_prefix('&')?;
+        let end = inner.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';')?;
+        bytes.push(u8::try_from(number(inner.get(..end)?)?).ok()?);
+        taken += end + 2;
+    }
+    let character = std::str::from_utf8(&bytes).ok()?.chars().next().filter(|c| is_harmless(*c))?;
+    Some((character, taken))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::xml::references::*;
+
+    #[test]
+    fn references_are_resolved_once() {
+        for (text, expected) in [
+            ("&lt;b&gt; &amp;amp; &quot;", "<b> &amp; \""),
+            ("&eacute;&scaron;&alpha;&nbsp;&hellip;", "éšα\u{a0}…"),
+            ("&#8217; &#x41; &#X41; &#146;", "’ A A ’"),
+            ("&#226;&#128;&#166; &#195;&#169; &#195;x", "… é Ãx"),
+            ("a & b &nosuch; &; &#; &#xd800; &#0;", "a & b &nosuch; &; &#; &#xd800; &#0;"),
+            ("&#27;&#x202e;&#155;x", "›x"),
+            ("&", "&"),
+        ] {
+            assert_eq!(resolve(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! What a head section asks of pollers: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate`, interval
+//! rules (SPEC S0.5 to S0.11, A.5.2, H.1). A bad hint is dropped alone.
+
+use std::collections::BTreeSet;
+
+use super::names::Ns;
+use super::tree::Element;
+use crate::feed::dates::date::parse_date;
+use crate::feed::flaws::Flaws;
+use crate::feed::hints::Day;
+use crate::feed::hints::Hints;
+use crate::feed::hints::IntervalRule;
+use crate::feed::hints::Period;
+use crate::feed::hints::SyHint;
+use crate::feed::hints::Zone;
+
+/// Longest interval that is believed: 366 days in minutes.
+const MINUTES_MAX: u32 = 527_040;
+/// How many interval rules of one feed are kept (SPEC 0, `RULES_MAX`).
+const RULES_MAX: usize = 64;
+/// How many updates a period may have.
+const FREQUENCY_MAX: u32 = 99_999;
+
+/// Reads the hints among the elements directly inside the parents.
+pub(in crate::feed) fn read(parents: &[Element<'_, '_>], flaws: &mut Flaws) -> Hints {
+    let mut reader = Reader::default();
+    for element in parents.iter().flat_map(|parent| parent.children()) {
+        reader.take(element, flaws);
+    }
+    reader.finish(flaws)
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Reader {
+    hints: Hints,
+    hours: BTreeSet<u8>,
+    days: BTreeSet<Day>,
+    period: Option<String>,
+    frequency: Option<String>,
+    base: Option<String>,
+    /// Rules without a namespace count only if there are none with one.
+    plain_rules: Vec<IntervalRule>,
+}
+
+impl Reader {
+    fn take(&mut self, element: Element<'_, '_>, flaws: &mut Flaws) {
+        let text = || element.text().trim().to_owned();
+        match (element.ns(), element.local()) {
+            (Ns::Rss, "ttl") if self.hints.ttl_minutes.is_none() => {
+                self.hints.ttl_minutes = ttl(&text(), flaws);
+            }
+            (Ns::Rss, "skiphours") => {
+                for hour in element.children().filter(|child| child.local() == "hour").take(24) {
+                    self.take_hour(&hour.text(), flaws);
+                }
+            }
+            (Ns::Rss, "skipdays") => {
+                for day in element.children().filter(|child| child.local() == "day").take(7) {
+                    self.take_day(&day.text(), flaws);
+                }
+            }
+            (Ns::Sy, "updateperiod") => self.period = self.period.take().or_else(|| Some(text())),
+            (Ns::Sy, "updatefrequency") => {
+                self.frequency = self.frequency.take().or_else(|| Some(text()));
+            }
+            (Ns::Sy, "updatebase") => self.base = self.base.take().or_else(|| Some(text())),
+            (Ns::Atom, "refreshrate") => {
+                self.hints.refresh_rate_ms = refresh_rate(&text(), flaws);
+            }
+            (Ns::Schedule, "interval") => push(&mut self.hints.intervals, element, flaws),
+            (Ns::Rss | Ns::Atom, "interval") => push(&mut self.plain_rules, element, flaws),
+            (Ns::Rss, "cloud") => self.hints.offers_push = true,
+            (Ns::Atom | Ns::Rss, "link") => {
+                let rel = element.attribute("rel").unwrap_or_default();
+                self.hints.offers_push |= rel.eq_ignore_ascii_case("hub");
+            }
+            _ => {}
+        }
+    }
+
+    fn take_hour(&mut self, text: &str, flaws: &mut Flaws) {
+        match text.trim().parse::<u8>() {
+            Ok(24) => self.hours.insert(0),
+            Ok(hour @ 0..=23) => self.hours.insert(hour),
+            _ => {
+                flaws.add("skipHours", text, "not an hour from 0 to 24");
+                false
+            }
+        };
+    }
+
+    fn take_day(&mut self, text: &str, flaws: &mut Flaws) {
+        let name = text.trim().to_ascii_lowercase();
+        let day = Day::ALL
+            .iter()
+            .find(|day| name.len() >= 3 && day.name().to_ascii_lowercase().starts_with(&name));
+        match day {
+            Some(day) => {
+                self.days.insert(*day);
+            }
+            None => flaws.add("skipDays", text, "not a day of the week"),
+        }
+    }
+
+    fn finish(mut self, flaws: &mut Flaws) -> Hints {
+        if self.hours.len() == 24 || self.days.len() == 7 {
+            let element = if self.hours.len() == 24 { "skipHours" } else { "skipDays" };
+            flaws.add(element, "", "the whole week is excluded: this will be ignored");
+        }
+        self.hints.skip_hours = self.hours.into_iter().collect();
+        self.hints.skip_days = self.days.into_iter().collect();
+        self.hints.sy = sy(self.period, self.frequency, self.base, flaws);
+        if self.hints.intervals.is_empty() {
+            self.hints.intervals = self.plain_rules;
+        }
+        self.hints
+    }
+}
+
+fn ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
+    let minutes = text.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
+    if minutes.is_none() {
+        flaws.add("ttl", text, "not a number of minutes from 1 to 527 040");
+    }
+    minutes
+}
+
+fn refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
+    let rate = text.parse().ok().filter(|rate| *rate >= 1_000);
+    if rate.is_none() {
+        flaws.add("refreshRate", text, "not a number of milliseconds from 1 000");
+    }
+    rate
+}
+
+fn sy(
+    period: Option<String>,
+    frequency: Option<String>,
+    base: Option<String>,
+    flaws: &mut Flaws,
+) -> Option<SyHint> {
+    const PERIODS: [Period; 5] =
+        [Period::Hourly, Period::Daily, Period::Weekly, Period::Monthly, Period::Yearly];
+    if period.is_none() && frequency.is_none() && base.is_none() {
+        return None;
+    }
+    // A bad frequency beside a period counts as 1; alone it says nothing.
+    let is_alone = period.is_none() && base.is_none();
+    let period = match period {
+        None => Period::Daily,
+        Some(text) => {
+            let known =
+                PERIODS.iter().find(|period| period.word().eq_ignore_ascii_case(&text)).copied();
+            if known.is_none() {
+                flaws.add("sy:updatePeriod", &text, "unknown period: the sy hint was dropped");
+            }
+            known?
+        }
+    };
+    let frequency = match frequency.map(|text| (frequency_of(&text), text)) {
+        None => 1,
+        Some((Some(frequency), _)) => frequency,
+        Some((None, text)) => {
+            flaws.add("sy:updateFrequency", &text, "not a number from 1 to 99 999: not used");
+            if is_alone {
+                return None;
+            }
+            1
+        }
+    };
+    let base = base.and_then(|text| {
+        let read = parse_date(&text);
+        if read.is_none() {
+            flaws.add("sy:updateBase", &text, "not a date: the hint has no phase");
+        }
+        read
+    });
+    Some(SyHint { period, frequency, base })
+}
+
+fn frequency_of(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|frequency| (1..=FREQUENCY_MAX).contains(frequency))
+}
+
+/// Adds an interval rule, or notes why not.
+fn push(rules: &mut Vec<IntervalRule>, element: Element<'_, '_>, flaws: &mut Flaws) {
+    let attribute = |name| element.attribute(name).map(std::borrow::Cow::into_owned);
+    let stated = StatedRule {
+        minutes: element.text().trim().to_owned(),
+        start_hour: attribute("starthour"),
+        end_hour: attribute("endhour"),
+        start_day: attribute("startday"),
+        end_day: attribute("endday"),
+        zone: attribute("tz"),
+    };
+    add_rule(rules, &stated, flaws);
+}
+
+/// An interval rule as written.
+#[derive(Debug, Default)]
+pub(in crate::feed) struct StatedRule {
+    pub(in crate::feed) minutes: String,
+    pub(in crate::feed) start_hour: Option<String>,
+    pub(in crate::feed) end_hour: Option<String>,
+    pub(in crate::feed) start_day: Option<String>,
+    pub(in crate::feed) end_day: Option<String>,
+    pub(in crate::feed) zone: Option<String>,
+}
+
+/// Adds a rule where it is good and there is room; else notes why not (SPEC A.5.2).
+pub(in crate::feed) fn add_rule(
+    rules: &mut Vec<IntervalRule>,
+    stated: &StatedRule,
+    flaws: &mut Flaws,
+) {
+    if rules.len() >= RULES_MAX {
+        flaws.add_once("interval", "", "more than 64 rules: the rest was left out");
+        return;
+    }
+    match rule(stated, flaws) {
+        Ok(rule) => rules.push(rule),
+        Err((text, reason)) => flaws.add("interval", text, reason),
+    }
+}
+
+fn rule<'s>(
+    stated: &'s StatedRule,
+    flaws: &mut Flaws,
+) -> Result<IntervalRule, (&'s str, &'static str)> {
+    const HOUR: &str = "an hour from 0 to 24 was expected: the rule was dropped";
+    const DAY: &str = "a day from 0 to 7 was expected: the rule was dropped";
+    const MINUTES: &str = "minutes from 1 to 527 040 were expected: the rule was dropped";
+    let number = |text: &'s Option<String>, most: u8, reason: &'static str| match text.as_deref() {
+        None => Ok(None),
+        Some(text) => match text.trim().parse::<u8>() {
+            Ok(number) if number <= most => Ok(Some(number)),
+            _ => Err((text, reason)),
+        },
+    };
+    let minutes = stated.minutes.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
+    let sunday = |day: Option<u8>| day.map(|day| if day == 0 { 7 } else { day });
+    Ok(IntervalRule {
+        minutes: minutes.ok_or((stated.minutes.as_str(), MINUTES))?,
+        start_hour: number(&stated.start_hour, 24, HOUR)?
+            .map(|hour| if hour == 24 { 0 } else { hour }),
+        end_hour: number(&stated.end_hour, 24, HOUR)?.map(|hour| hour.min(23)),
+        start_day: sunday(number(&stated.start_day, 7, DAY)?),
+        end_day: sunday(number(&stated.end_day, 7, DAY)?),
+        zone: zone(stated.zone.as_deref().unwrap_or_default(), flaws),
+    })
+}
+
+/// The zone of a rule; one that is not understood counts as UTC.
+fn zone(text: &str, flaws: &mut Flaws) -> Zone {
+    let text = text.trim();
+    if text.is_empty() {
+        return Zone::Utc;
+    }
+    read_zone(text).unwrap_or_else(|| {
+        flaws.add("interval", text, "unknown time zone: read as UTC");
+        Zone::Utc
+    })
+}
+
+/// A zone as rules name it: `UTC`, `+05:30`, `Europe/Berlin`; `None`: it is not understood.
+pub fn read_zone(text: &str) -> Option<Zone> {
+    if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
+        return Some(Zone::Utc);
+    }
+    if let Some(minutes) = offset(text) {
+        return Some(if minutes == 0 { Zone::Utc } else { Zone::Offset(minutes) });
+    }
+    text.parse::<chrono_tz::Tz>().is_ok().then(|| Zone::Named(text.to_owned()))
+}
+
+/// `+HH:MM` or `-HH:MM` up to 14:00, in minutes.
+fn offset(text: &str) -> Option<i16> {
+    let sign = match text.bytes().next()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = text.get(1..)?.split_once(':')?;
+    let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(hours) || !digits(minutes) {
+        return None;
+    }
+    let (hours, minutes): (i16, i16) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let total = hours * 60 + minutes;
+    (minutes < 60 && total <= 840).then_some(sign * total)
+}
+
+#[cfg(test)]
+#[path = "schedule_hints_tests.rs"]
+mod tests;

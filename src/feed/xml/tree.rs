@@ -1,0 +1,275 @@
+//! The elements of a document, with their namespaces, however broken the document was.
+//!
+//! Nodes lie in one list and know each other by number. Names, attributes and texts are slices of the
+//! document; references are resolved when a value is asked for.
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use super::names::Ns;
+use super::references;
+use crate::feed::text;
+
+/// A document as a tree.
+#[derive(Debug, Default)]
+pub(in crate::feed) struct Tree<'a> {
+    pub(in crate::feed) nodes: Vec<Node<'a>>,
+    pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
+    /// Whether any element has an `xml:base`.
+    pub(in crate::feed) has_base: bool,
+}
+
+/// Number of a node.
+pub(in crate::feed) type Id = usize;
+
+/// What stands at one place, and its neighbours.
+#[derive(Debug)]
+pub(in crate::feed) struct Node<'a> {
+    pub(in crate::feed) kind: NodeKind<'a>,
+    pub(in crate::feed) parent: Option<Id>,
+    pub(in crate::feed) first: Option<Id>,
+    pub(in crate::feed) last: Option<Id>,
+    pub(in crate::feed) next: Option<Id>,
+}
+
+/// What a node is.
+#[derive(Debug)]
+pub(in crate::feed) enum NodeKind<'a> {
+    Element(Name<'a>),
+    /// With references.
+    Text(&'a str),
+    /// As it stands.
+    Cdata(&'a str),
+}
+
+/// Name and attributes of an element.
+#[derive(Debug)]
+pub(in crate::feed) struct Name<'a> {
+    pub(in crate::feed) ns: Ns,
+    /// Without prefix, in lower case.
+    pub(in crate::feed) local: Cow<'a, str>,
+    /// As written, with prefix.
+    pub(in crate::feed) raw: &'a str,
+    /// Where its attributes lie.
+    pub(in crate::feed) attributes: std::ops::Range<usize>,
+}
+
+/// An element of a tree.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::feed) struct Element<'t, 'a> {
+    tree: &'t Tree<'a>,
+    id: Id,
+    name: &'t Name<'a>,
+}
+
+impl<'a> Tree<'a> {
+    /// The outermost element.
+    pub(in crate::feed) fn root(&self) -> Option<Element<'_, 'a>> {
+        self.element(0)
+    }
+
+    fn element(&self, id: Id) -> Option<Element<'_, 'a>> {
+        match &self.nodes.get(id)?.kind {
+            NodeKind::Element(name) => Some(Element { tree: self, id, name }),
+            NodeKind::Text(_) | NodeKind::Cdata(_) => None,
+        }
+    }
+}
+
+impl<'t, 'a> Element<'t, 'a> {
+    pub(in crate::feed) const fn ns(self) -> Ns {
+        self.name.ns
+    }
+
+    /// The name without its prefix, in lower case.
+    pub(in crate::feed) fn local(self) -> &'t str {
+        &self.name.local
+    }
+
+    /// The name as written.
+    pub(in crate::feed) const fn raw(self) -> &'a str {
+        self.name.raw
+    }
+
+    pub(in crate::feed) fn is(self, ns: Ns, local: &str) -> bool {
+        self.name.ns == ns && self.name.local == local
+    }
+
+    fn nodes(self) -> impl Iterator<Item = Id> + use<'t, 'a> {
+        let tree = self.tree;
+        let first = tree.nodes.get(self.id).and_then(|node| node.first);
+        std::iter::successors(first, move |id| tree.nodes.get(*id).and_then(|node| node.next))
+    }
+
+    /// The elements directly inside, in document order.
+    pub(in crate::feed) fn children(self) -> impl Iterator<Item = Self> + use<'t, 'a> {
+        let tree = self.tree;
+        self.nodes().filter_map(move |id| tree.element(id))
+    }
+
+    fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
+        self.tree.attributes.get(self.name.attributes.clone()).unwrap_or_default()
+    }
+
+    /// The value of an attribute, trimmed. `name` is in lower case; an attribute without a prefix is
+    /// preferred to one of another vocabulary.
+    pub(in crate::feed) fn attribute(self, name: &str) -> Option<Cow<'a, str>> {
+        let all = self.raw_attributes();
+        let local = |raw: &str| {
+            raw.rsplit(':').next().is_some_and(|local| local.eq_ignore_ascii_case(name))
+        };
+        let exact = all.iter().find(|(raw, _)| raw.eq_ignore_ascii_case(name));
+        let (_, value) = exact
+            .or_else(|| all.iter().find(|(raw, _)| local(raw) && !raw.starts_with("xmlns")))?;
+        let value = value.trim_matches(|c: char| c.is_ascii_whitespace());
+        Some(if value.contains('&') {
+            Cow::Owned(references::resolve(value))
+        } else {
+            Cow::Borrowed(value)
+        })
+    }
+
+    /// Whether an element stands directly inside.
+    pub(in crate::feed) fn has_elements(self) -> bool {
+        self.children().next().is_some()
+    }
+
+    /// Whether neither an element nor any visible text stands directly inside.
+    pub(in crate::feed) fn is_blank(self) -> bool {
+        self.nodes().all(|id| match self.tree.nodes.get(id).map(|node| &node.kind) {
+            Some(NodeKind::Text(text) | NodeKind::Cdata(text)) => text.trim_ascii().is_empty(),
+            Some(NodeKind::Element(_)) | None => false,
+        })
+    }
+
+    /// All text inside, references resolved once, elements passed over.
+    pub(in crate::feed) fn text(self) -> Cow<'a, str> {
+        let mut nodes = self.nodes();
+        let (first, second) = (nodes.next(), nodes.next());
+        let Some(first) = first else { return Cow::Borrowed("") };
+        if second.is_none() && self.tree.element(first).is_none() {
+            return self.piece(first);
+        }
+        let mut out = String::new();
+        self.collect_text(&mut out);
+        Cow::Owned(out)
+    }
+
+    /// As [`Self::text`], trimmed; `None` where nothing is left.
+    pub(in crate::feed) fn line(self) -> Option<String> {
+        let text = self.text();
+        Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// The text before the first element inside.
+    pub(in crate::feed) fn leading_text(self) -> Cow<'a, str> {
+        let tree = self.tree;
+        let mut pieces =
+            self.nodes().take_while(|id| tree.element(*id).is_none()).map(|id| self.piece(id));
+        let Some(first) = pieces.next() else { return Cow::Borrowed("") };
+        pieces.fold(first, |text, piece| Cow::Owned(text.into_owned() + &piece))
+    }
+
+    fn piece(self, id: Id) -> Cow<'a, str> {
+        match self.tree.nodes.get(id).map(|node| &node.kind) {
+            Some(NodeKind::Text(text)) if text.contains('&') => {
+                Cow::Owned(references::resolve(text))
+            }
+            Some(NodeKind::Text(text) | NodeKind::Cdata(text)) => Cow::Borrowed(text),
+            Some(NodeKind::Element(_)) | None => Cow::Borrowed(""),
+        }
+    }
+
+    fn collect_text(self, out: &mut String) {
+        for id in self.nodes() {
+            match self.tree.element(id) {
+                Some(element) => element.collect_text(out),
+                None => out.push_str(&self.piece(id)),
+            }
+        }
+    }
+
+    /// What stands inside as markup: text alone is taken to be escaped markup, elements are written out.
+    pub(in crate::feed) fn markup(self) -> Cow<'a, str> {
+        if self.has_elements() { Cow::Owned(self.written_out()) } else { self.text() }
+    }
+
+    /// What stands inside, written out as HTML: prefixes dropped, text escaped.
+    pub(in crate::feed) fn written_out(self) -> String {
+        let mut out = String::new();
+        self.write_inside(&mut out);
+        out
+    }
+
+    fn write_inside(self, out: &mut String) {
+        for id in self.nodes() {
+            match (self.tree.element(id), self.tree.nodes.get(id).map(|node| &node.kind)) {
+                (Some(element), _) => element.write(out),
+                (None, Some(NodeKind::Text(text))) => {
+                    text::push_escaped(out, &references::resolve(text));
+                }
+                (None, _) => text::push_escaped(out, &self.piece(id)),
+            }
+        }
+    }
+
+    fn write(self, out: &mut String) {
+        let name = self.raw().rsplit(':').next().unwrap_or("");
+        out.push('<');
+        out.push_str(name);
+        for (raw, value) in self.raw_attributes() {
+            if raw.starts_with("xmlns") {
+                continue;
+            }
+            out.push(' ');
+            out.push_str(raw);
+            out.push_str("=\"");
+            text::push_escaped_attribute(out, &references::resolve(value));
+            out.push('"');
+        }
+        if is_void(name) {
+            out.push_str(" />");
+            return;
+        }
+        out.push('>');
+        self.write_inside(out);
+        out.push_str("</");
+        out.push_str(name);
+        out.push('>');
+    }
+
+    /// The base that relative addresses inside are resolved against: all `xml:base` from the outside
+    /// in, on top of the address of the document (SPEC C.4).
+    pub(in crate::feed) fn base(self, document: Option<&Url>) -> Option<Url> {
+        if !self.tree.has_base {
+            return document.cloned();
+        }
+        let mut stated = Vec::new();
+        let mut at = Some(self.id);
+        while let Some(element) = at.and_then(|id| self.tree.element(id)) {
+            if let Some((_, value)) = element.raw_attributes().iter().find(|(raw, value)| {
+                raw.eq_ignore_ascii_case("xml:base") && value.len() <= BASE_BYTES_MAX
+            }) {
+                stated.push(references::resolve(value.trim()));
+            }
+            at = self.tree.nodes.get(element.id).and_then(|node| node.parent);
+        }
+        stated.iter().rev().fold(document.cloned(), |base, value| {
+            let joined = base.as_ref().map_or_else(|| Url::parse(value), |base| base.join(value));
+            joined.ok().or(base)
+        })
+    }
+}
+
+/// Longest `xml:base` that is read.
+const BASE_BYTES_MAX: usize = 2_048;
+
+/// HTML elements that have no inside and no end tag.
+pub(in crate::feed) fn is_void(name: &str) -> bool {
+    const VOID: [&str; 12] = [
+        "area", "br", "col", "embed", "hr", "img", "input", "keygen", "param", "source", "track",
+        "wbr",
+    ];
+    VOID.iter().any(|known| name.eq_ignore_ascii_case(known))
+}

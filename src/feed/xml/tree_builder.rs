@@ -1,0 +1,399 @@
+//! Builds the tree of a document from its tokens, and mends what does not fit together.
+
+use std::borrow::Cow;
+
+use super::lexer::Lexer;
+use super::lexer::Token;
+use super::names::Ns;
+use super::names::Scope;
+use super::tree::Id;
+use super::tree::Name;
+use super::tree::Node;
+use super::tree::NodeKind;
+use super::tree::Tree;
+use super::tree::is_void;
+use crate::feed::flaws::Flaws;
+
+/// Deepest nesting kept; what is deeper is left out (SPEC 0, `XML_DEPTH_MAX`).
+const DEPTH_MAX: usize = 256;
+/// How many nodes of one document are kept.
+const NODES_MAX: usize = 700_000;
+/// How many attributes of one document are kept.
+const ATTRIBUTES_MAX: usize = 1_000_000;
+/// How many end tags without a start tag a document may have.
+const STRAY_ENDS_MAX: usize = 100_000;
+/// How many entries of one document are kept (SPEC 0, `ENTRIES_MAX`).
+pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
+
+/// Elements that can be the outermost one of a document we read.
+const ROOTS: [&str; 6] = ["rss", "feed", "rdf", "channel", "entry", "redirect"];
+/// Elements that say that a document is a web page.
+const PAGE: [&str; 3] = ["html", "head", "body"];
+
+/// Builds the tree below the first element that can be the root of a feed; what stands before and after
+/// it is left out. Empty where there is none.
+pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> Tree<'a> {
+    let mut lexer = Lexer::new(document);
+    let mut builder = Builder::new(flaws);
+    while let Some(token) = lexer.next(builder.stack.last().map(|open| open.raw)) {
+        if let Some(reason) = lexer.repaired.take()
+            && builder.started
+        {
+            builder.flaws.add_once("document", "", reason);
+        }
+        if builder.take(token) == Step::Stop || builder.is_full() {
+            break;
+        }
+    }
+    if let Some(open) = builder.stack.last() {
+        builder.flaws.truncated(open.raw);
+    }
+    builder.tree
+}
+
+/// Whether to read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    On,
+    Stop,
+}
+
+/// What an element is for, as far as mending goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Holds entries.
+    Container,
+    /// An entry.
+    Entry,
+    /// Holds a short text and no other element of a feed.
+    Leaf,
+    /// Holds text that may be markup.
+    Body,
+    /// Anything else.
+    Other,
+}
+
+impl Part {
+    fn of(ns: Ns, local: &str) -> Self {
+        match (ns, local) {
+            (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
+                Self::Container
+            }
+            (Ns::Rss, "item") | (Ns::Atom, "entry") => Self::Entry,
+            (Ns::Rss, "description")
+            | (Ns::Atom, "content" | "summary")
+            | (Ns::Content, "encoded") => Self::Body,
+            (
+                Ns::Rss | Ns::Atom,
+                "title" | "link" | "guid" | "id" | "pubdate" | "category" | "updated" | "published"
+                | "modified" | "issued" | "created" | "ttl" | "language" | "copyright"
+                | "lastbuilddate" | "comments" | "generator" | "docs" | "rights" | "tagline"
+                | "subtitle" | "enclosure" | "icon" | "logo" | "interval",
+            )
+            | (Ns::History | Ns::Sy | Ns::Dc | Ns::DcTerms | Ns::Schedule, _) => Self::Leaf,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// An element that is open.
+#[derive(Debug)]
+struct Open<'a> {
+    id: Id,
+    raw: &'a str,
+    part: Part,
+}
+
+#[derive(Debug)]
+struct Builder<'a, 'f> {
+    tree: Tree<'a>,
+    scope: Scope<'a>,
+    stack: Vec<Open<'a>>,
+    started: bool,
+    entries: usize,
+    stray_ends: usize,
+    /// An element that is left out with all it holds, and how often its name is open.
+    skipped: Option<(&'a str, usize)>,
+    flaws: &'f mut Flaws,
+}
+
+impl<'a, 'f> Builder<'a, 'f> {
+    fn new(flaws: &'f mut Flaws) -> Self {
+        Self {
+            tree: Tree::default(),
+            scope: Scope::new(Ns::Rss),
+            stack: Vec::new(),
+            started: false,
+            entries: 0,
+            stray_ends: 0,
+            skipped: None,
+            flaws,
+        }
+    }
+
+    fn take(&mut self, token: Token<'a>) -> Step {
+        if let Some((name, open)) = &mut self.skipped {
+            match token {
+                Token::Start { name: other, empty: false, .. } if other == *name => *open += 1,
+                Token::End { name: other } if other == *name => *open -= 1,
+                Token::Start { .. } | Token::End { .. } | Token::Text(_) | Token::Cdata(_) => {}
+            }
+            if *open == 0 {
+                self.skipped = None;
+            }
+            return Step::On;
+        }
+        match token {
+            Token::Start { name, attributes, empty } => {
+                return self.start(name, &attributes, empty);
+            }
+            Token::End { name } => {
+                self.end(name);
+                if self.started && self.stack.is_empty() {
+                    return Step::Stop;
+                }
+            }
+            Token::Text(text) => self.text(text, NodeKind::Text(text)),
+            Token::Cdata(text) => self.text(text, NodeKind::Cdata(text)),
+        }
+        Step::On
+    }
+
+    fn is_full(&mut self) -> bool {
+        let is_full = self.tree.nodes.len() >= NODES_MAX || self.stray_ends >= STRAY_ENDS_MAX;
+        if is_full {
+            self.flaws.add("document", "", "too many elements: the rest was left out");
+        }
+        is_full
+    }
+
+    fn text(&mut self, text: &str, kind: NodeKind<'a>) {
+        let Some(open) = self.stack.last() else { return };
+        let blank =
+            matches!(open.part, Part::Container | Part::Entry) && text.trim_ascii().is_empty();
+        if !blank && !text.is_empty() {
+            let parent = open.id;
+            self.append(Some(parent), kind);
+        }
+    }
+
+    fn append(&mut self, parent: Option<Id>, kind: NodeKind<'a>) -> Id {
+        let id = self.tree.nodes.len();
+        self.tree.nodes.push(Node { kind, parent, first: None, last: None, next: None });
+        let before = parent.and_then(|parent| self.tree.nodes.get_mut(parent)).and_then(|parent| {
+            parent.first.get_or_insert(id);
+            parent.last.replace(id)
+        });
+        if let Some(before) = before.and_then(|before| self.tree.nodes.get_mut(before)) {
+            before.next = Some(id);
+        }
+        id
+    }
+
+    fn start(&mut self, raw: &'a str, attributes: &[(&'a str, &'a str)], empty: bool) -> Step {
+        let (prefix, local) = raw.rsplit_once(':').unwrap_or(("", raw));
+        let local = lower(local);
+        if !self.started {
+            if PAGE.contains(&local.as_ref()) {
+                return Step::Stop;
+            }
+            if !ROOTS.contains(&local.as_ref()) {
+                return Step::On;
+            }
+            let home = if matches!(local.as_ref(), "feed" | "entry") { Ns::Atom } else { Ns::Rss };
+            self.scope = Scope::new(home);
+        }
+        let depth = self.stack.len();
+        self.declare(attributes, depth);
+        let ns = self.scope.resolve(prefix);
+        if !self.started {
+            if !prefix.is_empty() && !matches!(ns, Ns::Atom | Ns::Rss | Ns::Rdf) {
+                self.scope.leave(0);
+                return Step::On;
+            }
+            self.started = true;
+        }
+        let part = Part::of(ns, &local);
+        if self.make_room(ns, &local, part) {
+            self.scope.leave(self.stack.len());
+            self.declare(attributes, self.stack.len());
+        }
+        if part == Part::Entry && self.stack.iter().all(|open| open.part == Part::Container) {
+            self.entries += 1;
+        }
+        if self.stack.len() >= DEPTH_MAX || self.entries > ENTRIES_MAX {
+            let reason = if self.entries > ENTRIES_MAX {
+                crate::feed::document::TOO_MANY_ENTRIES
+            } else {
+                "nested too deeply"
+            };
+            self.flaws.add_once("document", raw, reason);
+            self.scope.leave(self.stack.len());
+            self.skipped = (!empty).then_some((raw, 1));
+            return Step::On;
+        }
+        let void = is_void(&local)
+            && self.stack.iter().any(|open| matches!(open.part, Part::Body | Part::Leaf));
+        let from = self.tree.attributes.len();
+        if from < ATTRIBUTES_MAX {
+            self.tree.attributes.extend_from_slice(attributes);
+        }
+        let name = Name { ns, local, raw, attributes: from..self.tree.attributes.len() };
+        let parent = self.stack.last().map(|open| open.id);
+        let id = self.append(parent, NodeKind::Element(name));
+        if empty || void {
+            self.scope.leave(self.stack.len());
+        } else {
+            self.stack.push(Open { id, raw, part });
+        }
+        if self.stack.is_empty() { Step::Stop } else { Step::On }
+    }
+
+    fn declare(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
+        for (name, value) in attributes {
+            if let Some(declared) = name.strip_prefix("xmlns") {
+                match declared.strip_prefix(':') {
+                    Some(prefix) => self.scope.declare(prefix, value, depth),
+                    None if declared.is_empty() => self.scope.declare("", value, depth),
+                    None => {}
+                }
+            } else if name.eq_ignore_ascii_case("xml:base") {
+                self.tree.has_base = true;
+            }
+        }
+    }
+
+    /// Closes elements that cannot hold the one that begins: a mistyped or missing end tag must not let
+    /// one element swallow the rest of the feed. Tells whether it closed any.
+    fn make_room(&mut self, ns: Ns, local: &str, part: Part) -> bool {
+        let Some(at) = self.stack.iter().rposition(|open| open.part != Part::Other) else {
+            return false;
+        };
+        let Some(innermost) = self.stack.get(at).map(|open| open.part) else { return false };
+        let keep =
+            match (part, innermost) {
+                (Part::Entry, Part::Entry | Part::Leaf) => self
+                    .stack
+                    .iter()
+                    .rposition(|open| open.part == Part::Container)
+                    .map_or(at, |container| container + 1),
+                (Part::Leaf | Part::Body, Part::Leaf)
+                    if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content) =>
+                {
+                    at
+                }
+                (_, Part::Body)
+                    if ns == Ns::Rss
+                        && matches!(local, "guid" | "pubdate" | "enclosure" | "item") =>
+                {
+                    if part == Part::Entry { at.saturating_sub(1) } else { at }
+                }
+                _ => return false,
+            };
+        let closed = self.stack.get(keep).map_or("", |open| open.raw);
+        self.flaws.add_once(closed, local, "its end tag was missing");
+        self.close_to(keep);
+        true
+    }
+
+    fn close_to(&mut self, depth: usize) {
+        self.stack.truncate(depth);
+        self.scope.leave(depth);
+    }
+
+    fn end(&mut self, name: &str) {
+        let at =
+            self.stack.iter().rposition(|open| open.raw == name).or_else(|| {
+                self.stack.iter().rposition(|open| open.raw.eq_ignore_ascii_case(name))
+            });
+        match at {
+            Some(at) => {
+                if at + 1 < self.stack.len() {
+                    self.note_unclosed(at + 1);
+                }
+                self.close_to(at);
+            }
+            None if self.started && !is_void(name) => {
+                self.stray_ends += 1;
+                self.flaws.add_once(
+                    "document",
+                    name,
+                    "an end tag without a start tag was left out",
+                );
+            }
+            None => {}
+        }
+    }
+
+    fn note_unclosed(&mut self, from: usize) {
+        let unclosed = self.stack.get(from).map_or("", |open| open.raw);
+        self.flaws.add_once(unclosed, "", "its end tag was missing");
+    }
+}
+
+/// The name in lower case.
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::xml::tree::Element;
+    use crate::feed::xml::tree_builder::*;
+
+    fn shape(element: Element<'_, '_>) -> String {
+        let inside: Vec<String> = element.children().map(shape).collect();
+        let text = if inside.is_empty() { element.text().into_owned() } else { String::new() };
+        format!("{}({}{})", element.local(), inside.join(" "), text)
+    }
+
+    fn check(document: &str, expected: &str) {
+        let mut flaws = Flaws::default();
+        let tree = build(document, &mut flaws);
+        assert_eq!(tree.root().map(shape).unwrap_or_default(), expected, "{document}");
+    }
+
+    #[test]
+    fn the_root_is_found_behind_junk() {
+        check(
+            "<b>Warning</b> in line 3 <?xml version='1.0'?><!DOCTYPE rss><RSS><channel/></RSS>junk<rss/>",
+            "rss(channel())",
+        );
+        check("<html><head><rss/></head></html>", "");
+        check("nothing", "");
+    }
+
+    #[test]
+    fn missing_end_tags_do_not_swallow_the_rest() {
+        check(
+            "<rss><channel><title>a<link>b</link><item><title>c</titel><guid>1</guid></item><item><guid>2",
+            "rss(channel(title(a) link(b) item(title(c) guid(1)) item(guid(2))))",
+        );
+        check(
+            "<rss><channel><item><title>a<item><title>b</title></item></channel></rss>",
+            "rss(channel(item(title(a)) item(title(b))))",
+        );
+        check(
+            "<rss><channel><item><description>a<p>b<br>c</descripton><pubDate>d</pubDate></item></channel></rss>",
+            "rss(channel(item(description(p(br())) pubdate(d))))",
+        );
+        check(
+            "<feed xmlns:h='http://purl.org/syndication/history/1.0'><h:prev>x<h:prev><entry><id>1</id></entry></feed>",
+            "feed(prev(prev()) entry(id(1)))",
+        );
+    }
+
+    #[test]
+    fn deep_and_long_documents_are_cut() {
+        let deep = format!("<rss>{}", "<a>".repeat(100_000));
+        let mut flaws = Flaws::default();
+        assert!(build(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
+        let long = format!("<rss><channel>{}", "<item/>".repeat(ENTRIES_MAX + 5));
+        let mut flaws = Flaws::default();
+        assert_eq!(build(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
+    }
+}

@@ -1,0 +1,215 @@
+//! Feeds in XML as they are met: old, odd, broken.
+
+use super::*;
+use crate::feed::Origin;
+use crate::feed::Role;
+use crate::feed::parse;
+
+fn read(document: &str) -> FeedDocument {
+    parse(
+        document.as_bytes(),
+        &Origin { url: Some("https://a.example/dir/feed"), content_type: None },
+    )
+}
+
+/// Kind, title of the feed, ids of the entries.
+fn check(document: &str, kind: Kind, title: &str, ids: &[&str]) {
+    let read = read(document);
+    let found: Vec<&str> = read.entries.iter().map(|entry| entry.id.as_str()).collect();
+    assert_eq!(
+        (read.kind, read.head.title.as_deref().unwrap_or(""), found.as_slice()),
+        (kind, title, ids),
+        "{document}"
+    );
+}
+
+const ITEM: &str = "<item><guid>1</guid><title>x</title></item>";
+const ENTRY: &str = "<entry><id>1</id><title>x</title></entry>";
+
+#[test]
+fn every_version_and_namespace_of_rss_is_read() {
+    for version in [
+        "",
+        "version='0.93'",
+        "version='2.0.1'",
+        "version='2'",
+        "xmlns='http://backend.userland.com/rss2'",
+        "xmlns='urn:unknown'",
+    ] {
+        check(
+            &format!("<rss {version}><channel><title>t</title>{ITEM}</channel></rss>"),
+            Kind::Rss,
+            "t",
+            &["1"],
+        );
+    }
+    check(&format!("<RSS><Channel><Title>t</Title>{ITEM}</Channel></RSS>"), Kind::Rss, "t", &["1"]);
+    check(&format!("<rss><channel><title>t</title></channel>{ITEM}</rss>"), Kind::Rss, "t", &["1"]);
+    check(&format!("<channel><title>t</title>{ITEM}</channel>"), Kind::Rss, "t", &["1"]);
+    for name in ["http://my.netscape.com/rdf/simple/0.9/", "http://purl.org/rss/1.0/"] {
+        let document = format!(
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='{name}'><channel><title>t</title></channel>\
+             <item rdf:about='urn:1'><title>x</title></item><item><title>y</title><link>http://b.example/2</link></item></rdf:RDF>"
+        );
+        check(&document, Kind::Rdf, "t", &["urn:1", "http://b.example/2"]);
+    }
+}
+
+#[test]
+fn every_namespace_of_atom_is_read() {
+    for name in [
+        "http://www.w3.org/2005/Atom",
+        "http://purl.org/atom/ns#",
+        "http://purl.org/atom/ns#draft-ietf-atompub-format-09",
+        "urn:unknown",
+    ] {
+        check(
+            &format!("<feed xmlns='{name}'><title>t</title>{ENTRY}</feed>"),
+            Kind::Atom,
+            "t",
+            &["1"],
+        );
+    }
+    check(
+        &format!(
+            "<a:feed xmlns:a='http://www.w3.org/2005/Atom'>{}</a:feed>",
+            ENTRY.replace('<', "<a:").replace("<a:/", "</a:")
+        ),
+        Kind::Atom,
+        "",
+        &["1"],
+    );
+    check(ENTRY, Kind::Atom, "", &["1"]);
+}
+
+#[test]
+fn what_is_no_feed_is_none() {
+    for document in [
+        "",
+        "  ",
+        "plain text",
+        "<html><body><rss/></body></html>",
+        "<note>x</note>",
+        "<feed xmlns='urn:unknown'/>",
+        "{\"a\":1}",
+        "{",
+    ] {
+        let read = read(document);
+        assert_eq!(read.kind, Kind::None, "{document}");
+        assert!(!read.flaws.is_empty(), "{document}");
+    }
+}
+
+#[test]
+fn broken_documents_give_what_can_be_read() {
+    let rss = |inside: &str| {
+        format!(
+            "<rss><channel><title>t</title><item><guid>1</guid>{inside}</item><item><guid>2</guid></item></channel></rss>"
+        )
+    };
+    for inside in [
+        "<title>a & b</title>",
+        "<title>a < b</title>",
+        "<title>a<b>c</title>",
+        "<title>&nbsp;&foo;</title>",
+        "<title>\u{1b}\u{0}&#27;</title>",
+        "<description><p>x<br></description>",
+        "<x:y>z</x:y>",
+        "<link>",
+        "<pubDate>never</pubDate>",
+    ] {
+        check(&rss(inside), Kind::Rss, "t", &["1", "2"]);
+    }
+    let cut = "<rss><channel><title>t</title><item><guid>1</guid><description>&lt;p";
+    check(cut, Kind::Rss, "t", &["1"]);
+    assert!(read(cut).is_truncated() && !read(&rss("")).is_truncated());
+    check(&format!("Warning: x in line 3<br />\n{}\nmore", rss("")), Kind::Rss, "t", &["1", "2"]);
+}
+
+#[test]
+fn the_better_of_two_statements_counts() {
+    let entry = |inside: &str| {
+        let spaces = "xmlns:atom='http://www.w3.org/2005/Atom' xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:dcterms='http://purl.org/dc/terms/' xmlns:content='http://purl.org/rss/1.0/modules/content/'";
+        read(&format!("<rss {spaces}><channel><item>{inside}</item></channel></rss>"))
+            .entries
+            .remove(0)
+    };
+    assert_eq!(entry("<guid> </guid><guid>1</guid><guid>2</guid>").id, "1");
+    assert_eq!(entry("<dc:title>a</dc:title><title>b</title>").title.as_deref(), Some("b"));
+    let dated = entry(
+        "<dc:date>2026-03-02</dc:date><pubDate>never</pubDate><dcterms:modified>2026-03-04</dcterms:modified>",
+    );
+    assert_eq!(dated.published, parse_date("2026-03-02"));
+    assert_eq!(dated.updated, parse_date("2026-03-04"));
+    assert_eq!(entry("<pubDate>Mon, 02 Mar 2026 10:00:00 GMT</pubDate>").updated, None);
+    let texts = entry("<content:encoded>long</content:encoded><description>short</description>");
+    assert_eq!((texts.summary.as_deref(), texts.content.as_deref()), (Some("short"), Some("long")));
+    assert_eq!(
+        entry("<guid>http://b.example/1</guid>").link.as_deref(),
+        Some("http://b.example/1")
+    );
+    assert_eq!(entry("<guid isPermaLink='false'>http://b.example/1</guid>").link, None);
+    assert_eq!(
+        entry("<link/><atom:link href='x'/>").link.as_deref(),
+        Some("https://a.example/dir/x")
+    );
+    assert_eq!(
+        entry("<title>t</title><description>d</description>").id,
+        entry("<description>d</description><title>t </title>").id
+    );
+}
+
+#[test]
+fn links_of_entries_and_sources_are_not_those_of_the_feed() {
+    let document = "<feed xmlns='http://www.w3.org/2005/Atom'><link rel='NEXT' href='?p=2'/><link rel='http://www.iana.org/assignments/relation/prev-archive' href='old'/>\
+                    <link type='text/html' rel='current' href='page.html'/><entry><id>1</id><link rel='next-archive' href='x'/><source><link rel='last' href='y'/></source></entry></feed>";
+    let read = read(document);
+    assert_eq!(read.history.next.as_deref(), Some("https://a.example/dir/feed?p=2"));
+    assert_eq!(read.history.prev_archive.as_deref(), Some("https://a.example/dir/old"));
+    assert_eq!(
+        (read.history.next_archive, read.history.last, read.history.current),
+        (None, None, None)
+    );
+    assert_eq!(read.role, Role::Subscription);
+}
+
+#[test]
+fn the_page_of_a_feed_is_the_one_its_own_format_names() {
+    let page = |head: &str| {
+        let spaces = "xmlns:atom='http://www.w3.org/2005/Atom'";
+        read(&format!("<rss {spaces}><channel><title>t</title>{head}</channel></rss>")).head.link
+    };
+    let other = "<atom:link rel='alternate' type='text/html' hreflang='de' href='/de'/>";
+    assert_eq!(page(&format!("{other}<link>/en</link>")).as_deref(), Some("https://a.example/en"));
+    assert_eq!(page(other).as_deref(), Some("https://a.example/de"));
+    assert_eq!(page("<atom:link rel='self' href='/feed'/>"), None);
+    let channel = read(
+        "<CHANNEL HREF='/c'><ITEM HREF='/1'><TITLE>x</TITLE><ABSTRACT>y</ABSTRACT></ITEM></CHANNEL>",
+    );
+    assert_eq!(channel.head.link.as_deref(), Some("https://a.example/c"));
+    assert_eq!(channel.entries[0].link.as_deref(), Some("https://a.example/1"));
+    assert_eq!(channel.entries[0].summary.as_deref(), Some("y"));
+}
+
+#[test]
+fn links_to_the_document_itself_lead_nowhere() {
+    for href in ["", "#top", "feed", "https://A.example:443/dir/feed#x"] {
+        let read = read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title><link rel='prev-archive' href='{href}'/></feed>"
+        ));
+        assert_eq!((read.history.prev_archive, read.role), (None, Role::Plain), "{href}");
+    }
+}
+
+#[test]
+fn deleted_entries_and_generators_are_noted() {
+    let document = "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:at='http://purl.org/atompub/tombstones/1.0'><generator uri='https://press.example/'>Press</generator>\
+                    <at:deleted-entry ref='urn:1' when='2026-01-01T00:00:00Z'/><at:deleted-entry ref='urn:2' when='once'/></feed>";
+    let read = read(document);
+    assert_eq!(
+        read.tombstones.iter().map(|tombstone| tombstone.id.as_str()).collect::<Vec<_>>(),
+        ["urn:1"]
+    );
+    assert_eq!(read.hints.generator.as_deref(), Some("Press"));
+    assert_eq!(read.flaws.len(), 1);
+}

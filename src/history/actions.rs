@@ -1,0 +1,140 @@
+//! What the reader can ask of a feed's history: go on, stop, read again, not see.
+
+use super::gap::GapKey;
+use super::gap::GapKind;
+use super::gap::GapState;
+use super::gap::Limit;
+use super::gap::Reason;
+use super::node::Nodes;
+use super::record::Frontier;
+use super::record::HistoryRecord;
+use super::record::Run;
+
+/// What became of the reader's wish to go on at a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GoOn {
+    /// The walk goes on: [`super::Walk::next`] says where.
+    Walking,
+    /// The next page is to be loaded ([`super::paging`]).
+    Page,
+    /// Nothing can be asked for here.
+    Nothing,
+}
+
+impl HistoryRecord {
+    /// The reader wants what is missing at a gap. Agrees to one more run (SPEC C.10).
+    pub fn go_on(&mut self, key: GapKey, nodes: &Nodes) -> GoOn {
+        let Some(gap) = self.gaps.get(&key).cloned() else {
+            // A walk that rests (G7) goes on.
+            let rests = self.frontiers.iter().any(|next| GapKey::archive(&next.edge.key) == key);
+            if rests {
+                self.consent();
+            }
+            return if rests { GoOn::Walking } else { GoOn::Nothing };
+        };
+        match gap.kind() {
+            GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit => {
+                let old_form = Reason::Limit { limit: Limit::OldForm, fetched: 0 };
+                self.old_form_confirmed |= gap.reason.is_like(&old_form);
+                self.consent();
+                self.retry(key, gap.edge, true);
+                GoOn::Walking
+            }
+            GapKind::Loop => self.read_again(key, nodes),
+            GapKind::Paged if gap.edge.url.is_empty() => GoOn::Nothing,
+            GapKind::Paged => GoOn::Page,
+            GapKind::Overrun | GapKind::Interrupted => GoOn::Nothing,
+        }
+    }
+
+    /// The archive whose link loops is read again: the publisher may have mended it.
+    fn read_again(&mut self, key: GapKey, nodes: &Nodes) -> GoOn {
+        let Some(gap) = self.gaps.get(&key) else { return GoOn::Nothing };
+        let Some(archive) = gap.edge.newer.archive.clone() else { return GoOn::Nothing };
+        let Some((_, node)) = nodes.find(&archive) else { return GoOn::Nothing };
+        let mut edge = gap.edge.clone();
+        (edge.url, edge.key) = (node.url.clone(), archive);
+        (edge.epoch, edge.depth) = (node.epoch, node.depth);
+        self.consent();
+        self.push(Frontier {
+            edge,
+            gap: Some(key),
+            asked: true,
+            again: true,
+            ..Frontier::default()
+        });
+        GoOn::Walking
+    }
+
+    /// Everything that may be asked for again is.
+    pub fn go_on_everywhere(&mut self, nodes: &Nodes) -> GoOn {
+        let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
+        let mut answer = GoOn::Nothing;
+        if self.frontiers.iter().any(|next| next.gap.is_none()) {
+            self.consent();
+            answer = GoOn::Walking;
+        }
+        for key in keys {
+            let kind = self.gaps.get(&key).map(super::gap::Gap::kind);
+            if kind != Some(GapKind::Paged) && self.go_on(key, nodes) == GoOn::Walking {
+                answer = GoOn::Walking;
+            }
+        }
+        answer
+    }
+
+    /// A new run begins with the reader's consent.
+    fn consent(&mut self) {
+        let recovering = self.run.recovering && !self.frontiers.is_empty();
+        self.run = Run { consented: true, recovering, ..Run::default() };
+    }
+
+    /// The reader stops the walk: where it stood is a gap (G3).
+    pub fn stop(&mut self, now: chrono::DateTime<chrono::Utc>) {
+        let fetched = self.run.fetched;
+        for next in std::mem::take(&mut self.frontiers) {
+            if let Some(gap) = next.gap.and_then(|key| self.gaps.get_mut(&key)) {
+                gap.state = GapState::Open;
+                continue;
+            }
+            let reason = Reason::Limit { limit: Limit::Stopped, fetched };
+            let key = GapKey::archive(&next.edge.key);
+            self.open(key, super::gap::Gap::new(next.edge, reason, now));
+        }
+        self.asking = None;
+    }
+
+    /// The reader does not want to see a gap any more; it is kept.
+    pub fn dismiss(&mut self, key: GapKey) -> bool {
+        self.gaps.get_mut(&key).is_some_and(|gap| {
+            gap.state = GapState::Dismissed;
+            true
+        })
+    }
+
+    /// The reader changed their mind about a dismissed gap.
+    pub fn show_again(&mut self, key: GapKey) {
+        if let Some(gap) = self.gaps.get_mut(&key)
+            && gap.state == GapState::Dismissed
+        {
+            gap.state = GapState::Open;
+        }
+    }
+
+    /// The reader wants the whole history read again: archives are forgotten, entries stay (SPEC C.9).
+    pub fn reread(&mut self, nodes: &mut Nodes) {
+        nodes.clear();
+        self.gaps.retain(|_, gap| !gap.is_of_archive() && gap.kind() != GapKind::Loop);
+        self.frontiers.clear();
+        (self.settled, self.asking) = (None, None);
+        (self.archives, self.reaches) = (0, None);
+        self.epoch = self.epoch.saturating_add(1);
+        self.consent();
+        self.run.rereading = true;
+        if let Some(head) = &mut self.head {
+            head.epoch = self.epoch;
+            let edge = head.clone();
+            self.push(Frontier { edge, asked: true, ..Frontier::default() });
+        }
+    }
+}

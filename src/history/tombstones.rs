@@ -1,0 +1,64 @@
+//! Entries deleted by their publisher (RFC 6721): remembered, because the entry may come after its tombstone.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::feed::FeedDocument;
+use crate::feed::identity::identity_hash;
+
+/// Tombstones kept of one feed; the oldest go first.
+const GRAVES_MAX: usize = 1_000;
+
+/// When entries were deleted, by the hash of their id.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Graves(BTreeMap<u64, DateTime<Utc>>);
+
+impl Graves {
+    /// Takes the tombstones of a document; says whether anything changed.
+    pub fn take(&mut self, document: &FeedDocument) -> bool {
+        let mut changed = false;
+        for tombstone in &document.tombstones {
+            let when = self.0.entry(identity_hash(&tombstone.id)).or_insert(DateTime::UNIX_EPOCH);
+            changed |= *when < tombstone.when;
+            *when = tombstone.when.max(*when);
+        }
+        while self.0.len() > GRAVES_MAX {
+            let oldest = self.0.iter().min_by_key(|(_, when)| **when).map(|(id, _)| *id);
+            oldest.map(|id| self.0.remove(&id));
+        }
+        changed
+    }
+
+    /// When the entry with this identity hash was deleted.
+    pub fn of(&self, identity: u64) -> Option<DateTime<Utc>> {
+        self.0.get(&identity).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::Tombstone;
+    use crate::history::tombstones::*;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
+    }
+
+    fn document(graves: impl Iterator<Item = i64>) -> FeedDocument {
+        let tombstones = graves.map(|n| Tombstone { id: n.to_string(), when: at(n) }).collect();
+        FeedDocument { tombstones, ..FeedDocument::default() }
+    }
+
+    #[test]
+    fn the_latest_tombstone_counts_and_only_so_many_are_kept() {
+        let mut graves = Graves::default();
+        assert!(graves.take(&document(0..1_500)));
+        assert!(!graves.take(&document(1_499..1_500)));
+        assert_eq!(graves.of(identity_hash("1499")), Some(at(1_499)));
+        assert_eq!(graves.of(identity_hash("3")), None);
+        assert_eq!(graves.0.len(), GRAVES_MAX);
+    }
+}

@@ -1,0 +1,437 @@
+//! The walk from archive to archive, newest first (SPEC C.9, C.10).
+//!
+//! Rule 1: this file fetches nothing and waits for nothing; it says what to ask for, and takes what came.
+//!
+//! Rule 2: what came is in the record before the next request is named. A link that is to be followed is a
+//! [`Frontier`], and it stays one until its archive is a node, or a gap says why not. So the record can be
+//! dropped and read again between any two steps, and nothing is fetched twice or forgotten.
+//!
+//! The archives need no list of their own to be applied oldest first: merging does not depend on the order
+//! (SPEC C.5), so each is merged in the batch that keeps its node.
+
+use chrono::{DateTime, Utc};
+
+use super::adaptor::Via;
+use super::policy::FRONTIERS_MAX;
+use super::policy::GAPS_MAX;
+use super::policy::Mode;
+use super::policy::NODES_MAX;
+use super::policy::Policy;
+use super::retry::Failure;
+use crate::feed::FeedDocument;
+use crate::history::address::canonical;
+use crate::history::address::refusal;
+use crate::history::address::same_origin;
+use crate::history::gap::Edge;
+use crate::history::gap::GapKey;
+use crate::history::gap::Limit;
+use crate::history::gap::Newer;
+use crate::history::kind::Reached;
+use crate::history::kind::believable_self;
+use crate::history::kind::older_link;
+use crate::history::merge::Merging;
+use crate::history::merge::Place;
+use crate::history::merge::span;
+use crate::history::node::Node;
+use crate::history::node::NodeState;
+use crate::history::node::Nodes;
+use crate::history::node::fingerprint;
+use crate::history::rank::Position;
+use crate::history::record::Day;
+use crate::history::record::Frontier;
+use crate::history::record::HistoryRecord;
+
+/// A feed's history in motion: its record, its archives, and how far it may go.
+#[derive(Debug)]
+pub struct Walk<'a> {
+    /// The record.
+    pub record: &'a mut HistoryRecord,
+    /// The archives fetched.
+    pub nodes: &'a mut Nodes,
+    /// The caps.
+    pub policy: &'a Policy,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Ask for this archive; unconditional, without `A-IM`, `archive_spacing` after the last one.
+    Fetch(ArchiveRequest),
+    /// One is on its way.
+    Busy,
+    /// Nothing more; what the reader is told.
+    Rest(Option<Notice>),
+}
+
+/// An archive to ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveRequest {
+    /// Its address.
+    pub url: String,
+    /// Address of the document that named it (SPEC D.6, class "supplied").
+    pub by: String,
+    /// That document came from a public address.
+    pub by_public: bool,
+    /// It leads to another origin than that document's.
+    pub cross_origin: bool,
+    /// A listing of copies is what is to be read there, and no feed.
+    pub listing: bool,
+}
+
+/// What the end of a run says to the reader, once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// A gap was asked for again, and so many entries came of it.
+    Recovered(u32),
+}
+
+impl Notice {
+    /// As a message.
+    pub fn text(self) -> String {
+        let Self::Recovered(entries) = self;
+        let noun = if entries == 1 { "entry" } else { "entries" };
+        format!("{entries} {noun} recovered")
+    }
+}
+
+/// An archive that came.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'d> {
+    /// The address that answered.
+    pub url: &'d str,
+    /// It is a public one.
+    pub public: bool,
+    /// When it was asked.
+    pub fetched_at: DateTime<Utc>,
+    /// Bytes of the body as they came over the wire.
+    pub wire_bytes: u64,
+    /// What it says.
+    pub document: &'d FeedDocument,
+}
+
+impl Walk<'_> {
+    /// The next archive to ask for. Called after a good check of the subscription document, after
+    /// [`Self::merged`], after [`Self::failed`], and after a wish of the reader; never while the feed fails.
+    pub fn next(&mut self, now: DateTime<Utc>) -> Next {
+        if self.record.asking.is_some() {
+            return Next::Busy;
+        }
+        while let Some(frontier) = self.record.frontiers.last().cloned() {
+            if let Some(request) = self.consider(frontier, now) {
+                return Next::Fetch(request);
+            }
+            self.assert_sound();
+        }
+        let run = &mut self.record.run;
+        let recovered = run.recovering.then_some(Notice::Recovered(run.new));
+        run.recovering = false;
+        Next::Rest(recovered)
+    }
+
+    /// Asks for the archive of a frontier, or settles it without a request.
+    fn consider(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
+        let edge = &frontier.edge;
+        if let Some(why) = refusal(&edge.url, &edge.newer.url, self.policy.allow_insecure) {
+            self.failed_at(frontier, &Failure::Blocked(why.to_owned()), now);
+        } else if !frontier.again && self.leads_to_known(edge) {
+            self.meet(&frontier, now);
+        } else if let Some((key, due)) = self.gap_at(&frontier, now) {
+            if !due {
+                self.meet_gap(&frontier);
+                return None;
+            }
+            self.take(&frontier.edge.key, frontier.again);
+            self.record.relink(&frontier.edge);
+            let mut retried = Frontier { gap: Some(key), ..frontier };
+            if (retried.edge.newer.archive.is_none() || retried.edge.side)
+                && let Some(gap) = self.record.gaps.get(&key)
+            {
+                // An archive of the chain keeps its gap, whatever links there too.
+                retried.edge = gap.edge.clone();
+            }
+            self.record.frontiers.push(retried);
+        } else if let Some(limit) = self.limit(&frontier, now) {
+            self.stop_at(frontier, limit, now);
+        } else {
+            return Some(self.ask(&frontier, now));
+        }
+        None
+    }
+
+    fn ask(&mut self, frontier: &Frontier, now: DateTime<Utc>) -> ArchiveRequest {
+        let edge = &frontier.edge;
+        self.record.walked = true;
+        self.record.asking = Some(edge.key.clone());
+        let run = &mut self.record.run;
+        run.documents = run.documents.saturating_add(1);
+        let number = day_number(now);
+        let before = Some(self.record.day).filter(|day| day.number == number);
+        let documents = before.unwrap_or_default().documents.saturating_add(1);
+        self.record.day = Day { number, documents };
+        ArchiveRequest {
+            url: edge.url.clone(),
+            by: edge.newer.url.clone(),
+            by_public: edge.newer.public,
+            cross_origin: !same_origin(&edge.url, &edge.newer.url),
+            listing: edge.via == Via::Listing,
+        }
+    }
+
+    /// An archive came. Answers how its entries are to be merged: in one batch with what
+    /// [`HistoryRecord`] and [`Nodes::take_touched`] say afterwards, and then [`Self::merged`] is called. `None`: there is
+    /// nothing to merge, but the record is to be written.
+    pub fn arrived(&mut self, arrival: &Arrival<'_>) -> Option<Merging> {
+        let frontier = self.answered()?;
+        let now = arrival.fetched_at;
+        let run = &mut self.record.run;
+        run.bytes = run.bytes.saturating_add(arrival.wire_bytes);
+        if let Some(why) = unreadable(arrival.document) {
+            self.failed_at(frontier, &Failure::Unreadable(why.to_owned()), now);
+            self.assert_sound();
+            return None;
+        }
+        if frontier.edge.via != Via::Link {
+            let merging = self.keep_adapted(&frontier, arrival);
+            self.assert_sound();
+            return merging;
+        }
+        let answered = canonical(arrival.url);
+        if self.record.is_own(&answered) {
+            self.open_loop(&frontier, now);
+            return None;
+        }
+        if answered != frontier.edge.key && !frontier.again && self.nodes.find(&answered).is_some()
+        {
+            // Another name of an archive that is here.
+            let alias = Node {
+                state: NodeState::AliasOf(answered),
+                url: frontier.edge.url.clone(),
+                fetched_at: now,
+                ..Node::default()
+            };
+            self.nodes.insert(frontier.edge.key.clone(), alias);
+            self.close(&frontier);
+            self.meet(&frontier, now);
+            self.assert_sound();
+            return None;
+        }
+        let merging = self.keep(&frontier, &answered, arrival);
+        self.assert_sound();
+        Some(merging)
+    }
+
+    /// Makes a node of an archive that came, and frontiers of its links.
+    fn keep(&mut self, frontier: &Frontier, answered: &str, arrival: &Arrival<'_>) -> Merging {
+        let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
+        // Entries without a date stand where their document does: below the newer one.
+        let placed = edge.newer.oldest.unwrap_or(now).min(now);
+        let dates = span(document, now, Some(placed));
+        let reached = if edge.by_previous { Reached::PreviousLink } else { Reached::ArchiveLink };
+        let older = older_link(document, reached);
+        // Nothing is followed from a skipped archive, so its link counts only where it leads to what is here.
+        let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
+        let prev = older.map(|(link, _)| canonical(link)).filter(here);
+        let entries = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
+        let node = Node {
+            state: NodeState::Applied,
+            url: edge.url.clone(),
+            prev: prev.clone(),
+            epoch: edge.epoch,
+            depth: edge.depth,
+            fetched_at: now,
+            document_time: document.head.updated.or(document.head.published),
+            entries,
+            span: dates,
+            fingerprint: fingerprint(document),
+        };
+        self.close(frontier);
+        self.name(&edge.key, answered, document, arrival);
+        self.nodes.insert(edge.key.clone(), node);
+        let run = &mut self.record.run;
+        run.fetched = run.fetched.saturating_add(1);
+        run.entries = run.entries.saturating_add(entries);
+        self.record.archived = true;
+        if !frontier.again {
+            self.record.archives = self.record.archives.saturating_add(1);
+        }
+        if let Some((_, oldest)) = dates {
+            let before = self.record.reaches.unwrap_or(oldest);
+            self.record.reaches = Some(oldest.min(before));
+        }
+        self.record.close_overruns(document);
+        if edge.newer.archive.is_none() && edge.epoch == self.record.epoch {
+            self.record.settled = Some(edge.key.clone());
+        }
+        let newer = Newer {
+            archive: Some(edge.key.clone()),
+            url: arrival.url.to_owned(),
+            public: arrival.public,
+            oldest: Some(dates.map_or(placed, |(_, oldest)| oldest)),
+        };
+        if edge.side {
+            self.ended(edge);
+        } else {
+            self.follow(frontier, &newer, older, prev, now);
+            self.look_for_skipped(edge, &newer, document);
+        }
+        let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
+        let position = Position::Archive { epoch: edge.epoch, depth };
+        Merging { placed: Some(placed), ..Merging::at(Place { position, fetched_at: now }) }
+    }
+
+    /// The archive's own link becomes the next place to go on.
+    fn follow(
+        &mut self,
+        frontier: &Frontier,
+        newer: &Newer,
+        older: Option<(&str, bool)>,
+        prev: Option<String>,
+        now: DateTime<Utc>,
+    ) {
+        let edge = &frontier.edge;
+        let (Some((link, by_previous)), Some(prev)) = (older, prev) else {
+            self.ended(edge);
+            return;
+        };
+        self.nodes.supersede(&edge.key, &prev);
+        let next = Edge {
+            url: crate::history::address::without_fragment(link).to_owned(),
+            key: prev,
+            newer: newer.clone(),
+            epoch: edge.epoch,
+            depth: edge.depth.saturating_add(1),
+            side: false,
+            by_previous,
+            via: Via::Link,
+        };
+        let next = Frontier { edge: next, ..Frontier::default() };
+        if !self.record.push(next.clone()) {
+            self.stop_at(next, Limit::Kept, now);
+        }
+    }
+
+    /// The other names of an archive: the address that answered, and the one it gives itself if believable.
+    fn name(&mut self, key: &str, answered: &str, document: &FeedDocument, arrival: &Arrival<'_>) {
+        let this = believable_self(document, arrival.url, &self.record.own).map(canonical);
+        for name in [Some(answered.to_owned()), this].into_iter().flatten() {
+            if name == key || self.nodes.find(&name).is_some() {
+                continue;
+            }
+            let alias = Node {
+                state: NodeState::AliasOf(key.to_owned()),
+                url: name.clone(),
+                fetched_at: arrival.fetched_at,
+                ..Node::default()
+            };
+            self.record.gaps.remove(&GapKey::archive(&name));
+            self.nodes.insert(name, alias);
+        }
+    }
+
+    /// `next-archive` of an archive that leads neither back nor anywhere known: an archive that the chain skips. It is
+    /// asked for once (SPEC C.9).
+    fn look_for_skipped(&mut self, edge: &Edge, newer: &Newer, document: &FeedDocument) {
+        let Some(link) = document.history.next_archive.as_deref() else { return };
+        let key = canonical(link);
+        let skip = edge.side
+            || edge.newer.archive.is_none()
+            || edge.newer.archive.as_deref() == Some(key.as_str())
+            || key == edge.key
+            || self.record.is_own(&key)
+            || self.nodes.find(&key).is_some()
+            || self.record.gaps.contains_key(&GapKey::archive(&key))
+            || !same_origin(link, &newer.url)
+            || self.record.frontiers.len() >= FRONTIERS_MAX / 2;
+        if skip {
+            return;
+        }
+        let newer = Newer { oldest: edge.newer.oldest, ..newer.clone() };
+        let url = crate::history::address::without_fragment(link).to_owned();
+        let skipped = Edge { url, key, newer, side: true, by_previous: false, ..edge.clone() };
+        self.record.push(Frontier { edge: skipped, ..Frontier::default() });
+    }
+
+    /// The entries of the archive that came are kept; so many of them were never seen before.
+    pub fn merged(&mut self, new: u32) {
+        let run = &mut self.record.run;
+        run.new = run.new.saturating_add(new);
+        run.barren = if new == 0 { run.barren.saturating_add(1) } else { 0 };
+    }
+
+    /// An archive could not be had.
+    pub fn failed(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        if *failure == Failure::Offline {
+            self.record.asking = None;
+        } else if let Some(frontier) = self.answered() {
+            self.failed_at(frontier, failure, now);
+            self.assert_sound();
+        }
+    }
+
+    /// The frontier whose archive was asked for; `None` if the answer is not waited for any more.
+    pub(in crate::history) fn answered(&mut self) -> Option<Frontier> {
+        let key = self.record.asking.take()?;
+        self.take(&key, true).or_else(|| self.take(&key, false))
+    }
+
+    pub(in crate::history) fn take(&mut self, key: &str, again: bool) -> Option<Frontier> {
+        let is_it = |next: &Frontier| next.edge.key == key && next.again == again;
+        let place = self.record.frontiers.iter().position(is_it)?;
+        Some(self.record.frontiers.remove(place))
+    }
+
+    /// Why no request may be made for a frontier.
+    fn limit(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
+        let (policy, run) = (self.policy, &self.record.run);
+        let today =
+            if self.record.day.number == day_number(now) { self.record.day.documents } else { 0 };
+        let catch_up = if self.record.walked { policy.catch_up_documents } else { 0 };
+        let kept = self.nodes.len() >= NODES_MAX || self.record.gaps.len() >= GAPS_MAX;
+        let unasked = !run.consented;
+        // The copies of a listing are known to end: that some of them bring nothing new says little.
+        let is_listed = matches!(frontier.edge.via, Via::Capture(_));
+        let old_form = frontier.edge.by_previous && !self.record.old_form_confirmed;
+        [
+            (kept && frontier.gap.is_none(), Limit::Kept),
+            (today >= policy.day_documents, Limit::Day),
+            (unasked && policy.mode == Mode::Off, Limit::Off),
+            (unasked && old_form, Limit::OldForm),
+            (unasked && policy.mode == Mode::Ask && run.documents >= catch_up, Limit::Consent),
+            (run.documents >= policy.run_documents, Limit::Documents),
+            (run.entries >= policy.run_entries, Limit::Entries),
+            (run.bytes >= policy.run_bytes, Limit::Bytes),
+            (
+                !run.rereading && !is_listed && run.barren >= policy.barren_documents,
+                Limit::NothingNew,
+            ),
+        ]
+        .into_iter()
+        .find_map(|(holds, limit)| holds.then_some(limit))
+    }
+
+    /// Whether a link leads to something that is here: an archive, or the subscription document.
+    fn leads_to_known(&self, edge: &Edge) -> bool {
+        self.record.is_own(&edge.key) || self.nodes.find(&edge.key).is_some()
+    }
+
+    pub(in crate::history) fn assert_sound(&self) {
+        debug_assert_eq!(self.nodes.check_invariant(self.record), Ok(()));
+    }
+}
+
+/// Why a document cannot be taken for an archive.
+fn unreadable(document: &FeedDocument) -> Option<&'static str> {
+    if !document.kind.is_feed() {
+        Some("it is no feed")
+    } else if document.is_truncated() {
+        Some("it breaks off")
+    } else if document.is_cut_short() {
+        Some("it holds more than 10 000 entries")
+    } else {
+        None
+    }
+}
+
+const fn day_number(now: DateTime<Utc>) -> i64 {
+    now.timestamp().div_euclid(86_400)
+}

@@ -1,0 +1,213 @@
+//! How the chains of a walk end: at what is known, at a gap, at a cap, at a failure (SPEC C.8, C.9).
+
+use chrono::{DateTime, Utc};
+
+use super::adaptor::Via;
+use super::archive_walk::Walk;
+use super::policy::GAPS_MAX;
+use super::retry::Failure;
+use crate::history::gap::Edge;
+use crate::history::gap::Gap;
+use crate::history::gap::GapKey;
+use crate::history::gap::GapState;
+use crate::history::gap::Limit;
+use crate::history::gap::Newer;
+use crate::history::gap::Reason;
+use crate::history::node::End;
+use crate::history::record::Frontier;
+
+impl Walk<'_> {
+    /// A link led to something that is here: what lies below it has its own end, unless the chain loops.
+    pub(in crate::history) fn meet(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
+        let edge = &frontier.edge;
+        self.take(&edge.key, frontier.again);
+        let newer = edge.newer.archive.as_deref();
+        let loops = self.record.is_own(&edge.key) || self.leads_back(newer, &edge.key, now);
+        if loops && !edge.side {
+            self.open_loop(frontier, now);
+            return;
+        }
+        if newer.is_none() && edge.epoch == self.record.epoch {
+            self.record.settled = Some(edge.key.clone());
+        }
+        self.close(frontier);
+        self.ended(edge);
+    }
+
+    /// Whether the chain below a link leads back to the archive that holds it. A loop further down, closed when two
+    /// addresses turned out to be one archive, gets its own gap.
+    fn leads_back(&mut self, newer: Option<&str>, link: &str, now: DateTime<Utc>) -> bool {
+        loop {
+            let (at, from, link) = match self.nodes.chain_end(self.record, newer, link) {
+                End::Loop { at, from, link } => (at, from, link),
+                End::NoLink | End::Gap | End::Frontier | End::Dangling(_) => return false,
+            };
+            if newer == Some(at.as_str()) {
+                return true;
+            }
+            let url = self.nodes.find(&link).map(|(_, node)| node.url.clone());
+            let oldest = self.nodes.find(&from).and_then(|(_, node)| node.span).map(|span| span.1);
+            let key = GapKey::broken_link(&from, &link);
+            let newer = Newer { archive: Some(from), oldest, ..Newer::default() };
+            let url = url.unwrap_or_default();
+            let edge = Edge { url, key: link, newer, ..Edge::default() };
+            self.record.open(key, Gap::new(edge, Reason::Loop, now));
+        }
+    }
+
+    pub(in crate::history) fn open_loop(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
+        let edge = frontier.edge.clone();
+        self.close(frontier);
+        if edge.side {
+            return;
+        }
+        let newer = edge.newer.archive.clone().unwrap_or_default();
+        let key = GapKey::broken_link(&newer, &edge.key);
+        self.record.open(key, Gap::new(edge.clone(), Reason::Loop, now));
+        self.ended(&edge);
+    }
+
+    /// A gap that stands where a frontier leads, and whether it is time to ask there again.
+    pub(in crate::history) fn gap_at(
+        &self,
+        frontier: &Frontier,
+        now: DateTime<Utc>,
+    ) -> Option<(GapKey, bool)> {
+        if frontier.gap.is_some() || frontier.again {
+            return None;
+        }
+        let key = GapKey::archive(&frontier.edge.key);
+        let gap = self.record.gaps.get(&key)?;
+        let due = gap.retry_at.is_some_and(|at| at <= now) || frontier.asked;
+        Some((key, due))
+    }
+
+    /// A link led to a gap: it is this one's end, and the gap belongs to the document that links to it now.
+    pub(in crate::history) fn meet_gap(&mut self, frontier: &Frontier) {
+        self.take(&frontier.edge.key, frontier.again);
+        self.record.relink(&frontier.edge);
+        self.ended(&frontier.edge);
+    }
+
+    /// A cap or the reader's wish ends the walk here.
+    pub(in crate::history) fn stop_at(
+        &mut self,
+        frontier: Frontier,
+        limit: Limit,
+        now: DateTime<Utc>,
+    ) {
+        self.take(&frontier.edge.key, frontier.again);
+        let known = frontier.gap.and_then(|key| self.record.gaps.get(&key));
+        if known.is_some_and(|gap| !matches!(gap.reason, Reason::Limit { .. })) {
+            // What could not be had before keeps its reason and its turn.
+            self.reopen(frontier.gap);
+            return;
+        }
+        let fetched = self.record.run.fetched;
+        let reason = Reason::Limit { limit, fetched };
+        self.open_gap(frontier, reason, now, |gap| gap);
+    }
+
+    fn reopen(&mut self, gap: Option<GapKey>) {
+        if let Some(gap) = gap.and_then(|key| self.record.gaps.get_mut(&key)) {
+            gap.state = GapState::Open;
+        }
+    }
+
+    pub(in crate::history) fn failed_at(
+        &mut self,
+        frontier: Frontier,
+        failure: &Failure,
+        now: DateTime<Utc>,
+    ) {
+        self.take(&frontier.edge.key, frontier.again);
+        if frontier.again {
+            self.reopen(frontier.gap);
+            return;
+        }
+        if frontier.edge.via != Via::Link {
+            if self.adapted_failed(&frontier, failure, now) {
+                return;
+            }
+            self.pass_over(&frontier, failure);
+        }
+        // The link to a skipped archive may simply be out of date.
+        let out_of_date = matches!(failure, Failure::Status { status: 404 | 410, .. });
+        if frontier.edge.side && out_of_date {
+            return;
+        }
+        let key = GapKey::archive(&frontier.edge.key);
+        let tries = self.record.gaps.get(&key).map_or(0, |gap| gap.tries).saturating_add(1);
+        let retry_at = failure.retry_at(tries, now);
+        let chain = frontier.edge.clone();
+        let headless = chain.newer.archive.is_none();
+        self.open_gap(frontier, Reason::of(failure), now, |gap| Gap {
+            last_try: Some(now),
+            tries,
+            retry_at,
+            ..gap
+        });
+        if !headless {
+            self.ended(&chain);
+        }
+    }
+
+    fn open_gap(
+        &mut self,
+        frontier: Frontier,
+        reason: Reason,
+        now: DateTime<Utc>,
+        fill: impl Fn(Gap) -> Gap,
+    ) {
+        if frontier.edge.newer.archive.is_none() && frontier.gap.is_none() {
+            return self.open_at_head(frontier, reason, now, fill);
+        }
+        let key = GapKey::archive(&frontier.edge.key);
+        self.record.open(key, fill(Gap::new(frontier.edge, reason, now)));
+    }
+
+    /// A gap right below the subscription document takes the place of those an older one had there, if the two
+    /// documents overlap: nothing is missing between them.
+    fn open_at_head(
+        &mut self,
+        frontier: Frontier,
+        reason: Reason,
+        now: DateTime<Utc>,
+        fill: impl Fn(Gap) -> Gap,
+    ) {
+        let mut edge = frontier.edge;
+        if frontier.contiguous || self.record.gaps.len() >= GAPS_MAX {
+            let older = self.record.take_unlinked(edge.epoch, &edge.key);
+            let oldest = older.iter().filter_map(|gap| gap.edge.newer.oldest).min();
+            edge.newer.oldest = oldest.into_iter().chain(edge.newer.oldest).min();
+        }
+        let key = GapKey::archive(&edge.key);
+        self.record.open(key, fill(Gap::new(edge, reason, now)));
+    }
+
+    /// The gap that a frontier stood for is filled.
+    pub(in crate::history) fn close(&mut self, frontier: &Frontier) {
+        self.record.gaps.remove(&GapKey::archive(&frontier.edge.key));
+        if let Some(key) = frontier.gap {
+            self.record.gaps.remove(&key);
+            self.record.run.recovering = true;
+        }
+    }
+
+    /// A chain that began at the last subscription document has its end: what older ones linked to and this chain
+    /// did not meet is linked to by nothing any more.
+    pub(in crate::history) fn ended(&mut self, edge: &Edge) {
+        let from_head = edge.epoch == self.record.epoch && !edge.side;
+        let head = self.record.head.as_ref().map(|head| head.key.clone());
+        if let Some(head) = head.filter(|_| from_head)
+            && self.nodes.find(&head).is_some()
+        {
+            self.record.take_unlinked(edge.epoch, &head);
+            let epoch = edge.epoch;
+            self.record.frontiers.retain(|next| {
+                let old = next.edge.newer.archive.is_none() && next.edge.epoch < epoch;
+                !old || next.gap.is_some() || next.again
+            });
+        }
+    }
+}

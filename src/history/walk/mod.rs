@@ -1,0 +1,8 @@
+//! Walks from archive to archive.
+
+pub(super) mod adapted_walk;
+pub mod adaptor;
+pub mod archive_walk;
+pub(super) mod chain_ends;
+pub mod policy;
+pub mod retry;

@@ -1,0 +1,131 @@
+//! How the fetch of an archive can fail, and when it is asked for again (SPEC C.8).
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Why an archive was not got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The server refused.
+    Status {
+        /// HTTP status, 400 to 599.
+        status: u16,
+        /// Not before this (`Retry-After`).
+        retry_after: Option<DateTime<Utc>>,
+    },
+    /// No answer came: time-out, name, connection, TLS. A fragment fit for "archive URL: …".
+    Unanswered(String),
+    /// The address may not be asked (SPEC D.6), or is none.
+    Blocked(String),
+    /// One of the limits of SPEC D.8.
+    TooLarge(String),
+    /// An answer came but it is no feed that can be read whole.
+    Unreadable(String),
+    /// There is no network at all: the walk rests where it stands (G7).
+    Offline,
+}
+
+/// When an archive is asked for again by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryClass {
+    /// 5xx, 408, 425, 429, no answer.
+    Transient,
+    /// 404 and the other refusals that may be mistakes.
+    NotFound,
+    /// What is no feed, or too large.
+    Unreadable,
+    /// 401, 403, 410, 451 and what may not be asked: only by hand.
+    Manual,
+}
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+
+/// Seconds from a try to the next, by class; after the last only by hand.
+const WAITS: [(RetryClass, &[i64]); 4] = [
+    (RetryClass::Transient, &[HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY]),
+    (RetryClass::NotFound, &[DAY, 7 * DAY]),
+    (RetryClass::Unreadable, &[DAY, 7 * DAY]),
+    (RetryClass::Manual, &[]),
+];
+
+impl Failure {
+    /// Its class.
+    pub const fn class(&self) -> RetryClass {
+        match self {
+            Self::Status { status: 408 | 425 | 429 | 500..=599, .. }
+            | Self::Unanswered(_)
+            | Self::Offline => RetryClass::Transient,
+            Self::Status { status: 401 | 403 | 410 | 451, .. } | Self::Blocked(_) => {
+                RetryClass::Manual
+            }
+            Self::Status { .. } => RetryClass::NotFound,
+            Self::TooLarge(_) | Self::Unreadable(_) => RetryClass::Unreadable,
+        }
+    }
+
+    /// When to ask again after the `tries`-th failure in a row (1 is the first); `None`: only by hand.
+    /// `Retry-After` is a floor.
+    pub fn retry_at(&self, tries: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let class = self.class();
+        let waits = WAITS.iter().find(|(of, _)| *of == class).map_or(&[][..], |(_, waits)| waits);
+        let place = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
+        let at = now.checked_add_signed(TimeDelta::seconds(*waits.get(place)?))?;
+        let floor = match self {
+            Self::Status { retry_after, .. } => *retry_after,
+            Self::Unanswered(_)
+            | Self::Blocked(_)
+            | Self::TooLarge(_)
+            | Self::Unreadable(_)
+            | Self::Offline => None,
+        };
+        Some(floor.map_or(at, |floor| at.max(floor)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::history::walk::retry::*;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
+    }
+
+    /// Hours between the tries until only the reader asks again.
+    fn hours(failure: &Failure) -> Vec<i64> {
+        (1..20)
+            .map_while(|tries| failure.retry_at(tries, at(0)))
+            .map(|next| (next - at(0)).num_hours())
+            .collect()
+    }
+
+    fn status(status: u16) -> Failure {
+        Failure::Status { status, retry_after: None }
+    }
+
+    #[test]
+    fn each_class_has_its_waits() {
+        for failure in [
+            status(500),
+            status(503),
+            status(429),
+            status(408),
+            Failure::Unanswered("no answer within 20 s".into()),
+        ] {
+            assert_eq!(hours(&failure), [1, 6, 24, 72, 168], "{failure:?}");
+        }
+        for failure in [status(404), status(400), Failure::Unreadable("no feed".into())] {
+            assert_eq!(hours(&failure), [24, 168], "{failure:?}");
+        }
+        for failure in [status(401), status(403), status(410), status(451)] {
+            assert_eq!(hours(&failure), [0_i64; 0], "{failure:?}");
+        }
+        assert_eq!(hours(&Failure::Blocked("insecure".into())), [0_i64; 0]);
+    }
+
+    #[test]
+    fn retry_after_is_a_floor() {
+        let busy = |floor| Failure::Status { status: 503, retry_after: Some(at(floor)) };
+        assert_eq!(busy(2 * HOUR).retry_at(1, at(0)), Some(at(2 * HOUR)));
+        assert_eq!(busy(60).retry_at(1, at(0)), Some(at(HOUR)));
+    }
+}

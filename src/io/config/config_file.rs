@@ -1,0 +1,355 @@
+//! The configuration file and the folders the program uses.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+use serde::Deserialize;
+
+use super::credentials::CredentialsTable;
+use super::external_commands::Commands;
+use super::external_commands::Notify;
+use super::key_bindings;
+use super::key_bindings::KeysTable;
+use super::unknown_names::unknown_name;
+use crate::engine::durations::Span;
+use crate::engine::settings::Credentials;
+use crate::engine::settings::HistoryMode;
+use crate::engine::settings::ImageProtocol;
+use crate::engine::settings::Settings;
+use crate::engine::settings::TEXTS_MB_MIN;
+use crate::schedule::Pace;
+
+/// Bytes of a configuration file at most.
+const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What a configuration file says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Configured {
+    /// The settings.
+    pub settings: Settings,
+    /// What is wrong with it and does no harm; each a sentence.
+    pub notes: Vec<String>,
+}
+
+/// Where things are when the reader does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// The store.
+    pub data: PathBuf,
+    /// The configuration file.
+    pub config: PathBuf,
+}
+
+/// The platform's folders; an error is a sentence.
+pub fn folders() -> Result<Folders, String> {
+    let base = choose_base_strategy().map_err(|_| {
+        "no home folder was found; say where to keep things with --data-dir and --config".to_owned()
+    })?;
+    Ok(Folders {
+        data: base.data_dir().join("backissue"),
+        config: base.config_dir().join("backissue/config.toml"),
+    })
+}
+
+/// Reads the configuration. A file that is not there means the defaults, unless it was asked for by name
+/// (`must_exist`). An error is a sentence with line and column.
+pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
+    let cannot =
+        |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
+            return Ok(Configured::default());
+        }
+        Err(error) => return Err(cannot(error.to_string())),
+        Ok(found) if found.is_dir() => return Err(cannot("it is a folder".into())),
+        Ok(found) if found.len() > CONFIG_BYTES_MAX => {
+            return Err(cannot("it is larger than 1 MiB".into()));
+        }
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+    parse(&text).map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))
+}
+
+/// Reads the text of a configuration file.
+pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
+    let mut file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
+    let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
+    let settings = Settings { keys, ..file.into_settings()? };
+    Ok(Configured { settings, notes })
+}
+
+/// A TOML error in one line: where, and what.
+fn located(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = unknown_name(&message).unwrap_or(message);
+    let Some(span) = error.span() else { return message };
+    let before = text.get(..span.start).unwrap_or_default();
+    let line = key_bindings::line_of(text, span.start);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
+    format!("line {line}, column {column}: {message}")
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    network: Network,
+    poll: Poll,
+    history: History,
+    ui: Ui,
+    commands: Commands,
+    keys: KeysTable,
+    notify: Notify,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Network {
+    parallel: Option<usize>,
+    host_parallel: Option<usize>,
+    host_spacing: Option<Span>,
+    archive_spacing: Option<Span>,
+    space_loopback: Option<bool>,
+    proxy: Option<String>,
+    user_agent: Option<String>,
+    credentials: Vec<CredentialsTable>,
+    allow_link_local: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Poll {
+    min: Option<Span>,
+    max: Option<Span>,
+    default: Option<Span>,
+    pace: Option<Pace>,
+    learn: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct History {
+    mode: Option<HistoryMode>,
+    archives_a_day: Option<u32>,
+    internet_archive: Option<String>,
+    texts_mb: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Ui {
+    theme: Option<String>,
+    mouse: Option<bool>,
+    images: Option<bool>,
+    image_protocol: Option<ImageProtocol>,
+    title: Option<bool>,
+    hyperlinks: Option<bool>,
+    plain: Option<bool>,
+    text_width: Option<u16>,
+}
+
+impl File {
+    fn into_settings(self) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        let network = &mut settings.network;
+        set(&mut network.parallel, self.network.parallel.map(|number| number.max(1)));
+        set(&mut network.host_parallel, self.network.host_parallel.map(|number| number.max(1)));
+        set(&mut network.host_spacing_ms, self.network.host_spacing.map(|span| span.ms));
+        set(&mut network.archive_spacing_ms, self.network.archive_spacing.map(|span| span.ms));
+        set(&mut network.space_loopback, self.network.space_loopback);
+        network.proxy = self.network.proxy;
+        network.user_agent = self.network.user_agent;
+        network.credentials = one_an_origin(self.network.credentials)?;
+        network.allow_link_local =
+            self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
+        let poll = &mut settings.poll;
+        for (name, target, span) in [
+            ("min", &mut poll.min_minutes, self.poll.min),
+            ("max", &mut poll.max_minutes, self.poll.max),
+            ("default", &mut poll.default_minutes, self.poll.default),
+        ] {
+            if let Some(span) = span {
+                *target =
+                    span.minutes().ok_or_else(|| format!("[poll] {name} is longer than a year"))?;
+            }
+        }
+        set(&mut poll.pace, self.poll.pace);
+        set(&mut poll.learn, self.poll.learn);
+        if poll.min_minutes > poll.max_minutes {
+            return Err(format!(
+                "[poll] min ({} minutes) is longer than max ({} minutes)",
+                poll.min_minutes, poll.max_minutes
+            ));
+        }
+        set(&mut settings.history.mode, self.history.mode);
+        set(&mut settings.history.archives_a_day, self.history.archives_a_day);
+        if let Some(base) = self.history.internet_archive {
+            let is_address = base.starts_with("https://") || base.starts_with("http://");
+            if !is_address {
+                return Err(format!("[history] internet_archive is no address: '{base}'"));
+            }
+            settings.history.internet_archive = base;
+        }
+        set(&mut settings.history.texts_mb, self.history.texts_mb);
+        if settings.history.texts_mb < TEXTS_MB_MIN {
+            return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
+        }
+        settings.ui.theme = self.ui.theme;
+        set(&mut settings.ui.mouse, self.ui.mouse);
+        set(&mut settings.ui.images, self.ui.images);
+        set(&mut settings.ui.image_protocol, self.ui.image_protocol);
+        set(&mut settings.ui.title, self.ui.title);
+        settings.ui.hyperlinks = self.ui.hyperlinks;
+        set(&mut settings.ui.plain, self.ui.plain);
+        set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        settings.commands = self.commands.into_settings()?;
+        settings.notify = self.notify.into_settings();
+        Ok(settings)
+    }
+}
+
+/// The credentials, no origin named twice.
+fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
+    let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
+    for CredentialsTable(next) in tables {
+        if all.iter().any(|one| one.origin == next.origin) {
+            return Err(format!("[[network.credentials]] names {} twice", next.origin));
+        }
+        all.push(next);
+    }
+    Ok(all)
+}
+
+/// A host as an address has it: in lower case, an IPv6 one without brackets.
+fn host_as_asked(written: &str) -> String {
+    written.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
+}
+
+fn set<T>(target: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *target = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::settings::DesktopNotes;
+    use crate::io::config::config_file::*;
+
+    #[test]
+    fn an_empty_file_means_the_defaults() {
+        assert_eq!(parse(""), Ok(Configured::default()));
+    }
+
+    #[test]
+    fn every_documented_key_is_read() {
+        let text = r#"
+            [network]
+            parallel = 8
+            host_parallel = 2
+            host_spacing = "500ms"
+            archive_spacing = "4s"
+            space_loopback = false
+            proxy = "http://proxy.example:3128"
+            user_agent = "x/1"
+            allow_link_local = ["[FE80::1]", "cam.lan"]
+            [[network.credentials]]
+            origin = "https://a.example"
+            user = "me"
+            password = "open sesame"
+            [[network.credentials]]
+            origin = "https://b.example"
+            token = "abc"
+            [poll]
+            min = "30m"
+            max = "2d"
+            default = "2h"
+            pace = "more"
+            learn = false
+            [history]
+            mode = "ask"
+            archives_a_day = 20
+            internet_archive = "http://localhost:8080"
+            texts_mb = 64
+            [ui]
+            theme = "dark"
+            mouse = true
+            images = true
+            image_protocol = "half-blocks"
+            title = false
+            hyperlinks = true
+            plain = false
+            text_width = 72
+            [commands]
+            open = ["firefox", "{link}"]
+            enclosure = "mpv --no-video"
+            pipe = "!less"
+            on_new = "sh -c 'cat >> news.json'"
+            [notify]
+            desktop = "osc777"
+            bell = true
+            [keys]
+            star = ["x", "g s"]
+        "#;
+        let settings = parse(text).unwrap().settings;
+        assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
+        assert!(!settings.network.space_loopback);
+        assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
+        let origins: Vec<&str> =
+            settings.network.credentials.iter().map(|one| one.origin.as_str()).collect();
+        assert_eq!(origins, ["https://a.example", "https://b.example"]);
+        assert_eq!(
+            (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
+            (30, 2880, 120)
+        );
+        assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
+        let on_new = settings.commands.on_new.unwrap();
+        assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
+        assert_eq!(
+            (settings.ui.images, settings.ui.image_protocol),
+            (true, ImageProtocol::HalfBlocks)
+        );
+        assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
+        let history = &settings.history;
+        assert_eq!(history.internet_archive, "http://localhost:8080");
+        assert_eq!((history.archives_a_day, history.texts_mb), (20, 64));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_line_and_column() {
+        for (text, expected) in [
+            ("[poll]\nmin = 15", "line 2, column 7"),
+            ("[poll]\nmin = \"soon\"", "'soon' is not a duration"),
+            ("[network\n", "line 1"),
+            ("[commands]\nopen = 'a \"b'", "line 2, column 8: a quote"),
+            ("[commands]\non_new = \"!vim\"", "would need the terminal"),
+            ("[commands]\nopen = 3", "a command is a text"),
+            ("[poll]\nmni = \"1h\"", "no key is called 'mni' here; did you mean 'min'?"),
+            ("[pol]", "line 1, column 2: no key is called 'pol' here; did you mean 'poll'?"),
+            (
+                "[keys]\n\nstra = \"x\"",
+                "line 3: [keys] names no command 'stra'; did you mean 'star'?",
+            ),
+            ("[keys]\nstar = \"hyper\"", "line 2: star: 'hyper' is no key"),
+            ("[keys]\nstar = 7", "line 2, column 8: keys must be a text"),
+            ("[poll]\nmni = \"1h\"", "line 2, column 1"),
+            ("[network]\n[[network.credentials]]\norigin = \"x\"", "line 2"),
+            (
+                "[[network.credentials]]\norigin = \"https://a.example\"\ntoken = 7",
+                "line 3, column 9: this must be a text in quotes",
+            ),
+            (
+                "network.credentials = [{ origin = \"http://a\", token = \"t\" }, { origin = \"http://A/\", token = \"u\" }]",
+                "names http://a twice",
+            ),
+            (
+                "[poll]\nmin = \"2h\"\nmax = \"1h\"",
+                "min (120 minutes) is longer than max (60 minutes)",
+            ),
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+            assert!(!why.contains('\n'), "{why}");
+        }
+    }
+}

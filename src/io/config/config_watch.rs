@@ -1,0 +1,165 @@
+//! The configuration file is read again when it was saved, or a theme beside it was.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::config_file;
+use super::themes;
+use crate::engine::msg::Msg;
+use crate::engine::reconfigure::Reconfigured;
+
+/// From one look at the file to the next.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Looks after the file as long as somebody listens. `plain`: the plain screen was asked for on the command line, and
+/// stays whatever the file says. `theme`: what the file says of it now. Needs a tokio runtime around it.
+pub fn follow(path: PathBuf, plain: bool, theme: Option<String>, listener: UnboundedSender<Msg>) {
+    let mut watched = Watched::begin(path, theme);
+    tokio::spawn(async move {
+        while !listener.is_closed() {
+            tokio::time::sleep(PAUSE).await;
+            let Some(read) = watched.look(|path| read(path, plain)) else { continue };
+            if listener.send(Msg::Configured(Box::new(read))).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// The file, and how it was when it was looked at last.
+#[derive(Debug)]
+struct Watched {
+    path: PathBuf,
+    theme: Option<String>,
+    seen: Vec<FileState>,
+}
+
+impl Watched {
+    fn begin(path: PathBuf, theme: Option<String>) -> Self {
+        let seen = state_of(&path, theme.as_deref());
+        Self { path, theme, seen }
+    }
+
+    /// Reads the file if it was written since the last look.
+    fn look(&mut self, read: impl FnOnce(&Path) -> Reconfigured) -> Option<Reconfigured> {
+        // As it was before it is read: what is written to it meanwhile is read the next time.
+        let state = state_of(&self.path, self.theme.as_deref());
+        if state == self.seen {
+            return None;
+        }
+        self.seen = state;
+        let read = read(&self.path);
+        if let Reconfigured::Read { settings, .. } = &read
+            && self.theme != settings.ui.theme
+        {
+            self.theme.clone_from(&settings.ui.theme);
+            let before = std::mem::take(&mut self.seen);
+            self.seen = state_of(&self.path, self.theme.as_deref());
+            for file in &mut self.seen {
+                if let Some((_, state)) = before.iter().find(|(path, _)| *path == file.0) {
+                    file.1 = *state;
+                }
+            }
+        }
+        Some(read)
+    }
+}
+
+/// What changes when a file is written; nothing of one that is not there.
+type FileState = (PathBuf, Option<(SystemTime, u64)>);
+
+/// The state of the file and of the themes that it can name.
+fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
+    let state = |path: PathBuf| {
+        let found = std::fs::metadata(&path).ok();
+        let state = found.and_then(|found| Some((found.modified().ok()?, found.len())));
+        (path, state)
+    };
+    let themes = themes::files_of(theme, Some(path));
+    [path.to_owned()].into_iter().chain(themes).map(state).collect()
+}
+
+/// Reads the file; one that was taken away means the defaults.
+fn read(path: &Path, plain: bool) -> Reconfigured {
+    match config_file::read(path, false) {
+        Ok(mut read) => {
+            read.settings.ui.plain |= plain;
+            let (appearance, troubles) = themes::appearance(&read.settings.ui, Some(path));
+            Reconfigured::Read {
+                settings: Box::new(read.settings),
+                appearance: Box::new(appearance),
+                notes: read.notes.into_iter().chain(troubles).collect(),
+            }
+        }
+        Err(why) => Reconfigured::Wrong(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::config::config_watch::*;
+
+    #[test]
+    fn a_theme_that_is_saved_is_seen_wherever_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, own) = (folder.path().join("config.toml"), folder.path().join("mine.toml"));
+        std::fs::create_dir(folder.path().join("themes")).unwrap();
+        let night = folder.path().join("themes/night.toml");
+        for (theme, file, expected) in [
+            (None, &night, true),
+            (Some("night"), &night, true),
+            (Some("./mine.toml"), &own, true),
+            (Some("night"), &own, false),
+            (None, &path, true),
+        ] {
+            std::fs::remove_file(file).ok();
+            let before = state_of(&path, theme);
+            std::fs::write(file, "star = \"red\"").unwrap();
+            let between = state_of(&path, theme);
+            assert_eq!(before != between, expected, "{theme:?} {file:?}");
+            std::fs::write(file, "star = \"bright-red\"").unwrap();
+            assert_eq!(between != state_of(&path, theme), expected, "{theme:?} {file:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_while_the_file_is_read_is_read_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        let mut watched = Watched::begin(path.clone(), None);
+        let text = "[ui]\ntheme = \"dark\"\ntext_width = 70\n";
+        // An editor empties the file before it writes it.
+        std::fs::write(&path, "").unwrap();
+        let looked = watched.look(|path| {
+            let emptied = read(path, false);
+            std::fs::write(path, text).unwrap();
+            emptied
+        });
+        assert!(looked.is_some());
+        let width = |read: Option<Reconfigured>| match read {
+            Some(Reconfigured::Read { settings, .. }) => Some(settings.ui.text_width),
+            Some(Reconfigured::Wrong(_)) | None => None,
+        };
+        assert_eq!(width(watched.look(|path| read(path, false))), Some(70));
+        assert_eq!(watched.look(|path| read(path, false)), None, "it is read once");
+        assert_eq!(watched.theme.as_deref(), Some("dark"));
+    }
+
+    #[test]
+    fn the_plain_screen_of_the_command_line_outlives_a_saved_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (text, plain, expected) in [
+            ("[ui]\ntext_width = 70", true, true),
+            ("[ui]\nplain = true", false, true),
+            ("[ui]\nplain = false", false, false),
+        ] {
+            std::fs::write(file.path(), text).unwrap();
+            let Reconfigured::Read { settings, .. } = read(file.path(), plain) else {
+                panic!("{text} is read");
+            };
+            assert_eq!(settings.ui.plain, expected, "{text}");
+        }
+    }
+}

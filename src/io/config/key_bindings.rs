@@ -1,0 +1,63 @@
+//! `[keys]` of the configuration: commands with the keys the reader wants for them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::unknown_names::nearest;
+use crate::ui::keys::command_names::name;
+use crate::ui::keys::key_bindings::Keymap;
+use crate::ui::keys::key_bindings::OwnKeys;
+use crate::ui::keys::key_bindings::place_of;
+use crate::ui::keys::key_names::sequence;
+use crate::ui::keys::keymap::BINDINGS;
+
+/// `[keys]` as it is written.
+pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
+
+/// One sequence of keys, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "keys must be a text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
+pub(in crate::io) enum Written {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// The keys in force, and a sentence about each clash. An error is a sentence with its line.
+pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec<String>), String> {
+    let mut own = table
+        .into_iter()
+        .map(|(command, keys)| read(&command, keys, text))
+        .collect::<Result<Vec<OwnKeys>, String>>()?;
+    own.sort_by_key(|own| own.line);
+    Ok(Keymap::new(&own))
+}
+
+fn read(command: &Spanned<String>, keys: Spanned<Written>, text: &str) -> Result<OwnKeys, String> {
+    let line = line_of(text, command.span().start);
+    let wrong = |why: String| format!("line {line}: {why}");
+    let Some(place) = place_of(command.get_ref()) else {
+        let names = BINDINGS.iter().map(|binding| name(binding.command()));
+        let meant = nearest(command.get_ref(), names);
+        return Err(wrong(format!(
+            "[keys] names no command '{}'{meant}; ? in the reader lists them",
+            command.get_ref()
+        )));
+    };
+    let sequences = match keys.into_inner() {
+        Written::One(keys) => vec![keys],
+        Written::Several(keys) => keys,
+    };
+    let sequences = sequences
+        .iter()
+        .map(|keys| sequence(keys))
+        .collect::<Result<_, _>>()
+        .map_err(|why| wrong(format!("{}: {why}", command.get_ref())))?;
+    Ok(OwnKeys { place, sequences, line })
+}
+
+/// The line of a place in a text, from 1.
+pub(in crate::io) fn line_of(text: &str, place: usize) -> usize {
+    text.get(..place).unwrap_or_default().matches('\n').count().saturating_add(1)
+}

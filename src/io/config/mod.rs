@@ -1,0 +1,10 @@
+//! The configuration: its file, its folders, what it may say.
+
+pub mod config_file;
+pub mod config_watch;
+pub(super) mod credentials;
+pub mod default_text;
+pub(super) mod external_commands;
+pub(super) mod key_bindings;
+pub mod themes;
+pub(super) mod unknown_names;

@@ -1,0 +1,174 @@
+//! The theme files of the reader, beside the configuration file, and what the environment says of the terminal.
+
+use std::path::{Path, PathBuf};
+
+use crate::engine::settings::UiSettings;
+use crate::ui::theme::appearance::Appearance;
+use crate::ui::theme::colours::Colours;
+use crate::ui::theme::colours::knows_hyperlinks;
+use crate::ui::theme::theme_files;
+use crate::ui::theme::theme_roles::Theme;
+
+/// Theme files that are read at most.
+const FILES_MAX: usize = 64;
+/// Bytes of a theme file at most.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// All themes with the wanted one chosen: by its name, or by the path of a file. What cannot be read is told in a
+/// sentence for each; the first theme is shown then.
+pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
+    let variable = |name: &str| std::env::var(name).ok();
+    let mut appearance = Appearance {
+        colours: Colours::of(variable),
+        hyperlinks: ui.hyperlinks.unwrap_or_else(|| knows_hyperlinks(variable)),
+        plain: ui.plain,
+        ..Appearance::default()
+    };
+    let wanted = ui.theme.as_deref();
+    let mut troubles = Vec::new();
+    let name = match named(wanted, configuration) {
+        Some(path) => Some(name_of(&path)),
+        None => wanted.map(str::to_owned),
+    };
+    let name = name.unwrap_or_else(|| theme_files::FIRST.to_owned());
+    let mut broken = false;
+    for file in files_of(wanted, configuration) {
+        match read(&file, &appearance.themes) {
+            Ok(theme) => {
+                // A file of the reader's takes the place of a theme of its name.
+                appearance.themes.retain(|other| other.name != theme.name);
+                appearance.themes.push(theme);
+            }
+            Err(why) => {
+                broken |= name_of(&file) == name;
+                troubles.push(why);
+            }
+        }
+    }
+    if let Err(why) = appearance.choose(&name) {
+        if !broken {
+            troubles.push(format!("[ui] theme: {why}"));
+        }
+        appearance.choose(theme_files::FIRST).ok();
+    }
+    (appearance, troubles)
+}
+
+/// The theme files there are: those beside the configuration, and the one it names by its path.
+pub(in crate::io) fn files_of(wanted: Option<&str>, configuration: Option<&Path>) -> Vec<PathBuf> {
+    let folder = configuration.and_then(Path::parent);
+    let mut files = folder.map(|folder| files(&folder.join("themes"))).unwrap_or_default();
+    files.extend(named(wanted, configuration).filter(|path| !files.contains(path)));
+    files
+}
+
+/// The path of the wanted theme, if it is wanted by one.
+fn named(wanted: Option<&str>, configuration: Option<&Path>) -> Option<PathBuf> {
+    let path = PathBuf::from(wanted.filter(|wanted| is_path(wanted))?);
+    let folder = configuration.and_then(Path::parent).filter(|_| path.is_relative());
+    Some(folder.map_or(path.clone(), |folder| folder.join(&path)))
+}
+
+fn is_path(wanted: &str) -> bool {
+    wanted.contains('/') || Path::new(wanted).extension().is_some_and(|end| end == "toml")
+}
+
+/// The theme files of a folder, by name.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_theme = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
+    let mut files: Vec<PathBuf> = paths.filter(is_theme).collect();
+    files.sort();
+    files.truncate(FILES_MAX);
+    files
+}
+
+/// A theme is called as its file.
+fn name_of(path: &Path) -> String {
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_default().chars().filter(|char| !char.is_control()).collect()
+}
+
+fn read(path: &Path, known: &[Theme]) -> Result<Theme, String> {
+    let name = name_of(path);
+    let wrong = |why: String| format!("the theme '{name}' ({}) is not used: {why}", path.display());
+    let found = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    if found.len() > FILE_BYTES_MAX {
+        return Err(wrong("it is larger than 64 KiB".into()));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    theme_files::read(&name, &text, known).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::settings::Settings;
+    use crate::io::config::themes::*;
+    use crate::ui::theme::theme_roles::Ink;
+    use crate::ui::theme::theme_roles::ThemeRole;
+
+    /// A folder with a configuration and theme files.
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("themes")).unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn with_theme(wanted: Option<&str>) -> UiSettings {
+        UiSettings { theme: wanted.map(str::to_owned), ..Settings::default().ui }
+    }
+
+    fn chosen(wanted: Option<&str>, files: &[(&str, &str)]) -> (String, Vec<String>) {
+        let folder = folder(files);
+        let configuration = folder.path().join("config.toml");
+        let (appearance, troubles) = appearance(&with_theme(wanted), Some(&configuration));
+        (appearance.theme().unwrap().name.clone(), troubles)
+    }
+
+    #[test]
+    fn a_theme_is_chosen_by_name_or_by_path() {
+        let night = ("themes/night.toml", "star = \"red\"");
+        for (wanted, files, expected) in [
+            (None, &[][..], "ansi16"),
+            (Some("light"), &[], "light"),
+            (Some("night"), &[night], "night"),
+            (Some("themes/night.toml"), &[night], "night"),
+            (Some("./mine.toml"), &[("mine.toml", "base = \"dark\"")], "mine"),
+        ] {
+            assert_eq!(chosen(wanted, files), (expected.to_owned(), vec![]), "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_known_name_takes_its_place() {
+        let folder = folder(&[("themes/dark.toml", "base = \"dark\"\nstar = \"red\"")]);
+        let configuration = folder.path().join("config.toml");
+        let (appearance, troubles) = appearance(&with_theme(Some("dark")), Some(&configuration));
+        assert_eq!(troubles, [""; 0]);
+        assert_eq!(appearance.themes.len(), 4);
+        let theme = appearance.theme().unwrap();
+        assert_eq!(theme.paint(ThemeRole::Star).ink, Some(Ink::Ansi(1)));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_once_and_the_first_theme_is_shown() {
+        for (wanted, files, expected) in [
+            ("drak", &[][..], "[ui] theme: there is no theme 'drak'; is 'dark' meant?"),
+            (
+                "night",
+                &[("themes/night.toml", "\nstar = \"rad\"")],
+                "is not used: line 2: 'rad' is",
+            ),
+            ("gone.toml", &[], "the theme 'gone' ("),
+        ] {
+            let (name, troubles) = chosen(Some(wanted), files);
+            assert_eq!(name, "ansi16");
+            assert_eq!(troubles.len(), 1, "{troubles:?}");
+            assert!(troubles[0].contains(expected), "{troubles:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What is to be read on a page: the text without what stands around it, found as Firefox's reader view finds it.
+//!
+//! The library is kept within bounds: it takes very long on deep nesting (over a minute for 20,000 `div` within each
+//! other) and may panic, so deep and large pages are not given to it, and a panic is a sentence.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dom_smoothie::{Config, Readability};
+
+use crate::feed::content::markup::Piece;
+use crate::feed::content::markup::walk;
+use crate::feed::page_text;
+
+/// Bytes of a page at most; what is longer is hardly an article.
+pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Elements within one another at most.
+const DEPTH_MAX: usize = 200;
+/// Elements of a page at most.
+const ELEMENTS_MAX: usize = 50_000;
+/// Letters that make a text; a page with fewer has none.
+const LETTERS_MIN: usize = 140;
+
+/// The text of a page as marked up; an error says why there is none.
+pub fn extract(bytes: &[u8], url: &str, content_type: Option<&str>) -> Result<String, String> {
+    let named = content_type.unwrap_or_default().to_ascii_lowercase();
+    let is_page = named.is_empty() || named.contains("html") || named.contains("text/plain");
+    if !is_page {
+        let kind = named.split(';').next().unwrap_or_default().trim().to_owned();
+        return Err(format!("the link leads to no page but to {kind}"));
+    }
+    if bytes.len() > PAGE_BYTES_MAX {
+        return Err("the page is larger than 4 MiB".to_owned());
+    }
+    let html = page_text(bytes, content_type);
+    check(&html)?;
+    let found = catch_unwind(AssertUnwindSafe(|| read(&html, url)));
+    found.map_err(|_| "the page could not be read".to_owned())?
+}
+
+fn read(html: &str, url: &str) -> Result<String, String> {
+    let nothing = || "no text was found on the page".to_owned();
+    let config = Config {
+        max_elements_to_parse: ELEMENTS_MAX,
+        // They name the languages of code.
+        keep_classes: true,
+        ..Config::default()
+    };
+    let mut page = Readability::new(html, Some(url), Some(config)).map_err(|_| nothing())?;
+    let article = page.parse().map_err(|_| nothing())?;
+    let letters = article.text_content.chars().filter(|char| !char.is_whitespace()).count();
+    if letters < LETTERS_MIN {
+        return Err(nothing());
+    }
+    Ok(article.content.to_string())
+}
+
+/// Refuses what would take too long.
+fn check(html: &str) -> Result<(), String> {
+    let (mut depth, mut deepest, mut elements) = (0_usize, 0_usize, 0_usize);
+    walk(html, |piece| match piece {
+        Piece::Open(tag) if !tag.is_self_closing() && !ends_by_itself(tag.name()) => {
+            depth = depth.saturating_add(1);
+            (deepest, elements) = (deepest.max(depth), elements.saturating_add(1));
+        }
+        Piece::Open(_) => elements = elements.saturating_add(1),
+        Piece::Close(name) if !ends_by_itself(name) => depth = depth.saturating_sub(1),
+        Piece::Close(_) | Piece::Text(_) => {}
+    });
+    if deepest > DEPTH_MAX || elements > ELEMENTS_MAX {
+        return Err("the page is built too deep or too large to look for a text".to_owned());
+    }
+    Ok(())
+}
+
+/// Elements without an end tag, or whose end tag is often left out.
+fn ends_by_itself(name: &str) -> bool {
+    const NAMES: [&str; 27] = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
+        "source", "track", "wbr", "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody",
+        "tfoot", "option", "rt", "rp",
+    ];
+    NAMES.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::http::article::*;
+
+    const URL: &str = "https://a.example/posts/1";
+
+    fn page(text: &str) -> String {
+        format!(
+            "<!doctype html><html><head><title>Wax - Site</title></head><body><nav><a href='/'>Home</a><a href='/about'>About</a></nav>\
+             <div class='sidebar'><ul><li>Other posts</li></ul></div><article><h1>Wax</h1>{text}</article><footer>Imprint</footer></body></html>"
+        )
+    }
+
+    #[test]
+    fn the_text_is_found_and_what_stands_around_it_is_not() {
+        let words =
+            "Grafting wax is warmed slowly, in water, and never over a flame, for it burns. "
+                .repeat(8);
+        let html = page(&format!(
+            "<p>{words}</p><p>{words}<a href='2'>more</a></p><img src='/wax.png' alt='wax'>"
+        ));
+        let text = extract(html.as_bytes(), URL, Some("text/html; charset=utf-8")).unwrap();
+        assert!(text.contains("Grafting wax"), "{text}");
+        assert!(!text.contains("Imprint") && !text.contains("Other posts"), "{text}");
+        assert!(text.contains("https://a.example/posts/2"), "{text}");
+    }
+
+    #[test]
+    fn an_encoding_is_understood_that_only_the_header_names() {
+        let words =
+            "Größe und Übermut gehen selten gut zusammen, sagte der Gärtner zur Tür. ".repeat(8);
+        let html = page(&format!("<p>{words}</p><p>{words}</p>"));
+        let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode(&html);
+        let text = extract(&bytes, URL, Some("text/html; charset=ISO-8859-1")).unwrap();
+        assert!(text.contains("Größe und Übermut"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_article_is_refused_with_a_reason() {
+        let deep = "<div>".repeat(20_000) + "text";
+        let many = "<i></i>".repeat(60_000);
+        let large = "x".repeat(PAGE_BYTES_MAX + 1);
+        for (body, content_type, why) in [
+            ("%PDF", "application/pdf", "no page but to application/pdf"),
+            ("", "text/html", "no text was found"),
+            ("<p>Log in", "text/html", "no text was found"),
+            (&deep, "text/html", "too deep or too large"),
+            (&many, "text/html", "too deep or too large"),
+            (&large, "text/html", "larger than 4 MiB"),
+        ] {
+            let told = extract(body.as_bytes(), URL, Some(content_type)).unwrap_err();
+            assert!(told.contains(why), "{told}");
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Decoding the body of an answer as it comes, within limits (SPEC D.8, G.31).
+//!
+//! Only what is decoded is kept, and at each step no more than the limits allow, so that no answer can fill
+//! the memory however it is made.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use brotli::DecompressorWriter;
+use flate2::write::MultiGzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
+
+use crate::engine::poll::fetch::Failure;
+
+/// Decoded bytes below which the ratio is not judged (SPEC 0, `RATIO_MAX`).
+const RATIO_FROM_BYTES: usize = 1024 * 1024;
+/// Steps in which a body is decoded.
+const STEP_BYTES: usize = 16 * 1024;
+/// What of a body must be there to see how it is encoded.
+const MARK_BYTES: usize = 2;
+/// How every gzip stream begins.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Limits on bodies (SPEC 0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BodyLimits {
+    /// Bytes over the wire.
+    pub wire_max: usize,
+    /// Bytes decoded.
+    pub body_max: usize,
+    /// Decoded bytes to a byte on the wire.
+    pub ratio_max: usize,
+}
+
+impl Default for BodyLimits {
+    fn default() -> Self {
+        Self { wire_max: 16 * 1024 * 1024, body_max: 32 * 1024 * 1024, ratio_max: 200 }
+    }
+}
+
+impl BodyLimits {
+    fn too_large(self, excess: Excess) -> Failure {
+        let Self { wire_max, body_max, ratio_max } = self;
+        Failure::TooLarge(match excess {
+            Excess::Wire => format!("more than {}", Bytes(wire_max)),
+            Excess::Decoded => format!("more than {} when decompressed", Bytes(body_max)),
+            Excess::Ratio => format!("it decompresses to more than {ratio_max} times its size"),
+        })
+    }
+}
+
+/// A body under way.
+///
+/// A gzip stream that nobody announced is decoded, a plain body announced as gzip is taken as it is, and two
+/// encodings over each other are refused.
+pub struct Decoding {
+    announced: Announced,
+    limits: BodyLimits,
+    wire_bytes: usize,
+    stage: Stage,
+}
+
+/// What `Content-Encoding` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Announced {
+    /// Nothing, or gzip: the first bytes tell which it is.
+    PlainOrGzip,
+    /// zlib, or the bare stream that some servers send for it.
+    Deflate,
+    Brotli,
+}
+
+enum Stage {
+    /// Too short yet to see what it is.
+    Unseen(Vec<u8>),
+    Plain(Sink),
+    Gzip(Box<MultiGzDecoder<Sink>>),
+    Deflate(Inflating),
+    Brotli(Box<DecompressorWriter<Sink>>),
+}
+
+impl Decoding {
+    /// A body that came with this `Content-Encoding`.
+    pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, Failure> {
+        let names: Vec<String> =
+            encoding.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
+        let mut names =
+            names.iter().map(String::as_str).filter(|name| !matches!(*name, "" | "identity"));
+        let announced = match (names.next(), names.next()) {
+            (Some(_), Some(_)) => {
+                return Err(Failure::Encoding(format!("it is encoded twice ({encoding})")));
+            }
+            (None | Some("gzip" | "x-gzip"), None) | (None, Some(_)) => Announced::PlainOrGzip,
+            (Some("deflate"), None) => Announced::Deflate,
+            (Some("br"), None) => Announced::Brotli,
+            (Some(other), None) => {
+                return Err(Failure::Encoding(format!("the encoding '{other}' was not asked for")));
+            }
+        };
+        Ok(Self { announced, limits, wire_bytes: 0, stage: Stage::Unseen(Vec::new()) })
+    }
+
+    /// Refuses a body whose `Content-Length` is too large already.
+    pub fn announced(&self, length: Option<u64>) -> Result<(), Failure> {
+        let max = u64::try_from(self.limits.wire_max).unwrap_or(u64::MAX);
+        match length {
+            Some(length) if length > max => Err(self.limits.too_large(Excess::Wire)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Bytes that came over the wire.
+    pub fn wire_bytes(&self) -> u64 {
+        u64::try_from(self.wire_bytes).unwrap_or(u64::MAX)
+    }
+
+    /// Bytes decoded so far.
+    pub fn decoded_bytes(&self) -> usize {
+        match &self.stage {
+            Stage::Unseen(seen) => seen.len(),
+            Stage::Plain(sink) => sink.decoded.len(),
+            Stage::Gzip(decoder) => decoder.get_ref().decoded.len(),
+            Stage::Deflate(decoder) => decoder.sink.decoded.len(),
+            Stage::Brotli(decoder) => decoder.get_ref().decoded.len(),
+        }
+    }
+
+    /// Takes the next bytes from the wire.
+    pub fn take(&mut self, wire: &[u8]) -> Result<(), Failure> {
+        self.wire_bytes = self.wire_bytes.saturating_add(wire.len());
+        if self.wire_bytes > self.limits.wire_max {
+            return Err(self.limits.too_large(Excess::Wire));
+        }
+        if let Stage::Unseen(seen) = &mut self.stage {
+            seen.extend_from_slice(wire);
+            if seen.len() < MARK_BYTES {
+                return Ok(());
+            }
+            let seen = std::mem::take(seen);
+            self.stage = self.begun(&seen);
+            return self.step(&seen);
+        }
+        self.step(wire)
+    }
+
+    /// The stage that bytes at the beginning of a body ask for.
+    fn begun(&self, seen: &[u8]) -> Stage {
+        let sink = Sink { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
+        match self.announced {
+            Announced::PlainOrGzip if seen.starts_with(&GZIP_MAGIC) => {
+                Stage::Gzip(Box::new(MultiGzDecoder::new(sink)))
+            }
+            Announced::PlainOrGzip => Stage::Plain(sink),
+            Announced::Deflate => Stage::Deflate(Inflating {
+                stream: Decompress::new(is_zlib(seen)),
+                ended: false,
+                sink,
+            }),
+            Announced::Brotli => Stage::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES))),
+        }
+    }
+
+    fn step(&mut self, wire: &[u8]) -> Result<(), Failure> {
+        let wire_bytes = self.wire_bytes;
+        let taken = match &mut self.stage {
+            Stage::Unseen(_) => Ok(()),
+            Stage::Plain(sink) => sink.knowing(wire_bytes).write_all(wire),
+            Stage::Gzip(decoder) => {
+                decoder.get_mut().knowing(wire_bytes);
+                decoder.write_all(wire)
+            }
+            Stage::Deflate(decoder) => {
+                decoder.sink.knowing(wire_bytes);
+                decoder.take(wire)
+            }
+            Stage::Brotli(decoder) => {
+                decoder.get_mut().knowing(wire_bytes);
+                decoder.write_all(wire)
+            }
+        };
+        taken.map_err(|error| match excess(&error) {
+            Some(excess) => self.limits.too_large(excess),
+            None => Failure::Encoding(error.to_string()),
+        })
+    }
+
+    /// The whole body, decoded.
+    pub fn finish(mut self) -> Result<Vec<u8>, Failure> {
+        if let Stage::Unseen(seen) = &self.stage {
+            let seen = seen.clone();
+            self.stage = self.begun(&seen);
+            self.step(&seen)?;
+        }
+        let limits = self.limits;
+        // The decoders tell an end that is missing no better than by any error at the end.
+        let cut = |error: io::Error| {
+            excess(&error).map_or(Failure::CutOff, |excess| limits.too_large(excess))
+        };
+        let empty = self.wire_bytes == 0;
+        let decoded = match self.stage {
+            _ if empty => Vec::new(),
+            Stage::Unseen(seen) => seen,
+            Stage::Plain(sink) => sink.decoded,
+            Stage::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
+            Stage::Deflate(decoder) if !decoder.ended => return Err(Failure::CutOff),
+            Stage::Deflate(decoder) => decoder.sink.decoded,
+            Stage::Brotli(mut decoder) => {
+                decoder.close().map_err(cut)?;
+                decoder.into_inner().unwrap_or_else(|sink| sink).decoded
+            }
+        };
+        let twice = decoded.starts_with(&GZIP_MAGIC);
+        if twice { Err(Failure::Encoding("it is compressed twice".into())) } else { Ok(decoded) }
+    }
+}
+
+impl fmt::Debug for Decoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoding")
+            .field("announced", &self.announced)
+            .field("wire_bytes", &self.wire_bytes)
+            .field("decoded_bytes", &self.decoded_bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Decodes a body that is there as a whole.
+pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>, Failure> {
+    let mut decoding = Decoding::new(encoding, limits)?;
+    decoding.take(wire)?;
+    decoding.finish()
+}
+
+/// `deflate` means zlib (RFC 1950 §2.2). No bare stream begins like one: its first block would be stored, with
+/// a bit set where there is only padding.
+fn is_zlib(seen: &[u8]) -> bool {
+    let [first, second, ..] = *seen else { return true };
+    first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
+}
+
+/// A deflate stream under way. Whatever follows its end is left.
+struct Inflating {
+    stream: Decompress,
+    ended: bool,
+    sink: Sink,
+}
+
+impl Inflating {
+    fn take(&mut self, mut wire: &[u8]) -> io::Result<()> {
+        let mut step = vec![0; STEP_BYTES];
+        while !self.ended {
+            let before = (self.stream.total_in(), self.stream.total_out());
+            let status = self.stream.decompress(wire, &mut step, FlushDecompress::None)?;
+            let count = |now: u64, before: u64| usize::try_from(now - before).unwrap_or(usize::MAX);
+            let read = count(self.stream.total_in(), before.0);
+            let made = count(self.stream.total_out(), before.1);
+            self.sink.write_all(step.get(..made).unwrap_or_default())?;
+            wire = wire.get(read..).unwrap_or_default();
+            self.ended = status == Status::StreamEnd;
+            if (read, made) == (0, 0) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where decoded bytes go, as long as they are within the limits.
+struct Sink {
+    decoded: Vec<u8>,
+    wire_bytes: usize,
+    limits: BodyLimits,
+}
+
+impl Sink {
+    /// Tells how many bytes have come over the wire.
+    const fn knowing(&mut self, wire_bytes: usize) -> &mut Self {
+        self.wire_bytes = wire_bytes;
+        self
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let after = self.decoded.len().saturating_add(bytes.len());
+        if after > self.limits.body_max {
+            return Err(io::Error::other(Excess::Decoded));
+        }
+        if after > RATIO_FROM_BYTES && after > self.wire_bytes.saturating_mul(self.limits.ratio_max)
+        {
+            return Err(io::Error::other(Excess::Ratio));
+        }
+        self.decoded.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The limit that was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too large")]
+enum Excess {
+    Wire,
+    Decoded,
+    Ratio,
+}
+
+fn excess(error: &io::Error) -> Option<Excess> {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Excess>()).copied()
+}
+
+/// A number of bytes in the largest unit that holds it whole.
+struct Bytes(usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bytes if bytes >= 1 << 20 => write!(f, "{} MiB", bytes >> 20),
+            bytes if bytes >= 1 << 10 => write!(f, "{} KiB", bytes >> 10),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "body_tests.rs"]
+mod tests;

@@ -1,0 +1,274 @@
+//! The ways out: directly or through a proxy, to public addresses only or to those nearby too (SPEC D.6).
+//!
+//! Each way is a client of its own with a pool of its own, so that no connection made under one rule is used
+//! under another. A name that anybody typed is tried on the public way first: nearly all are public, and so
+//! one connection serves a feed and the redirects on its host.
+//!
+//! *TLS.* 1.2 and 1.3 by rustls. The platform decides whom to trust: the reader's own authorities and those of
+//! a company are there. Where the platform has none (a bare container), those of the Mozilla programme are
+//! used. HTTP/2 is agreed on in the handshake; plain connections speak HTTP/1.1.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, Response};
+use rustls_platform_verifier::BuilderVerifierExt;
+use url::Url;
+
+use super::address_class::AddressClass;
+use super::exchange::USER_AGENT;
+use super::failures::find;
+use super::limits::Limits;
+use super::names::Allowed;
+use super::names::Guard;
+use super::names::Guarded;
+use super::names::Names;
+use super::names::Refusal;
+use super::names::SystemNames;
+use super::names::host_text;
+use super::names::is_localhost;
+use super::names::literal;
+use super::proxies::Through;
+use super::proxies::proxies;
+use crate::engine::settings::NetworkSettings;
+
+/// Header lines of an answer at most.
+const HEADERS_MAX: usize = 256;
+/// How long a connection waits for its next request.
+const POOL_IDLE: Duration = Duration::from_secs(30);
+/// What the client finds around it. Tests put a world of their own in its place.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Who knows the addresses of names.
+    pub names: Arc<dyn Names>,
+    /// The class of an address: [`AddressClass::of`].
+    pub judge: fn(IpAddr) -> AddressClass,
+    /// The proxies of the environment.
+    pub proxies: Arc<Matcher>,
+    /// Whom to trust, instead of those the platform does.
+    pub roots: Option<Arc<rustls::RootCertStore>>,
+}
+
+impl Surroundings {
+    /// The real world.
+    pub fn real() -> Self {
+        Self {
+            names: Arc::new(SystemNames),
+            judge: AddressClass::of,
+            proxies: Arc::new(Matcher::from_system()),
+            roots: None,
+        }
+    }
+}
+
+/// All the ways out.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    direct: Pair,
+    proxied: Pair,
+    through: Through,
+    guard: Arc<Guard>,
+}
+
+/// A client for each [`Allowed`].
+#[derive(Debug)]
+struct Pair {
+    public: Client,
+    near: Client,
+}
+
+impl Pair {
+    const fn of(&self, allowed: Allowed) -> &Client {
+        match allowed {
+            Allowed::Public => &self.public,
+            Allowed::Near => &self.near,
+        }
+    }
+}
+
+/// An answer, and where it came from.
+#[derive(Debug)]
+pub(super) struct Arrived {
+    pub(super) response: Response,
+    /// From a public address; through a proxy, a name is taken to lead to one.
+    pub(super) public: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Unsent {
+    /// The address may not be asked.
+    Refused(Refusal),
+    /// It was asked, and something broke.
+    Broken {
+        /// What.
+        error: reqwest::Error,
+        /// The host of the proxy that was between.
+        through: Option<String>,
+    },
+}
+
+impl Lanes {
+    pub(super) fn new(
+        settings: &NetworkSettings,
+        limits: &Limits,
+        around: &Surroundings,
+    ) -> Result<Self, String> {
+        // Whoever installed a provider before us installed this one.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let tls = tls(around.roots.as_ref());
+        let link_local = settings.allow_link_local.iter().cloned().collect();
+        let guard = Arc::new(Guard { judge: around.judge, link_local });
+        let (proxies, hosts) = proxies(settings, &around.proxies)?;
+        let hosts = Arc::new(hosts);
+        let client = |allowed: Allowed, proxies: &[Proxy]| {
+            let resolver = Guarded {
+                names: Arc::clone(&around.names),
+                guard: Arc::clone(&guard),
+                allowed,
+                proxies: Arc::clone(&hosts),
+            };
+            let builder = builder(settings, limits).dns_resolver(resolver).no_proxy();
+            let builder =
+                proxies.iter().fold(builder, |builder, proxy| builder.proxy(proxy.clone()));
+            let client = builder.tls_backend_preconfigured(tls.clone()).build();
+            client.map_err(|error| format!("no HTTP client: {error}"))
+        };
+        let pair = |proxies: &[Proxy]| -> Result<Pair, String> {
+            Ok(Pair {
+                public: client(Allowed::Public, proxies)?,
+                near: client(Allowed::Near, proxies)?,
+            })
+        };
+        let through = match (&settings.proxy, hosts.first()) {
+            (Some(_), Some(host)) => Through::Always(host.clone()),
+            (Some(_) | None, _) => Through::Environment(Arc::clone(&around.proxies)),
+        };
+        Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
+    }
+
+    /// Sends a request on the way it may take. `get` makes the request for a client.
+    pub(super) async fn send(
+        &self,
+        url: &Url,
+        allowed: Allowed,
+        get: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Arrived, Unsent> {
+        let host = host_text(url);
+        let literal = literal(url);
+        if let Some(address) = literal {
+            self.guard.check(allowed, &host, address).map_err(Unsent::Refused)?;
+        }
+        if let Some(proxy) = self.through.proxy_for(url) {
+            return self.send_through(url, &proxy, allowed, get).await;
+        }
+        let public = literal.map(|address| (self.guard.judge)(address) == AddressClass::Public);
+        let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
+        let first = match (allowed, public) {
+            (Allowed::Near, Some(false)) => Allowed::Near,
+            (Allowed::Near, None) if nearby => Allowed::Near,
+            (Allowed::Public | Allowed::Near, _) => Allowed::Public,
+        };
+        let sent = self.send_directly(&host, first, &get).await;
+        match sent {
+            // Nothing was sent yet: the refusal came before the connection.
+            Err(Unsent::Refused(_)) if first != allowed => {
+                self.send_directly(&host, allowed, &get).await
+            }
+            other => other,
+        }
+    }
+
+    async fn send_directly(
+        &self,
+        host: &str,
+        allowed: Allowed,
+        get: &impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Arrived, Unsent> {
+        let sent = get(self.direct.of(allowed)).send().await;
+        let response = sent.map_err(|error| unsent(error, None))?;
+        let peer = response.remote_addr().map(|peer| peer.ip());
+        // The resolver has seen to this already; whatever it may have missed ends here.
+        match peer {
+            Some(peer) => self.guard.check(allowed, host, peer).map_err(Unsent::Refused)?,
+            None if allowed == Allowed::Public => {
+                let class = AddressClass::Forbidden;
+                return Err(Unsent::Refused(Refusal { host: host.into(), address: None, class }));
+            }
+            None => {}
+        }
+        let public = peer.is_some_and(|peer| (self.guard.judge)(peer) == AddressClass::Public);
+        Ok(Arrived { response, public })
+    }
+
+    async fn send_through(
+        &self,
+        url: &Url,
+        proxy: &str,
+        allowed: Allowed,
+        get: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Arrived, Unsent> {
+        let host = host_text(url);
+        if allowed == Allowed::Public && is_localhost(&host) {
+            let class = AddressClass::Loopback;
+            return Err(Unsent::Refused(Refusal { host, address: None, class }));
+        }
+        let sent = get(self.proxied.of(allowed)).send().await;
+        let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
+        let public = match literal(url) {
+            Some(address) => (self.guard.judge)(address) == AddressClass::Public,
+            None => !is_localhost(&host),
+        };
+        Ok(Arrived { response, public })
+    }
+}
+
+fn unsent(error: reqwest::Error, through: Option<&str>) -> Unsent {
+    match find::<Refusal>(&error) {
+        Some(refusal) => Unsent::Refused(refusal.clone()),
+        None => Unsent::Broken { error, through: through.map(str::to_owned) },
+    }
+}
+
+/// What all clients have alike.
+fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
+    Client::builder()
+        .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .connect_timeout(limits.connect)
+        .read_timeout(limits.idle)
+        .pool_max_idle_per_host(1)
+        .pool_idle_timeout(POOL_IDLE)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_max_headers(HEADERS_MAX)
+}
+
+/// How secure connections are made, and whom they trust.
+fn tls(roots: Option<&Arc<rustls::RootCertStore>>) -> rustls::ClientConfig {
+    let mut tls = match roots {
+        Some(roots) => trusting(Arc::clone(roots)),
+        None => trusting_the_platform().unwrap_or_else(|_| trusting(Arc::new(mozilla()))),
+    };
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    tls
+}
+
+fn trusting(roots: Arc<rustls::RootCertStore>) -> rustls::ClientConfig {
+    rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
+}
+
+fn trusting_the_platform() -> Result<rustls::ClientConfig, rustls::Error> {
+    Ok(rustls::ClientConfig::builder().with_platform_verifier()?.with_no_client_auth())
+}
+
+fn mozilla() -> rustls::RootCertStore {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    roots
+}

@@ -1,0 +1,142 @@
+//! Pictures kept on disk: within bounds, those that were looked at longest ago dropped first.
+//!
+//! A file is called by a hash of the picture's address and begins with the address itself, so that two addresses of
+//! one hash are never taken for each other. Nothing is lost with the folder: what is missing is fetched again.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use siphasher::sip128::SipHasher13;
+
+use crate::io::clock;
+use crate::ui::reader::pictures::BYTES_MAX;
+
+/// Bytes on the shelf at most.
+const SHELF_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Bytes of an address at most.
+const ADDRESS_BYTES_MAX: usize = 8 * 1024;
+
+/// A folder of pictures.
+#[derive(Debug, Clone)]
+pub struct Shelf {
+    folder: PathBuf,
+    bytes_max: u64,
+}
+
+impl Shelf {
+    /// The shelf beside a store.
+    pub fn beside(store: &Path) -> Self {
+        Self { folder: store.join("pictures"), bytes_max: SHELF_BYTES_MAX }
+    }
+
+    /// The bytes of a picture that is kept, which counts as looked at.
+    pub fn find(&self, url: &str) -> Option<Vec<u8>> {
+        let file = File::open(self.path(url)).ok()?;
+        let most = u64::try_from(BYTES_MAX.saturating_add(ADDRESS_BYTES_MAX)).unwrap_or(u64::MAX);
+        let mut bytes = Vec::new();
+        (&file).take(most).read_to_end(&mut bytes).ok()?;
+        let picture = bytes.strip_prefix(url.as_bytes())?.strip_prefix(b"\n")?.to_vec();
+        // A folder that cannot be written to loses only the order in which pictures are dropped.
+        file.set_modified(SystemTime::from(clock::precise_now())).ok();
+        Some(picture)
+    }
+
+    /// Keeps a picture; an error says why it cannot be kept.
+    pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
+        if bytes.len() > BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
+            return Err("it is too large to be kept".to_owned());
+        }
+        self.write(url, bytes).map_err(|error| format!("it cannot be kept: {error}"))?;
+        self.make_room();
+        Ok(())
+    }
+
+    fn write(&self, url: &str, bytes: &[u8]) -> std::io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(url.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.write_all(bytes)?;
+        file.as_file().set_modified(SystemTime::from(clock::precise_now())).ok();
+        file.persist(self.path(url)).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Drops what was looked at longest ago until the rest is within bounds.
+    fn make_room(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                Some((about.modified().ok()?, about.len(), entry.path()))
+            })
+            .collect();
+        files.sort();
+        let mut sum = files.iter().fold(0_u64, |sum, (_, bytes, _)| sum.saturating_add(*bytes));
+        for (_, bytes, path) in files {
+            if sum <= self.bytes_max {
+                return;
+            }
+            if fs::remove_file(path).is_ok() {
+                sum = sum.saturating_sub(bytes);
+            }
+        }
+    }
+
+    fn path(&self, url: &str) -> PathBuf {
+        let hash = SipHasher13::new().hash(url.as_bytes());
+        self.folder.join(format!("{:016x}{:016x}", hash.h1, hash.h2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::pictures::cache::*;
+
+    fn shelf(bytes_max: u64) -> (tempfile::TempDir, Shelf) {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = Shelf { bytes_max, ..Shelf::beside(folder.path()) };
+        (folder, shelf)
+    }
+
+    #[test]
+    fn what_is_kept_is_found_under_its_own_address_only() {
+        let (_folder, shelf) = shelf(1000);
+        assert_eq!(shelf.find("https://a.example/1.png"), None);
+        shelf.keep("https://a.example/1.png", b"one").unwrap();
+        assert_eq!(shelf.find("https://a.example/1.png").as_deref(), Some(b"one".as_slice()));
+        assert_eq!(shelf.find("https://a.example/2.png"), None);
+        // Another address of the same hash, as if there were one.
+        fs::rename(shelf.path("https://a.example/1.png"), shelf.path("https://b.example/"))
+            .unwrap();
+        assert_eq!(shelf.find("https://b.example/"), None);
+    }
+
+    #[test]
+    fn what_was_looked_at_longest_ago_makes_room() {
+        let (_folder, shelf) = shelf(250);
+        let age = |url: &str, seconds: u64| {
+            let file = File::options().write(true).open(shelf.path(url)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
+                .unwrap();
+        };
+        for (place, url) in ["a", "b"].into_iter().enumerate() {
+            shelf.keep(url, &[0; 100]).unwrap();
+            age(url, u64::try_from(place).unwrap());
+        }
+        assert!(shelf.find("a").is_some(), "now it was looked at after b");
+        shelf.keep("c", &[0; 100]).unwrap();
+        let there = ["a", "b", "c"].map(|url| shelf.find(url).is_some());
+        assert_eq!(there, [true, false, true]);
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept() {
+        let (_folder, shelf) = shelf(u64::MAX);
+        assert!(shelf.keep("a", &vec![0; BYTES_MAX + 1]).is_err());
+        assert_eq!(shelf.find("a"), None);
+    }
+}

@@ -1,0 +1,51 @@
+//! Notes for the desktop, passed on by the terminal.
+
+use crate::engine::settings::DesktopNotes;
+use crate::engine::settings::NotifySettings;
+use crate::feed::text::one_line;
+use crate::io::terminal;
+use crate::ui::theme::graphics::is_in_tmux;
+
+/// Characters of a note.
+const CHARS_MAX: usize = 200;
+
+/// Has the terminal tell a note, unless somebody else has the terminal.
+pub fn tell(text: &str, settings: &NotifySettings) {
+    let tmux = is_in_tmux(|name| std::env::var(name).ok());
+    terminal::send(&sequence(text, settings, tmux));
+}
+
+/// What makes a terminal pass a note on.
+fn sequence(text: &str, settings: &NotifySettings, tmux: bool) -> String {
+    // A semicolon would begin another field.
+    let text = one_line(text, CHARS_MAX).replace(';', ",");
+    let note = match settings.desktop {
+        DesktopNotes::Off => String::new(),
+        DesktopNotes::Osc9 => format!("\x1b]9;{text}\x07"),
+        DesktopNotes::Osc777 => format!("\x1b]777;notify;backissue;{text}\x07"),
+    };
+    let tmux = tmux && !note.is_empty();
+    let note = terminal::through_tmux(note, tmux);
+    let bell = if settings.bell { "\x07" } else { "" };
+    format!("{note}{bell}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::processes::desktop_notes::*;
+
+    #[test]
+    fn a_note_is_one_sequence_whatever_stands_in_it() {
+        let hostile = "a\x07b\x1b]0;title\x07;c\nd";
+        for (desktop, bell, tmux, expected) in [
+            (DesktopNotes::Off, false, false, ""),
+            (DesktopNotes::Off, true, true, "\x07"),
+            (DesktopNotes::Osc9, false, false, "\x1b]9;ab]0,title,c d\x07"),
+            (DesktopNotes::Osc777, true, false, "\x1b]777;notify;backissue;ab]0,title,c d\x07\x07"),
+            (DesktopNotes::Osc9, false, true, "\x1bPtmux;\x1b\x1b]9;ab]0,title,c d\x07\x1b\\"),
+        ] {
+            let settings = NotifySettings { desktop, bell };
+            assert_eq!(sequence(hostile, &settings, tmux), expected);
+        }
+    }
+}

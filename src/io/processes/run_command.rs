@@ -1,0 +1,203 @@
+//! Starting the reader's own commands: without a shell, away from the screen, within limits.
+//!
+//! A command is a process group of its own: when its time is over, what it started ends with it. What it says is read
+//! to its end and mostly forgotten: a command must not wait for us, nor we for it.
+
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::engine::entries::entry_json;
+use crate::engine::external_command::CommandLine;
+use crate::engine::run_external::Errand;
+use crate::engine::run_external::ErrandInput;
+use crate::engine::run_external::ErrandPurpose;
+use crate::engine::run_external::ToldEntry;
+use crate::feed::text::one_line;
+use crate::view::panes::entry_text;
+
+/// A command that takes an entry, or new ones, is ended after this time.
+pub const TIME_MAX: Duration = Duration::from_mins(1);
+/// A command that shows something is watched so long: what fails later was closed by somebody.
+const WATCHED: Duration = Duration::from_secs(10);
+/// What it said is waited for so long once it has ended.
+const LEFTOVER: Duration = Duration::from_secs(1);
+/// Bytes remembered of what a command says.
+const SAID_BYTES_MAX: u64 = 64 * 1024;
+/// Characters told of what a command complains of.
+const COMPLAINT_CHARS_MAX: usize = 200;
+
+/// Runs a command that does not need the terminal; the first line it says, or a sentence.
+pub async fn run(errand: Errand, time_max: Duration) -> Result<Option<String>, String> {
+    match errand.purpose {
+        ErrandPurpose::Show => show(&errand).await,
+        ErrandPurpose::Pipe | ErrandPurpose::News => feed(errand, time_max).await,
+    }
+}
+
+/// Starts what shows an address, and lets it go on by itself.
+async fn show(errand: &Errand) -> Result<Option<String>, String> {
+    let program = errand.command.program();
+    let mut command = prepared(&errand.command);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
+    if let Ok(ended) = timeout(WATCHED, child.wait()).await {
+        return judged(program, ended, "");
+    }
+    // Somebody must wait for it, so that it leaves no zombie behind.
+    tokio::spawn(async move { child.wait().await });
+    Ok(None)
+}
+
+/// Starts a command, hands it its input and hears what it says.
+async fn feed(errand: Errand, time_max: Duration) -> Result<Option<String>, String> {
+    let program = &errand.command.program().to_owned();
+    let mut command = prepared(&errand.command);
+    describe(&mut command, &errand.input);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
+    let group = child.id();
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (said, complained) = (tokio::spawn(hear(stdout)), tokio::spawn(hear(stderr)));
+    let stdin = child.stdin.take();
+    tokio::spawn(async move {
+        let bytes = input(errand).await;
+        if let Some(mut stdin) = stdin {
+            // A command that does not read to the end does not want to.
+            stdin.write_all(&bytes).await.ok();
+        }
+    });
+    let Ok(ended) = timeout(time_max, child.wait()).await else {
+        end_group(group);
+        child.wait().await.ok();
+        return Err(format!("{program} was ended after {} s", time_max.as_secs()));
+    };
+    judged(program, ended, &said_by(complained).await)?;
+    Ok(first_line(&said_by(said).await))
+}
+
+/// Runs a command that has the terminal until it ends.
+pub async fn run_on_terminal(errand: Errand) -> Result<Option<String>, String> {
+    let program = errand.command.program().to_owned();
+    let mut command = Command::new(&program);
+    command.args(errand.command.arguments());
+    describe(&mut command, &errand.input);
+    let has_input = errand.input != ErrandInput::Nothing;
+    command.stdin(if has_input { Stdio::piped() } else { Stdio::inherit() });
+    let mut child = command.spawn().map_err(|error| not_started(&program, &error))?;
+    let stdin = child.stdin.take();
+    let write = async {
+        if let Some(mut stdin) = stdin {
+            stdin.write_all(&input(errand).await).await.ok();
+        }
+    };
+    let ((), ended) = tokio::join!(write, child.wait());
+    judged(&program, ended, "")
+}
+
+fn prepared(line: &CommandLine) -> Command {
+    let mut command = Command::new(line.program());
+    command.args(line.arguments()).process_group(0);
+    command
+}
+
+/// What is said of an entry in the environment, for commands that read no JSON.
+fn describe(command: &mut Command, input: &ErrandInput) {
+    let ErrandInput::Entry(told) = input else { return };
+    let kept = &told.entry.kept;
+    let variables = [
+        ("BACKISSUE_TITLE", kept.shown_title()),
+        ("BACKISSUE_LINK", kept.link.as_deref().unwrap_or_default()),
+        ("BACKISSUE_FEED", &told.feed_title),
+        ("BACKISSUE_FEED_URL", &told.feed_url),
+    ];
+    for (name, value) in variables {
+        command.env(name, one_line(value, 4096));
+    }
+}
+
+/// What a command reads, made off the loop.
+async fn input(errand: Errand) -> Vec<u8> {
+    let json = errand.command.json;
+    let made = tokio::task::spawn_blocking(move || match errand.input {
+        ErrandInput::Nothing => Vec::new(),
+        ErrandInput::Entry(told) if json => document(&entry_json::told(&told)),
+        ErrandInput::Entry(told) => text(&told).into_bytes(),
+        ErrandInput::News(entries) => document(&entry_json::news(&entries)),
+    });
+    made.await.unwrap_or_default()
+}
+
+fn document(value: &Value) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(value).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn text(told: &ToldEntry) -> String {
+    let loaded = &told.entry;
+    let markup = loaded.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
+    let mut text = entry_text::head(&loaded.kept, Some(&told.feed_title));
+    text.push('\n');
+    text.push_str(&entry_text::body(markup, loaded.kept.link.as_deref()));
+    text
+}
+
+/// What was heard. Something that the command left running may still hold the other end: it is not waited for.
+async fn said_by(hearing: JoinHandle<String>) -> String {
+    timeout(LEFTOVER, hearing).await.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Reads to the end; the beginning is remembered.
+async fn hear(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
+    let Some(mut stream) = stream else { return String::new() };
+    let mut bytes = Vec::new();
+    (&mut stream).take(SAID_BYTES_MAX).read_to_end(&mut bytes).await.ok();
+    tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn first_line(said: &str) -> Option<String> {
+    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+fn judged(
+    program: &str,
+    ended: std::io::Result<ExitStatus>,
+    complained: &str,
+) -> Result<Option<String>, String> {
+    let status = ended.map_err(|error| format!("{program} cannot be waited for: {error}"))?;
+    if status.success() {
+        return Ok(None);
+    }
+    let how = status.code().map_or_else(
+        || "was ended by a signal".to_owned(),
+        |code| format!("ended with status {code}"),
+    );
+    let why = complained.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let why = why.map(|line| format!(": {}", one_line(line, COMPLAINT_CHARS_MAX)));
+    Err(format!("{program} {how}{}", why.unwrap_or_default()))
+}
+
+fn not_started(program: &str, error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return format!("there is no program '{program}' to start");
+    }
+    format!("{program} cannot be started: {error}")
+}
+
+fn end_group(group: Option<u32>) {
+    let id = group.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    if let Some(id) = id {
+        rustix::process::kill_process_group(id, rustix::process::Signal::KILL).ok();
+    }
+}
+
+#[cfg(test)]
+#[path = "run_command_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+//! Looking through the store for what a rule hits, on another thread than the store's owner.
+
+use chrono::{DateTime, Utc};
+
+use super::texts::Texts;
+use crate::engine::entries::entry_filters::PREVIEW_TITLES;
+use crate::engine::entries::entry_filters::PreviewTitle;
+use crate::engine::entries::entry_filters::RulePreview;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::filters::{EntryRule, Judge, Subject};
+use crate::history::{EntryKey, FeedKey, IndexRow};
+use crate::io::codec;
+use crate::io::store::chunks;
+use crate::io::store::open::feed_bytes;
+
+/// Entries looked at together.
+const SLICE: usize = 256;
+
+/// What a rule hits.
+#[derive(Debug, Default)]
+pub struct RuleHits {
+    /// The entries, in order of their numbers.
+    pub keys: Vec<EntryKey>,
+    /// How many there are of each kind, and the newest.
+    pub preview: RulePreview,
+}
+
+impl Texts {
+    /// Everything that a rule hits among the entries there are. `goes_on` is asked now and then; `None`: it said no.
+    pub fn hits(
+        &self,
+        rule: &EntryRule,
+        now: DateTime<Utc>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<RuleHits> {
+        let mut found = RuleHits::default();
+        let judge = Judge::new(std::slice::from_ref(rule));
+        for feed in self.feeds() {
+            let Some(record) = self.record(feed).filter(|record| record.ended.is_none()) else {
+                continue;
+            };
+            let judge = judge.of_feed(feed, &record.tags, now);
+            if judge.is_empty() {
+                continue;
+            }
+            let rows = self.rows(feed);
+            let findable = (0_u32..).zip(&rows).filter(|(_, row)| row.flags.is_findable());
+            let seqs: Vec<u32> = findable.map(|(seq, _)| seq).collect();
+            for slice in seqs.chunks(SLICE) {
+                if !goes_on() {
+                    return None;
+                }
+                self.look_at(feed, &rows, slice, &judge, &mut found);
+            }
+        }
+        found.preview.sort();
+        Some(found)
+    }
+
+    fn look_at(
+        &self,
+        feed: FeedKey,
+        rows: &[IndexRow],
+        seqs: &[u32],
+        judge: &Judge,
+        found: &mut RuleHits,
+    ) {
+        let preview = &mut found.preview;
+        preview.of = preview.of.saturating_add(u32::try_from(seqs.len()).unwrap_or(u32::MAX));
+        let wanted = seqs.iter().copied();
+        let entries = if judge.looks_at_texts() {
+            self.read(feed, wanted)
+        } else {
+            chunks::kept_in(self.entries_tree(), feed, wanted)
+        };
+        for (seq, (kept, body)) in entries {
+            if judge.hits(&Subject::new(feed, &kept, body.as_ref())).next().is_none() {
+                continue;
+            }
+            let key = EntryKey { feed, seq };
+            let unread = rows.get(seq as usize).is_some_and(|row| row.flags.is_unread());
+            found.keys.push(key);
+            preview.hits = preview.hits.saturating_add(1);
+            preview.unread = preview.unread.saturating_add(u32::from(unread));
+            let title = kept.shown_title().to_owned();
+            preview.newest.push(PreviewTitle { feed, listed: kept.listed(), title });
+            if preview.newest.len() > 4 * PREVIEW_TITLES {
+                preview.sort();
+            }
+        }
+    }
+
+    fn record(&self, feed: FeedKey) -> Option<SubscriptionRecord> {
+        let bytes = self.feeds_tree().get(feed_bytes(feed)).ok().flatten()?;
+        codec::decode(&bytes).ok()
+    }
+}

@@ -1,0 +1,283 @@
+//! Lists of entries: their order, and the rows around a place.
+
+use chrono::{DateTime, Utc};
+
+use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+use crate::ui::panes::entry_list::ListQuery;
+use crate::ui::panes::entry_list::ROWS_AT_ONCE_MAX;
+use crate::ui::panes::entry_list::Row;
+use crate::ui::panes::entry_list::RowKey;
+use crate::ui::panes::entry_list::RowOrder;
+use crate::ui::panes::entry_list::RowsLoaded;
+use crate::ui::panes::entry_list::RowsWanted;
+use crate::ui::panes::entry_list::Scope;
+use crate::ui::panes::entry_list::Seek;
+use crate::ui::panes::entry_list::Show;
+use crate::ui::panes::gap_rows::GapMark;
+
+impl Store {
+    /// The rows a list wants; builds its order first if asked to.
+    pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
+        if let Some(query) = &wanted.rebuild {
+            self.order = self.ordered(query)?;
+            self.gaps.clone_from(&query.gaps);
+            self.order_of = wanted.list;
+        }
+        let found = match (wanted.seek, wanted.date) {
+            (Some(seek), _) => self.sought(seek)?,
+            (None, Some(date)) => self.place_of(date)?,
+            (None, None) => {
+                wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
+            }
+        };
+        let count = wanted.rows.min(ROWS_AT_ONCE_MAX);
+        let wish = found.map_or(wanted.offset, |place| place.saturating_sub(count / 2));
+        let offset = wish.min(self.order.len().saturating_sub(count));
+        let keys: Vec<RowKey> = self.order.iter().skip(offset).take(count).copied().collect();
+        let rows = self.rows(&keys)?;
+        let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
+        let opened = match &wanted.rebuild {
+            Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
+            Some(_) | None => None,
+        };
+        let dated = wanted.date.is_some();
+        Ok(RowsLoaded {
+            list,
+            total,
+            offset,
+            rows,
+            found,
+            asked: wanted.asked,
+            seek,
+            dated,
+            opened,
+        })
+    }
+
+    /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
+    pub fn listed(&self, list: u64) -> Vec<EntryKey> {
+        let order = self.order.iter().filter(|_| self.order_of == list);
+        order.filter_map(|key| key.entry()).collect()
+    }
+
+    /// Entries of the list that were opened.
+    fn opened(&mut self) -> Result<usize, StoreError> {
+        let keys: Vec<EntryKey> = self.order.iter().filter_map(|key| key.entry()).collect();
+        let mut opened = 0_usize;
+        for key in keys {
+            opened = opened.saturating_add(usize::from(self.flags(key)?.was_opened()));
+        }
+        Ok(opened)
+    }
+
+    /// The first place in the list's order that is at a date or beyond it; else the last one.
+    fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
+        let (mut from, mut to) = (0, self.order.len());
+        let mut newest_first = true;
+        if let [first, .., last] = self.order.as_slice() {
+            let (first, last) = (*first, *last);
+            newest_first = self.listed_at(first)? >= self.listed_at(last)?;
+        }
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            let Some(&key) = self.order.get(middle) else { break };
+            let listed = self.listed_at(key)?;
+            let before =
+                if newest_first { listed > date.timestamp() } else { listed < date.timestamp() };
+            if before {
+                from = middle.saturating_add(1);
+            } else {
+                to = middle;
+            }
+        }
+        Ok(self.order.len().checked_sub(1).map(|last| from.min(last)))
+    }
+
+    /// The date a row is listed under, in Unix seconds.
+    fn listed_at(&mut self, key: RowKey) -> Result<i64, StoreError> {
+        match key {
+            RowKey::Entry(key) => {
+                let row = self.rows_of(key.feed)?.get(key.seq as usize);
+                Ok(row.map_or(0, |row| row.listed))
+            }
+            RowKey::Gap(feed, gap) => {
+                Ok(self.gap_row(feed, gap).map_or(0, |row| row.listed.timestamp()))
+            }
+        }
+    }
+
+    /// The place of the next entry of a kind in the list's order.
+    fn sought(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
+        let mut place = seek.from;
+        while let Some(&key) = self.order.get(place) {
+            let flags = key.entry().map(|key| self.flags(key)).transpose()?;
+            if flags.is_some_and(|flags| seek.what.takes(flags)) {
+                return Ok(Some(place));
+            }
+            let next = if seek.down { place.checked_add(1) } else { place.checked_sub(1) };
+            let Some(next) = next else { break };
+            place = next;
+        }
+        Ok(None)
+    }
+
+    /// The entries and gaps a query holds, newest first; a gap after all entries of its date.
+    pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<RowKey>, StoreError> {
+        if let Scope::Found(matching) = &query.scope {
+            return self.ordered_search(matching, query);
+        }
+        let since = query.since.map(|instant| instant.timestamp());
+        let gaps = query.gaps.iter();
+        let gap = |mark: &GapMark| (mark.listed.timestamp(), RowKey::Gap(mark.feed, mark.gap));
+        let mut order: Vec<(i64, RowKey)> = gaps.map(gap).collect();
+        for feed in self.feeds_in(&query.scope, query.show, query.keep.is_empty())? {
+            // A feed whose index is damaged must not take the other feeds' entries out of the list.
+            let Ok(rows) = self.rows_of(feed) else { continue };
+            for (seq, row) in (0_u32..).zip(rows.iter()) {
+                let key = EntryKey { feed, seq };
+                let young = since.is_none_or(|since| row.listed >= since);
+                if (query.show.takes(row.flags) && young) || query.keep.contains(&key) {
+                    order.push((row.listed, RowKey::Entry(key)));
+                }
+            }
+        }
+        // Of one date the entry seen first stands first: feeds list their newest first.
+        order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        if query.order == RowOrder::OldestFirst {
+            order.reverse();
+        }
+        Ok(order.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// The feeds of a scope that can have a row in the list; the sums spare reading the others.
+    fn feeds_in(
+        &self,
+        scope: &Scope,
+        show: Show,
+        skip_empty: bool,
+    ) -> Result<Vec<FeedKey>, StoreError> {
+        let feeds = match scope {
+            Scope::Feeds(feeds) => feeds.clone(),
+            Scope::Found(matching) => matching.feeds.iter().copied().collect(),
+            Scope::Everything => {
+                let keys = self.feeds.iter().keys();
+                let feeds = keys.map(|key| Ok(crate::io::store::open::feed_of(&key?)));
+                let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
+                feeds.into_iter().flatten().filter(|feed| !self.ended.contains(feed)).collect()
+            }
+        };
+        let mut with_rows = Vec::with_capacity(feeds.len());
+        for feed in feeds {
+            let counters = self.counters_of(feed)?;
+            let rows = match show {
+                Show::All | Show::Hidden => counters.next_seq,
+                Show::Unread => counters.unread,
+                Show::Starred => counters.starred,
+            };
+            if rows > 0 || !skip_empty {
+                with_rows.push(feed);
+            }
+        }
+        Ok(with_rows)
+    }
+
+    fn rows(&mut self, keys: &[RowKey]) -> Result<Vec<Row>, StoreError> {
+        let mut rows = Vec::with_capacity(keys.len());
+        for &key in keys {
+            match key {
+                RowKey::Entry(key) => rows.push(self.row(key)?),
+                RowKey::Gap(feed, gap) => rows.extend(self.gap_row(feed, gap)),
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row(&mut self, key: EntryKey) -> Result<Row, StoreError> {
+        let (flags, ruled) = (self.flags(key)?, self.ruled_by(key));
+        let key = RowKey::Entry(key);
+        // An entry whose record is lost still has its row: nothing vanishes silently.
+        let lost = Row {
+            key,
+            flags,
+            listed: DateTime::UNIX_EPOCH,
+            title: "(damaged record)".into(),
+            link: None,
+            author: None,
+            ruled: Vec::new(),
+        };
+        let entry = match key.entry() {
+            Some(key) => self.shown(key)?,
+            None => None,
+        };
+        Ok(entry.map_or(lost, |shown| Row {
+            key,
+            flags,
+            listed: shown.listed,
+            title: shown.title.to_string(),
+            link: shown.link.as_deref().map(str::to_owned),
+            author: shown.author.as_deref().map(str::to_owned),
+            ruled,
+        }))
+    }
+
+    /// The row of a gap: the model says the rest.
+    fn gap_row(&self, feed: FeedKey, gap: GapKey) -> Option<Row> {
+        let mark = self.gaps.iter().find(|mark| (mark.feed, mark.gap) == (feed, gap))?;
+        Some(Row {
+            key: RowKey::Gap(feed, gap),
+            flags: Flags::OLD,
+            listed: mark.listed,
+            title: String::new(),
+            link: None,
+            author: None,
+            ruled: Vec::new(),
+        })
+    }
+
+    pub(in crate::io::store) fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {
+        Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
+    }
+
+    /// Whether an entry had a text that is not kept any more: it was dropped, or lost with a damaged store.
+    pub fn is_text_gone(&mut self, key: EntryKey) -> Result<bool, StoreError> {
+        let row = self.rows_of(key.feed)?.get(key.seq as usize);
+        let lost = row.is_some_and(|row| row.content == TEXT_LOST);
+        Ok(lost || self.is_dropped(key)?)
+    }
+
+    /// One entry with its marks; `None` if there is no such entry.
+    pub fn entry(&mut self, key: EntryKey) -> Result<Option<(KeptEntry, Flags)>, StoreError> {
+        let kept = self.kept(&[key])?.remove(&key);
+        let flags = self.flags(key)?;
+        Ok(kept.map(|kept| (kept, flags)))
+    }
+
+    /// Entries with their marks, in the order asked for; those that cannot be read are left out.
+    pub fn entries(
+        &mut self,
+        keys: &[EntryKey],
+    ) -> Result<Vec<(EntryKey, KeptEntry, Flags)>, StoreError> {
+        let mut kept = self.kept_readable(keys)?;
+        let mut entries = Vec::with_capacity(keys.len());
+        for &key in keys {
+            if let Some(kept) = kept.remove(&key) {
+                entries.push((key, kept, self.flags(key)?));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Unread entries listed at or after an instant, over all feeds.
+    pub fn unread_since(&mut self, since: DateTime<Utc>) -> Result<u32, StoreError> {
+        let mut sum = 0_u32;
+        for feed in self.feeds_in(&Scope::Everything, Show::Unread, true)? {
+            let rows = self.rows_of(feed)?;
+            let young =
+                rows.iter().filter(|row| row.flags.is_unread() && row.listed >= since.timestamp());
+            sum = sum.saturating_add(u32::try_from(young.count()).unwrap_or(u32::MAX));
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,47 @@
+//! Entries with their texts: one to be read, and new ones for those who are told of them.
+
+use std::ops::Range;
+
+use crate::engine::msg::LoadedEntry;
+use crate::history::{EntryKey, FeedKey};
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+
+impl Store {
+    /// An entry with all that the reader is shown of it; a sentence if its record is lost.
+    pub fn read_entry(&mut self, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
+        let (found, body) = (self.entry(key)?, self.body(key)?);
+        let Some((kept, flags)) = found else {
+            return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
+        };
+        let (place, full, ruled) = (self.place(key)?, self.full_text(key)?, self.ruled_by(key));
+        let text_gone = body.is_none() && self.is_text_gone(key)?;
+        Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
+    }
+
+    /// Entries by feed and numbers as they stand now; what is not there any more is left out.
+    pub fn news(
+        &mut self,
+        ranges: &[(FeedKey, Range<u32>)],
+    ) -> Result<Vec<LoadedEntry>, StoreError> {
+        let texts = self.texts();
+        let mut news = Vec::new();
+        for (feed, range) in ranges {
+            for (seq, (kept, body)) in texts.read(*feed, range.clone()) {
+                let key = EntryKey { feed: *feed, seq };
+                let flags = self.flags(key)?;
+                news.push(LoadedEntry {
+                    key,
+                    kept,
+                    flags,
+                    body,
+                    text_gone: false,
+                    ruled: Vec::new(),
+                    place: None,
+                    full: None,
+                });
+            }
+        }
+        Ok(news)
+    }
+}

@@ -1,0 +1,109 @@
+//! The pages that entries link to, compressed, a record each.
+
+use std::collections::BTreeMap;
+
+use sled::Batch;
+
+use crate::engine::entries::full_text::FullText;
+use crate::history::{EntryKey, FeedKey};
+use crate::io::codec;
+use crate::io::store::chunks::TextRecord;
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+use crate::io::store::open::feed_of;
+use crate::io::store::open::number_of;
+use crate::io::store::open::numbered_key;
+use crate::io::store::upkeep::check::Finding;
+use crate::io::store::upkeep::check::unreadable;
+
+const fn page_key(key: EntryKey) -> [u8; 8] {
+    numbered_key(key.feed, key.seq)
+}
+
+impl Store {
+    /// What is kept of the page an entry links to; a damaged record is as good as none.
+    pub fn full_text(&self, key: EntryKey) -> Result<Option<FullText>, StoreError> {
+        let bytes = self.pages.get(page_key(key))?;
+        Ok(bytes.and_then(|bytes| codec::decode_compressed(&bytes).ok()))
+    }
+
+    /// Keeps it.
+    pub fn save_full_text(&self, key: EntryKey, full: &FullText) -> Result<(), StoreError> {
+        self.pages.insert(page_key(key), codec::encode_compressed(full)?)?;
+        Ok(())
+    }
+
+    /// The records, with their bytes.
+    pub(in crate::io::store) fn page_records(
+        &self,
+    ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
+        self.pages.iter().filter_map(|pair| {
+            let (key, bytes) = match pair {
+                Ok(pair) => pair,
+                Err(error) => return Some(Err(error.into())),
+            };
+            let key = EntryKey { feed: feed_of(&key)?, seq: number_of(&key)? };
+            Some(Ok((TextRecord::Page(key), u64::try_from(bytes.len()).unwrap_or(u64::MAX))))
+        })
+    }
+
+    /// Drops the pages of entries of a feed, in one batch.
+    pub(in crate::io::store) fn drop_pages(
+        &self,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        seqs.for_each(|seq| batch.remove(&page_key(EntryKey { feed, seq })));
+        Ok(self.pages.apply_batch(batch)?)
+    }
+
+    /// Hands the pages of entries over that went to another feed, where it has none; `now_as`: their numbers there.
+    pub(in crate::io::store) fn hand_pages(
+        &self,
+        from: FeedKey,
+        into: FeedKey,
+        now_as: &BTreeMap<u32, u32>,
+    ) -> Result<(), StoreError> {
+        for (&seq, &now_seq) in now_as {
+            let Some(page) = self.pages.get(page_key(EntryKey { feed: from, seq }))? else {
+                continue;
+            };
+            let key = page_key(EntryKey { feed: into, seq: now_seq });
+            if !self.pages.contains_key(key)? {
+                self.pages.insert(key, page)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the records; with `repair` one that cannot be read is removed.
+    pub(in crate::io::store) fn check_pages(
+        &self,
+        repair: bool,
+    ) -> Result<Vec<Finding>, StoreError> {
+        let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
+        unreadable(&self.pages, repair, read, |feed, why| {
+            format!("feed {feed}: a page kept for reading cannot be read ({why})")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::store::reading::pages::*;
+
+    #[test]
+    fn a_page_is_kept_replaced_and_goes_with_its_feed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let key = EntryKey { feed: FeedKey(1), seq: 7 };
+        for text in ["one", "two"] {
+            let full = FullText { html: text.into(), ..FullText::default() };
+            store.save_full_text(key, &full).unwrap();
+            assert_eq!(store.full_text(key).unwrap(), Some(full));
+        }
+        store.remove(FeedKey(1)).unwrap();
+        assert_eq!(store.full_text(key).unwrap(), None);
+    }
+}

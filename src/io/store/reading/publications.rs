@@ -1,0 +1,82 @@
+//! When feeds published: a record of its own for each, so that a poll without news writes none of it.
+
+use std::collections::BTreeMap;
+
+use sled::Batch;
+
+use crate::engine::feeds::subscription::Commit;
+use crate::feed::Entry;
+use crate::history::{EntryKey, FeedKey, Merged};
+use crate::io::codec;
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+use crate::io::store::open::feed_bytes;
+use crate::schedule::learning::{Fetch, Publications, Stamp};
+
+/// Status of an answer that holds new entries only (RFC 3229).
+const DELTA: u16 = 226;
+
+impl Store {
+    /// When a feed published; nothing if no document of it was looked at.
+    pub fn publications(&self, feed: FeedKey) -> Result<Publications, StoreError> {
+        let bytes = self.rhythms.get(feed_bytes(feed))?;
+        Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
+    }
+
+    /// What a commit that is about to be written adds to them. Empty if it adds nothing.
+    ///
+    /// The first document tells all its dates, and so does the first one looked at of a feed that is known longer.
+    pub(in crate::io::store) fn rhythm_batch(
+        &self,
+        commit: &Commit,
+        merged: &Merged,
+    ) -> Result<Batch, StoreError> {
+        let mut batch = Batch::default();
+        let Some(document) = &commit.document else { return Ok(batch) };
+        // A damaged record is begun anew: what it held is learned again.
+        let mut publications = self.publications(commit.feed).unwrap_or_default();
+        let first = publications.since().is_none();
+        let stamps: Vec<Option<Stamp>> = if first {
+            document.entries.iter().map(stamp_of).collect()
+        } else {
+            let feed = commit.feed;
+            let before = self.counters_of(feed)?.next_seq;
+            let written = merged.entries.keys().filter(|&&seq| seq < before);
+            let known =
+                self.kept(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
+            let updated: BTreeMap<u32, _> =
+                known.iter().map(|(key, kept)| (key.seq, kept.updated)).collect();
+            let written = merged.entries.iter().filter_map(|(&seq, entry)| {
+                let kept = &entry.kept;
+                if seq >= before {
+                    return Some(stamp(kept.published.or(kept.updated)));
+                }
+                let later = kept.updated > updated.get(&seq).copied().flatten();
+                (later && entry.body.is_some()).then(|| stamp(kept.updated))
+            });
+            written.collect()
+        };
+        if stamps.is_empty() && !first {
+            return Ok(batch);
+        }
+        let is_delta = commit.state.status == Some(DELTA);
+        let previous = if first { None } else { self.state_of(commit.feed)?.facts.last_ok };
+        publications.learn_from_fetch(&Fetch {
+            previous,
+            at: commit.fetched_at,
+            stamps: &stamps,
+            document_entries: if is_delta { 0 } else { document.entries.len() },
+        });
+        batch.insert(&feed_bytes(commit.feed), codec::encode(&publications)?);
+        Ok(batch)
+    }
+}
+
+fn stamp_of(entry: &Entry) -> Option<Stamp> {
+    stamp(entry.published.or(entry.updated))
+}
+
+/// The reader of documents keeps no offsets.
+fn stamp(at: Option<chrono::DateTime<chrono::Utc>>) -> Option<Stamp> {
+    at.map(|at| Stamp { at, offset_minutes: None })
+}

@@ -1,0 +1,102 @@
+//! Where the reader was in texts: one small record a feed, the entries left last at its end.
+
+use std::collections::BTreeMap;
+
+use crate::history::{EntryKey, FeedKey};
+use crate::io::codec;
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+use crate::io::store::open::feed_bytes;
+use crate::io::store::upkeep::check::Finding;
+use crate::io::store::upkeep::check::unreadable;
+use crate::ui::reader::reading_position::TextPlace;
+
+/// Places kept of one feed; the oldest go first.
+const PLACES_MAX: usize = 500;
+
+impl Store {
+    /// Where the reader left an entry.
+    pub fn place(&self, key: EntryKey) -> Result<Option<TextPlace>, StoreError> {
+        let places = self.places_of(key.feed)?;
+        Ok(places.iter().rev().find(|(seq, _)| *seq == key.seq).map(|(_, place)| *place))
+    }
+
+    /// Keeps where the reader left an entry; `None`: it is begun anew the next time.
+    pub fn save_place(&self, key: EntryKey, place: Option<TextPlace>) -> Result<(), StoreError> {
+        let mut places = self.places_of(key.feed)?;
+        places.retain(|(seq, _)| *seq != key.seq);
+        places.extend(place.map(|place| (key.seq, place)));
+        let beyond = places.len().saturating_sub(PLACES_MAX);
+        places.drain(..beyond);
+        if places.is_empty() {
+            self.places.remove(feed_bytes(key.feed))?;
+        } else {
+            self.places.insert(feed_bytes(key.feed), codec::encode(&places)?)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the records; with `repair` one that cannot be read is removed.
+    pub(in crate::io::store) fn check_places(
+        &self,
+        repair: bool,
+    ) -> Result<Vec<Finding>, StoreError> {
+        let read = |bytes: &[u8]| codec::decode::<Vec<(u32, TextPlace)>>(bytes).map(drop);
+        unreadable(&self.places, repair, read, |feed, why| {
+            format!("feed {feed}: where you were in its texts cannot be read ({why})")
+        })
+    }
+
+    /// Hands the places in entries over that went to another feed, where it has none; `now_as`: their numbers there.
+    pub(in crate::io::store) fn hand_places(
+        &self,
+        from: FeedKey,
+        into: FeedKey,
+        now_as: &BTreeMap<u32, u32>,
+    ) -> Result<(), StoreError> {
+        for (seq, place) in self.places_of(from)? {
+            let Some(&seq) = now_as.get(&seq) else { continue };
+            let key = EntryKey { feed: into, seq };
+            if self.place(key)?.is_none() {
+                self.save_place(key, Some(place))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A damaged record is begun anew: it holds nothing that a page key does not bring back.
+    fn places_of(&self, feed: FeedKey) -> Result<Vec<(u32, TextPlace)>, StoreError> {
+        let bytes = self.places.get(feed_bytes(feed))?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::store::reading::reading_positions::*;
+
+    #[test]
+    fn a_place_is_kept_replaced_and_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let key = EntryKey { feed: FeedKey(1), seq: 7 };
+        let place = |offset| Some(TextPlace { offset, of: 100 });
+        for kept in [None, place(3), place(40), None] {
+            store.save_place(key, kept).unwrap();
+            assert_eq!(store.place(key).unwrap(), kept);
+        }
+        assert_eq!(store.place(EntryKey { feed: FeedKey(2), seq: 7 }).unwrap(), None);
+    }
+
+    #[test]
+    fn the_oldest_places_of_a_feed_go_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let place = Some(TextPlace { offset: 1, of: 2 });
+        for seq in 0..=500 {
+            store.save_place(EntryKey { feed: FeedKey(1), seq }, place).unwrap();
+        }
+        assert_eq!(store.place(EntryKey { feed: FeedKey(1), seq: 0 }).unwrap(), None);
+        assert_eq!(store.place(EntryKey { feed: FeedKey(1), seq: 1 }).unwrap(), place);
+    }
+}

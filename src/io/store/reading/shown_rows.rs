@@ -1,0 +1,140 @@
+//! What lists show of entries, remembered: rows that follow one another in a list of many feeds lie in as many packed
+//! records, and the next rows lie in the same ones.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+
+use crate::history::{FeedKey, listed};
+use crate::io::store::chunks::EntryRecord;
+use crate::io::store::error::StoreError;
+
+/// Records remembered at most: with the 32 entries of each about 10 MB.
+const RECORDS_MAX: usize = 1536;
+
+/// What a list shows of an entry.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Written")]
+pub(in crate::io::store) struct Shown {
+    /// Its title, else how its text begins; empty if it has neither.
+    pub(in crate::io::store) title: Box<str>,
+    /// Its page.
+    pub(in crate::io::store) link: Option<Box<str>>,
+    /// Its author's name.
+    pub(in crate::io::store) author: Option<Box<str>>,
+    /// The date it is listed under.
+    pub(in crate::io::store) listed: DateTime<Utc>,
+}
+
+/// The part of a kept entry that is read for it; the rest is skipped.
+#[derive(Deserialize)]
+struct Written {
+    title: Option<Box<str>>,
+    #[serde(default)]
+    excerpt: Option<Box<str>>,
+    link: Option<Box<str>>,
+    author: Option<Box<str>>,
+    published: Option<DateTime<Utc>>,
+    updated: Option<DateTime<Utc>>,
+    first_seen: DateTime<Utc>,
+    #[serde(default)]
+    placed: Option<DateTime<Utc>>,
+}
+
+impl From<Written> for Shown {
+    fn from(entry: Written) -> Self {
+        Self {
+            title: entry.title.or(entry.excerpt).unwrap_or_default(),
+            link: entry.link,
+            author: entry.author,
+            listed: listed(entry.published.or(entry.updated), entry.placed, entry.first_seen),
+        }
+    }
+}
+
+/// The entries of a record.
+type Entries = Box<[Option<Shown>]>;
+
+/// The records that were read last.
+#[derive(Debug, Default)]
+pub(in crate::io::store) struct ShownEntries {
+    records: BTreeMap<EntryRecord, (u64, Entries)>,
+    /// Grows with each look.
+    clock: u64,
+}
+
+impl ShownEntries {
+    /// An entry by its record and its place there; the record is read if it is not remembered.
+    pub(in crate::io::store) fn get(
+        &mut self,
+        record: EntryRecord,
+        place: usize,
+        read: impl FnOnce() -> Result<Vec<Option<Shown>>, StoreError>,
+    ) -> Result<Option<&Shown>, StoreError> {
+        if !self.records.contains_key(&record) {
+            let entries = read()?.into_boxed_slice();
+            self.make_room();
+            self.records.insert(record, (self.clock, entries));
+        }
+        self.clock = self.clock.saturating_add(1);
+        let Some((used, entries)) = self.records.get_mut(&record) else { return Ok(None) };
+        *used = self.clock;
+        Ok(entries.get(place).and_then(Option::as_ref))
+    }
+
+    /// Forgets a feed, because its entries change.
+    pub(in crate::io::store) fn forget(&mut self, feed: FeedKey) {
+        self.records.retain(|(other, _), _| *other != feed);
+    }
+
+    /// Forgets everything.
+    pub(in crate::io::store) fn clear(&mut self) {
+        self.records.clear();
+    }
+
+    /// The half that was not looked at for the longest time goes.
+    fn make_room(&mut self) {
+        if self.records.len() < RECORDS_MAX {
+            return;
+        }
+        let mut used: Vec<u64> = self.records.values().map(|(used, _)| *used).collect();
+        let (_, &mut middle, _) = used.select_nth_unstable(RECORDS_MAX / 2);
+        self.records.retain(|_, (used, _)| *used > middle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::store::reading::shown_rows::*;
+
+    fn shown(title: &str) -> Vec<Option<Shown>> {
+        let listed = DateTime::UNIX_EPOCH;
+        vec![None, Some(Shown { title: title.into(), link: None, author: None, listed })]
+    }
+
+    #[test]
+    fn records_are_read_once_until_their_feed_changes_and_the_oldest_are_forgotten() {
+        let mut entries = ShownEntries::default();
+        let mut reads = 0;
+        let mut look = |entries: &mut ShownEntries, feed: u32| {
+            let read = || {
+                reads += 1;
+                Ok(shown("Wax"))
+            };
+            let title = entries.get((FeedKey(feed), 0), 1, read).unwrap().unwrap().title.clone();
+            assert_eq!(&*title, "Wax");
+            reads
+        };
+        assert_eq!((look(&mut entries, 0), look(&mut entries, 0)), (1, 1));
+        entries.forget(FeedKey(0));
+        assert_eq!(look(&mut entries, 0), 2);
+        let many = u32::try_from(RECORDS_MAX).unwrap();
+        for feed in 1..=many {
+            look(&mut entries, feed);
+        }
+        assert_eq!(look(&mut entries, many), 2 + many, "the last one is there");
+        assert_eq!(look(&mut entries, 0), 3 + many, "the first one went");
+        assert!(entries.records.len() <= RECORDS_MAX);
+    }
+}

@@ -1,0 +1,69 @@
+//! What the search index reads of the store, on a thread of its own: rows and texts, beside the store's owner.
+//!
+//! What is read here may be a moment older than a batch under way; the owner says when a feed has changed, and it is
+//! read again.
+
+use std::collections::BTreeMap;
+
+use sled::Tree;
+
+use crate::history::{Body, FeedKey, IndexRow, KeptEntry};
+use crate::io::store::chunks;
+use crate::io::store::open::Store;
+use crate::io::store::open::feed_bytes;
+use crate::io::store::open::feed_of;
+
+/// A second look at the store's records.
+#[derive(Debug, Clone)]
+pub struct Texts {
+    feeds: Tree,
+    index: Tree,
+    meta: Tree,
+    bodies: Tree,
+}
+
+impl Store {
+    /// A second look at the rows and texts, for another thread.
+    pub fn texts(&self) -> Texts {
+        Texts {
+            feeds: self.feeds.clone(),
+            index: self.index.clone(),
+            meta: self.meta.clone(),
+            bodies: self.bodies.clone(),
+        }
+    }
+}
+
+impl Texts {
+    /// The feeds there are, also those given up since the store was opened.
+    pub fn feeds(&self) -> Vec<FeedKey> {
+        self.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
+    }
+
+    pub(in crate::io::store) const fn feeds_tree(&self) -> &Tree {
+        &self.feeds
+    }
+
+    pub(in crate::io::store) const fn entries_tree(&self) -> &Tree {
+        &self.meta
+    }
+
+    /// Whether a feed is there.
+    pub fn has(&self, feed: FeedKey) -> bool {
+        self.feeds.contains_key(feed_bytes(feed)).unwrap_or(false)
+    }
+
+    /// The rows of a feed; none if they are damaged.
+    pub fn rows(&self, feed: FeedKey) -> Vec<IndexRow> {
+        chunks::rows_in(&self.index, feed).unwrap_or_default()
+    }
+
+    /// Entries of a feed with their texts, by number; what cannot be read is left out.
+    pub fn read(
+        &self,
+        feed: FeedKey,
+        seqs: impl Iterator<Item = u32>,
+    ) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+        chunks::read_in(&self.meta, &self.bodies, feed, seqs)
+    }
+}

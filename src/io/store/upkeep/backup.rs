@@ -1,0 +1,311 @@
+//! Everything in one compressed file, and back.
+//!
+//! The file is gzip. Unpacked it begins with the line `backissue backup 1`, then the schema and the configuration
+//! that was in force; then tree after tree with its records, and at the end how many there were.
+
+use std::fs;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use sled::{Db, IVec};
+
+use super::compact::tree_names;
+use super::fresh_store::FreshStore;
+use super::fresh_store::mend_swap;
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+use crate::io::store::open::lock;
+use crate::io::store::schema::SCHEMA;
+
+/// The first line of the unpacked file; the number is the version of this form.
+const MAGIC: &[u8] = b"backissue backup 1\n";
+/// Trees of texts.
+const TEXTS: [&[u8]; 2] = [b"bodies", b"pages"];
+/// The tree of facts about the store.
+const ABOUT: &[u8] = b"about";
+/// Stands there in a backup without texts, until the store that was made from it knows.
+pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";
+/// What comes next in the file.
+const TREE: u8 = b'T';
+const RECORD: u8 = b'R';
+const END: u8 = b'E';
+/// Bytes of a key, a value, a tree's name or a configuration at most: none of ours comes near.
+const PART_MAX: u32 = 256 * 1024 * 1024;
+
+/// What was written or read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Backup {
+    /// Records.
+    pub records: u64,
+    /// The configuration file, as text.
+    pub configuration: Option<String>,
+}
+
+/// How much is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::io::store) enum Extent {
+    /// Everything.
+    Whole,
+    /// All but the texts, which can be fetched again.
+    WithoutTexts,
+}
+
+/// A second look at everything in the store, for another thread. What is written meanwhile may be in it or not.
+#[derive(Debug)]
+pub(in crate::io::store) struct BackupSource {
+    db: Db,
+}
+
+impl BackupSource {
+    /// Writes a backup. `goes_on` is asked with each record; once it says no, that is an error.
+    pub(in crate::io::store) fn write(
+        &self,
+        to: impl Write,
+        configuration: Option<&str>,
+        extent: Extent,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Backup, StoreError> {
+        let mut out = GzEncoder::new(BufWriter::new(to), Compression::fast());
+        let mut records = 0_u64;
+        out.write_all(MAGIC).map_err(cannot_write)?;
+        out.write_all(&[SCHEMA]).map_err(cannot_write)?;
+        part(&mut out, configuration.unwrap_or_default().as_bytes())?;
+        let mut put = |out: &mut _, key: &[u8], value: &[u8]| {
+            records = records.saturating_add(1);
+            Write::write_all(out, &[RECORD]).map_err(cannot_write)?;
+            part(out, key)?;
+            part(out, value)
+        };
+        for name in in_order(tree_names(&self.db)) {
+            if extent == Extent::WithoutTexts && TEXTS.contains(&name.as_ref()) {
+                continue;
+            }
+            out.write_all(&[TREE]).map_err(cannot_write)?;
+            part(&mut out, &name)?;
+            for pair in &self.db.open_tree(&name)? {
+                if !goes_on() {
+                    return Err(StoreError::Backup("it was interrupted".into()));
+                }
+                let (key, value) = pair?;
+                put(&mut out, &key, &value)?;
+            }
+            if extent == Extent::WithoutTexts && name == ABOUT {
+                put(&mut out, TEXTS_LOST, &[])?;
+            }
+        }
+        out.write_all(&[END]).map_err(cannot_write)?;
+        out.write_all(&records.to_be_bytes()).map_err(cannot_write)?;
+        out.finish().and_then(|mut out| out.flush()).map_err(cannot_write)?;
+        Ok(Backup { records, configuration: configuration.map(str::to_owned) })
+    }
+}
+
+/// The trees as they are read. Others may write meanwhile: what speaks of records is read before them, so that they are
+/// there whatever was written in between, and the feeds last, so that no number is given again under which there are
+/// records.
+fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
+    const FIRST: [&[u8]; 7] =
+        [b"history", b"nodes", b"state", b"times", b"counters", b"rulings", b"index"];
+    const LAST: [&[u8]; 2] = [b"meta", b"feeds"];
+    names.sort_by_cached_key(|name| {
+        let place = |names: &[&[u8]]| names.iter().position(|other| *other == name.as_ref());
+        let first = place(&FIRST).unwrap_or(FIRST.len());
+        (first, place(&LAST).map_or(0, |place| place.saturating_add(1)), name.clone())
+    });
+    names
+}
+
+impl Store {
+    /// A second look at everything, for a backup.
+    pub(in crate::io::store) fn backup_source(&self) -> BackupSource {
+        BackupSource { db: self.db.clone() }
+    }
+
+    /// Writes everything to a file, with the configuration; an error leaves no file behind that looks whole.
+    pub fn back_up(
+        &self,
+        to: impl Write,
+        configuration: Option<&str>,
+    ) -> Result<Backup, StoreError> {
+        self.backup_source().write(to, configuration, Extent::Whole, &|| true)
+    }
+
+    /// Makes the store of a data folder from a backup. A store that is there is kept under the name `aside`; it
+    /// is touched only when the backup was read to its end.
+    pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
+        let folder =
+            |why: io::Error| StoreError::Folder { folder: data.into(), why: why.to_string() };
+        fs::create_dir_all(data).map_err(folder)?;
+        let held = lock(data)?;
+        mend_swap(data)?;
+        let mut input = GzDecoder::new(BufReader::new(from));
+        let mut magic = [0_u8; MAGIC.len()];
+        input.read_exact(&mut magic).map_err(|_| no_backup())?;
+        if !magic.starts_with(b"backissue backup ") {
+            return Err(no_backup());
+        }
+        if magic != *MAGIC {
+            return Err(StoreError::Backup(
+                "it was written by a newer backissue; use that one".into(),
+            ));
+        }
+        if byte(&mut input)? > SCHEMA {
+            return Err(StoreError::Backup(
+                "its store is of a newer backissue; use that one".into(),
+            ));
+        }
+        let configuration =
+            String::from_utf8(take(&mut input)?).ok().filter(|text| !text.is_empty());
+        let mut fresh = FreshStore::begin(data)?;
+        let mut records = 0_u64;
+        loop {
+            match byte(&mut input)? {
+                TREE => fresh.tree(&take(&mut input)?)?,
+                RECORD => {
+                    let (key, value) = (take(&mut input)?, take(&mut input)?);
+                    fresh.put(&key, &value)?;
+                    records = records.saturating_add(1);
+                }
+                END => break,
+                _ => return Err(damaged("a part of an unknown kind")),
+            }
+        }
+        let mut counted = [0_u8; 8];
+        input.read_exact(&mut counted).map_err(cannot_read)?;
+        // Reading to the end makes the decoder compare its checksum.
+        let behind = io::copy(&mut input, &mut io::sink()).map_err(cannot_read)?;
+        if u64::from_be_bytes(counted) != records || behind > 0 {
+            return Err(damaged("its number of records is wrong"));
+        }
+        fresh.take_over(Some(aside))?;
+        drop(held);
+        Ok(Backup { records, configuration })
+    }
+}
+
+fn part(out: &mut impl Write, bytes: &[u8]) -> Result<(), StoreError> {
+    let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= PART_MAX);
+    let length = length.ok_or_else(|| StoreError::Backup("a record is too large for it".into()))?;
+    out.write_all(&length.to_be_bytes()).and_then(|()| out.write_all(bytes)).map_err(cannot_write)
+}
+
+fn byte(input: &mut impl Read) -> Result<u8, StoreError> {
+    let mut byte = [0_u8; 1];
+    input.read_exact(&mut byte).map_err(cannot_read)?;
+    let [byte] = byte;
+    Ok(byte)
+}
+
+fn take(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
+    let mut length = [0_u8; 4];
+    input.read_exact(&mut length).map_err(cannot_read)?;
+    let length = u32::from_be_bytes(length);
+    if length > PART_MAX {
+        return Err(damaged("a part that is too large"));
+    }
+    let mut bytes = Vec::new();
+    let read = input.take(u64::from(length)).read_to_end(&mut bytes).map_err(cannot_read)?;
+    if u32::try_from(read) == Ok(length) { Ok(bytes) } else { Err(damaged("it breaks off")) }
+}
+
+fn no_backup() -> StoreError {
+    StoreError::Backup("it is not one that 'backissue backup' wrote".into())
+}
+
+fn damaged(what: &str) -> StoreError {
+    StoreError::Backup(format!("it is damaged: {what}; use another one"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn cannot_read(error: io::Error) -> StoreError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return damaged("it breaks off");
+    }
+    damaged(&error.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn cannot_write(error: io::Error) -> StoreError {
+    StoreError::Backup(format!("it cannot be written: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::store::upkeep::backup::*;
+
+    #[test]
+    fn what_speaks_of_records_is_read_before_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let names = in_order(tree_names(&store.db));
+        let names: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(name)).collect();
+        let place = |wanted: &str| names.iter().position(|name| name == wanted).unwrap();
+        for [before, after] in [
+            ["history", "index"],
+            ["nodes", "index"],
+            ["state", "index"],
+            ["counters", "index"],
+            ["rulings", "index"],
+            ["index", "bodies"],
+            ["bodies", "meta"],
+            ["meta", "feeds"],
+        ] {
+            assert!(place(before) < place(after), "{names:?}");
+        }
+    }
+
+    fn backup() -> (Vec<u8>, u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.salt(7).unwrap(), 7);
+        // Not compressible, so that a changed byte of the file is one of the record.
+        let mut seed = 1_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            seed.to_be_bytes()[0]
+        };
+        let value: Vec<u8> = (0..300_000).map(|_| next()).collect();
+        store.bodies.insert(b"a", value).unwrap();
+        let mut file = Vec::new();
+        let written = store.back_up(&mut file, Some("[poll]\n")).unwrap();
+        (file, written.records)
+    }
+
+    #[test]
+    fn what_was_backed_up_is_restored_and_the_store_that_was_there_is_kept() {
+        let (file, records) = backup();
+        let folder = tempfile::tempdir().unwrap();
+        Store::open(folder.path()).unwrap().bodies.insert(b"old", b"x").unwrap();
+        let read = Store::restore_backup(folder.path(), file.as_slice(), "aside").unwrap();
+        assert_eq!((read.records, read.configuration.as_deref()), (records, Some("[poll]\n")));
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.salt(1).unwrap(), 7);
+        assert_eq!(store.bodies.get(b"a").unwrap().unwrap().len(), 300_000);
+        assert_eq!(store.bodies.get(b"old").unwrap(), None);
+        assert!(folder.path().join("aside").exists());
+    }
+
+    #[test]
+    fn a_backup_that_is_damaged_anywhere_changes_nothing() {
+        let (file, _) = backup();
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().salt(5).unwrap(), 5);
+        let mut broken: Vec<Vec<u8>> =
+            (1..12).map(|part| file[..file.len() * part / 12].to_vec()).collect();
+        broken.extend((file.len() / 4..file.len()).step_by(file.len() / 8).map(|at| {
+            let mut file = file.clone();
+            file[at] ^= 0x55;
+            file
+        }));
+        broken.push(b"no gzip at all".to_vec());
+        for (place, file) in broken.iter().enumerate() {
+            let read = Store::restore_backup(folder.path(), file.as_slice(), "aside");
+            assert!(matches!(read, Err(StoreError::Backup(_))), "{place}: {read:?}");
+        }
+        assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 5);
+        assert!(!folder.path().join("aside").exists());
+    }
+}

@@ -1,0 +1,143 @@
+//! Checking the store: every record is read, every sum is counted again.
+
+use sled::{Batch, Tree};
+
+use crate::history::{Counters, EntryKey, FeedKey};
+use crate::io::codec;
+use crate::io::codec::CodecError;
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+use crate::io::store::open::feed_bytes;
+use crate::io::store::open::feed_of;
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Subscriptions.
+    pub feeds: usize,
+    /// Entries.
+    pub entries: usize,
+    /// Bytes on disk.
+    pub disk_bytes: u64,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong, as a sentence.
+    pub text: String,
+    /// It was put right.
+    pub repaired: bool,
+}
+
+/// The records of a tree that cannot be read, told with their feed and why; with `repair` they are removed.
+pub(in crate::io::store) fn unreadable(
+    tree: &Tree,
+    repair: bool,
+    read: impl Fn(&[u8]) -> Result<(), CodecError>,
+    told: impl Fn(&str, &CodecError) -> String,
+) -> Result<Vec<Finding>, StoreError> {
+    let mut found = Vec::new();
+    for pair in tree {
+        let (key, bytes) = pair?;
+        let Err(why) = read(&bytes) else { continue };
+        let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
+        found.push(Finding { text: told(&feed, &why), repaired: repair });
+        if repair {
+            tree.remove(&key)?;
+        }
+    }
+    Ok(found)
+}
+
+impl Store {
+    /// Reads every record; with `repair`, sums are written anew from the rows they count.
+    pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
+        let mut health =
+            Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };
+        let unreadable = self.unreadable()?.into_iter();
+        health.findings.extend(unreadable.map(|text| Finding { text, repaired: false }));
+        let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
+        for feed in keys.iter().filter_map(|key| feed_of(key)) {
+            health.feeds = health.feeds.saturating_add(1);
+            let found = self.check_feed(feed, repair, &mut health);
+            if let Err(error) = found {
+                health.findings.push(Finding { text: error.to_string(), repaired: false });
+            }
+        }
+        health.findings.extend(self.check_rulings(repair)?);
+        health.findings.extend(self.check_searches()?);
+        health.findings.extend(self.check_pages(repair)?);
+        health.findings.extend(self.check_places(repair)?);
+        self.sync()?;
+        Ok(health)
+    }
+
+    fn check_feed(
+        &mut self,
+        feed: FeedKey,
+        repair: bool,
+        health: &mut Health,
+    ) -> Result<(), StoreError> {
+        let rows = self.read_rows(feed)?;
+        health.entries = health.entries.saturating_add(rows.len());
+        let mut recount = Counters {
+            next_seq: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+            ..Counters::default()
+        };
+        for row in &rows {
+            recount.shift(None, Some(row.flags));
+        }
+        let stored = self.counters_of(feed);
+        if !matches!(&stored, Ok(stored) if *stored == recount) {
+            let mut text = format!(
+                "feed {feed}: the sums do not equal a recount ({stored:?}, counted {recount:?})"
+            );
+            if repair {
+                let mut batch = Batch::default();
+                batch.insert(&feed_bytes(feed), codec::encode(&recount)?);
+                self.counters.apply_batch(batch)?;
+                text.push_str("; counted anew");
+            }
+            health.findings.push(Finding { text, repaired: repair });
+        }
+        let keys: Vec<EntryKey> =
+            (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
+        let kept = self.kept(&keys)?;
+        let lost = keys.iter().filter(|key| !kept.contains_key(key)).count();
+        if lost > 0 {
+            health.findings.push(Finding {
+                text: format!("feed {feed}: {lost} entries have a row but no record"),
+                repaired: false,
+            });
+        }
+        for key in keys {
+            self.body(key)?;
+        }
+        self.poll_log(feed)?;
+        self.publications(feed)?;
+        self.check_history(feed, health)?;
+        Ok(())
+    }
+
+    fn check_history(&self, feed: FeedKey, health: &mut Health) -> Result<(), StoreError> {
+        let mut found = Vec::new();
+        let (nodes, damaged) = self.readable_nodes(feed)?;
+        if damaged > 0 {
+            found.push(format!("feed {feed}: {damaged} records of archives are damaged"));
+        }
+        match self.history_of(feed) {
+            Err(error @ StoreError::Damaged { .. }) => found.push(error.to_string()),
+            Err(error) => return Err(error),
+            Ok(record) => {
+                found.extend(nodes.check_invariant(&record).err().map(|why| {
+                    format!("feed {feed}: its archives do not hang together: {why}; 'backissue history {feed} --reread' fetches them anew")
+                }));
+            }
+        }
+        health.findings.extend(found.into_iter().map(|text| Finding { text, repaired: false }));
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! Compaction: sled's log grows with every session; what lives in it is copied into a fresh store.
+
+use sled::Db;
+
+use super::fresh_store::FreshStore;
+use crate::io::store::error::StoreError;
+use crate::io::store::open::Store;
+
+/// Name of the size on disk after the last compaction.
+const COMPACT_KEY: &[u8] = b"compact_bytes";
+/// Below this size nothing is gained.
+const WORTH_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a compaction came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compacted {
+    /// Bytes on disk before.
+    pub before: u64,
+    /// Bytes of the records that were copied.
+    pub live: u64,
+}
+
+impl Store {
+    /// Whether the log holds more than twice what lived in it at the last compaction (STORE 3).
+    pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
+        let bytes = self.db.size_on_disk()?;
+        let last = self.about.get(COMPACT_KEY)?;
+        let last =
+            last.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
+        Ok(bytes > last.saturating_mul(2).max(WORTH_BYTES))
+    }
+
+    /// Copies every record into a fresh store that takes this one's place. `progress` is told the trees done and
+    /// their number. An interruption leaves the old store as it was.
+    pub fn compact(self, mut progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
+        let before = self.db.size_on_disk()?;
+        let names = tree_names(&self.db);
+        let mut fresh = FreshStore::begin(&self.data)?;
+        let mut live = 0_u64;
+        for (done, name) in names.iter().enumerate() {
+            progress(done, names.len());
+            fresh.tree(name)?;
+            for pair in &self.db.open_tree(name)? {
+                let (key, value) = pair?;
+                let bytes = key.len().saturating_add(value.len());
+                live = live.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+                fresh.put(&key, &value)?;
+            }
+        }
+        // Its size is what the next log is measured by: sled needs more room than the records do.
+        let compact = fresh.disk_bytes()?;
+        fresh.tree(b"about")?;
+        fresh.put(COMPACT_KEY, &compact.to_be_bytes())?;
+        progress(names.len(), names.len());
+        // The old files are closed before they are moved; the lock on the folder is held until the end.
+        let lock = self.close();
+        let taken = fresh.take_over(None);
+        drop(lock);
+        taken.map(|()| Compacted { before, live })
+    }
+}
+
+/// The trees with records of ours.
+pub(in crate::io::store) fn tree_names(db: &Db) -> Vec<sled::IVec> {
+    let mut names = db.tree_names();
+    names.retain(|name| name != b"__sled__default");
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::store::upkeep::compact::*;
+
+    #[test]
+    fn a_compacted_store_holds_the_same_records_and_less_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for round in 0..200_u32 {
+            let value: Vec<u8> =
+                (0..20_000_u32).map(|at| at.wrapping_mul(round).to_be_bytes()[2]).collect();
+            store.bodies.insert(round.to_be_bytes(), value.clone()).unwrap();
+            store.bodies.insert(b"again", value).unwrap();
+        }
+        let expected: Vec<_> = store.bodies.iter().map(Result::unwrap).collect();
+        let mut steps = 0;
+        store.compact(|_, _| steps += 1).unwrap();
+        assert!(steps > 10);
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.bodies.iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
+        // However small: what is left is not twice the size it is measured by, so it is not copied again and again.
+        let last = store.about.get(COMPACT_KEY).unwrap().unwrap();
+        let last = u64::from_be_bytes(last.as_ref().try_into().unwrap());
+        assert!(store.db.size_on_disk().unwrap() < 2 * last, "{last}");
+        assert!(!store.is_worth_compacting().unwrap());
+        assert_eq!(store.salt(1).unwrap(), 1);
+    }
+}

@@ -1,0 +1,155 @@
+//! Backups that are made by themselves, once a day: everything but the texts, in the folder `backups` of the data
+//! folder. If the store cannot be opened any more, a new one is made from the newest.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::{Datelike, NaiveDate};
+
+use super::backup::BackupSource;
+use super::backup::Extent;
+use crate::io::store::error::StoreError;
+
+/// Their folder.
+const FOLDER: &str = "backups";
+/// How their names end, behind the day.
+const ENDING: &str = ".backup";
+/// So many of the last days are kept.
+const DAYS: usize = 7;
+/// And one of each of so many weeks before.
+const WEEKS: usize = 4;
+/// They take so much room together at most.
+const BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// But so many are kept in any case.
+const KEPT_MIN: usize = 2;
+
+/// A backup of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::io::store) struct Daily {
+    /// The day.
+    pub(in crate::io::store) day: NaiveDate,
+    /// Its file.
+    pub(in crate::io::store) path: PathBuf,
+    bytes: u64,
+}
+
+/// The backups in a data folder.
+fn found(data: &Path) -> Vec<Daily> {
+    let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
+    let daily = |file: fs::DirEntry| {
+        let name = file.file_name();
+        let day = name.to_str()?.strip_suffix(ENDING)?.parse().ok()?;
+        Some(Daily { day, path: file.path(), bytes: file.metadata().ok()?.len() })
+    };
+    files.filter_map(daily).collect()
+}
+
+/// The backups in a data folder, newest first. Those of days that are still to come were made by a wrong clock; nobody
+/// knows how old they are.
+pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
+    let mut found = found(data);
+    let tomorrow = today.succ_opt().unwrap_or(today);
+    found.sort_by_key(|daily| (daily.day > tomorrow, std::cmp::Reverse(daily.day)));
+    found
+}
+
+/// Whether there is one.
+pub(in crate::io::store) fn is_any(data: &Path) -> bool {
+    !found(data).is_empty()
+}
+
+/// Whether there is none of this day.
+pub fn backup_is_due(data: &Path, today: NaiveDate) -> bool {
+    found(data).iter().all(|daily| daily.day != today)
+}
+
+/// Writes the backup of a day and removes those worn out. It is whole or not there; `goes_on` may interrupt it.
+pub(in crate::io::store) fn write(
+    source: &BackupSource,
+    data: &Path,
+    today: NaiveDate,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(), StoreError> {
+    let cannot = |error: io::Error| {
+        StoreError::Backup(format!("it cannot be written to {}: {error}", folder(data).display()))
+    };
+    fs::create_dir_all(folder(data)).map_err(cannot)?;
+    remove_unfinished(data);
+    let mut file = tempfile::NamedTempFile::new_in(folder(data)).map_err(cannot)?;
+    source.write(&mut file, None, Extent::WithoutTexts, goes_on)?;
+    file.flush().and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
+    let path = folder(data).join(format!("{today}{ENDING}"));
+    file.persist(path).map_err(|error| cannot(error.error))?;
+    // An older one goes only when the new one has its name for good.
+    fs::File::open(folder(data)).and_then(|folder| folder.sync_all()).map_err(cannot)?;
+    for worn_out in worn_out(&newest_first(data, today)) {
+        fs::remove_file(&worn_out.path).map_err(cannot)?;
+    }
+    Ok(())
+}
+
+fn folder(data: &Path) -> PathBuf {
+    data.join(FOLDER)
+}
+
+/// What an interrupted program left.
+fn remove_unfinished(data: &Path) {
+    for file in fs::read_dir(folder(data)).into_iter().flatten().flatten() {
+        if file.file_name().to_string_lossy().starts_with(".tmp") {
+            fs::remove_file(file.path()).ok();
+        }
+    }
+}
+
+/// Those that are not kept, of all in order, newest first.
+fn worn_out(all: &[Daily]) -> Vec<&Daily> {
+    let (mut weeks, mut bytes) = (Vec::new(), 0_u64);
+    let mut worn_out = Vec::new();
+    for (place, daily) in all.iter().enumerate() {
+        let week = daily.day.iso_week();
+        let is_first_of_week = place >= DAYS && weeks.last() != Some(&week) && weeks.len() < WEEKS;
+        if is_first_of_week {
+            weeks.push(week);
+        }
+        bytes = bytes.saturating_add(daily.bytes);
+        let fits = bytes <= BYTES_MAX || place < KEPT_MIN;
+        if !(fits && (place < DAYS || is_first_of_week)) {
+            worn_out.push(daily);
+        }
+    }
+    worn_out
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Days;
+
+    use crate::io::store::upkeep::daily_backup::*;
+
+    fn dailies(days: u64, bytes: u64) -> Vec<Daily> {
+        let newest = NaiveDate::from_ymd_opt(2026, 11, 21).unwrap();
+        let day = |back| newest.checked_sub_days(Days::new(back)).unwrap();
+        (0..days).map(|back| Daily { day: day(back), path: PathBuf::new(), bytes }).collect()
+    }
+
+    fn kept(all: &[Daily]) -> Vec<u32> {
+        let gone = worn_out(all);
+        let kept = all.iter().filter(|daily| !gone.contains(daily));
+        kept.map(|daily| daily.day.ordinal()).collect()
+    }
+
+    #[test]
+    fn seven_days_and_four_weeks_before_them_are_kept() {
+        // A Saturday, six days before it, then the last day of each week.
+        let expected = [325, 324, 323, 322, 321, 320, 319, 318, 312, 305, 298];
+        assert_eq!(kept(&dailies(60, 1)), expected);
+        assert_eq!(kept(&dailies(3, 1)).len(), 3);
+    }
+
+    #[test]
+    fn large_ones_are_fewer_but_two_stay_in_any_case() {
+        assert_eq!(kept(&dailies(60, BYTES_MAX / 4)).len(), 4);
+        assert_eq!(kept(&dailies(60, BYTES_MAX * 2)).len(), 2);
+    }
+}

@@ -1,0 +1,170 @@
+//! Making a whole new store beside the old one, and taking its place.
+//!
+//! A new store is built in `store.making`, renamed to `store.new` when it is whole and durable, and takes the
+//! place of `store`, which is `store.old` for that moment. Wherever this is interrupted, the next opening finds
+//! one whole store: [`mend_swap`].
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use sled::{Batch, Db, Mode, Tree};
+
+use crate::io::store::error::StoreError;
+
+/// The store in the data folder.
+const STORE: &str = "store";
+const MAKING: &str = "store.making";
+const NEW: &str = "store.new";
+const OLD: &str = "store.old";
+/// Bytes written to a tree at once.
+const BATCH_BYTES: usize = 1024 * 1024;
+/// sled's page cache while everything is written once.
+const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A store being made.
+#[derive(Debug)]
+pub(in crate::io::store) struct FreshStore {
+    db: Db,
+    data: PathBuf,
+    tree: Option<Tree>,
+    batch: Batch,
+    waiting: usize,
+}
+
+impl FreshStore {
+    /// Begins; what an earlier attempt left is removed. The data folder must be locked.
+    pub(in crate::io::store) fn begin(data: &Path) -> Result<Self, StoreError> {
+        let making = data.join(MAKING);
+        remove(&making)?;
+        let config = sled::Config::new().path(making).mode(Mode::LowSpace);
+        let db = config.cache_capacity(CACHE_BYTES).open()?;
+        Ok(Self { db, data: data.into(), tree: None, batch: Batch::default(), waiting: 0 })
+    }
+
+    /// What follows goes into this tree.
+    pub(in crate::io::store) fn tree(&mut self, name: &[u8]) -> Result<(), StoreError> {
+        self.write()?;
+        self.tree = Some(self.db.open_tree(name)?);
+        Ok(())
+    }
+
+    /// A record of the tree named last; without one there is nowhere to put it.
+    pub(in crate::io::store) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        self.batch.insert(key, value);
+        self.waiting = self.waiting.saturating_add(key.len()).saturating_add(value.len());
+        if self.waiting >= BATCH_BYTES { self.write() } else { Ok(()) }
+    }
+
+    /// Bytes on disk of what was put so far.
+    pub(in crate::io::store) fn disk_bytes(&mut self) -> Result<u64, StoreError> {
+        self.write()?;
+        self.db.flush()?;
+        Ok(self.db.size_on_disk()?)
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        let batch = std::mem::take(&mut self.batch);
+        self.waiting = 0;
+        match &self.tree {
+            Some(tree) => Ok(tree.apply_batch(batch)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the place of the store, which is given the name `aside` in the data folder, or is removed. Everything
+    /// is durable before the old one is touched. Nobody may have the old one open.
+    pub(in crate::io::store) fn take_over(mut self, aside: Option<&str>) -> Result<(), StoreError> {
+        self.write()?;
+        self.db.flush()?;
+        let data = self.data.clone();
+        drop(self);
+        let (store, new, old) = (data.join(STORE), data.join(NEW), data.join(OLD));
+        sync_all(&data.join(MAKING)).map_err(failed)?;
+        remove(&new)?;
+        rename(&data.join(MAKING), &new)?;
+        remove(&old)?;
+        if store.exists() {
+            rename(&store, &aside.map_or(old.clone(), |name| data.join(name)))?;
+        }
+        rename(&new, &store)?;
+        remove(&old)
+    }
+}
+
+/// Finishes or takes back what was interrupted. The data folder must be locked.
+pub(in crate::io::store) fn mend_swap(data: &Path) -> Result<(), StoreError> {
+    let store = data.join(STORE);
+    for whole in [data.join(NEW), data.join(OLD)] {
+        if !store.exists() && whole.exists() {
+            rename(&whole, &store)?;
+        }
+    }
+    [MAKING, NEW, OLD].iter().try_for_each(|name| remove(&data.join(name)))
+}
+
+/// Renames within the data folder, durably.
+fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::rename(from, to).map_err(failed)?;
+    let folder = to.parent().unwrap_or(to);
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}
+
+fn remove(folder: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Syncs every file of a folder, and the folders.
+fn sync_all(folder: &Path) -> std::io::Result<()> {
+    for file in fs::read_dir(folder)? {
+        let path = file?.path();
+        if path.is_dir() {
+            sync_all(&path)?;
+        } else {
+            File::open(&path)?.sync_all()?;
+        }
+    }
+    File::open(folder)?.sync_all()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn failed(error: std::io::Error) -> StoreError {
+    StoreError::Failed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::store::upkeep::fresh_store::*;
+
+    fn marked(data: &Path, name: &str, mark: &str) {
+        fs::create_dir(data.join(name)).unwrap();
+        fs::write(data.join(name).join("mark"), mark).unwrap();
+    }
+
+    #[test]
+    fn wherever_a_swap_is_interrupted_one_whole_store_is_found() {
+        // What is there, and which of them is the store afterwards.
+        let cases: [(&[&str], Option<&str>); 7] = [
+            (&["store"], Some("store")),
+            (&["store", "store.making"], Some("store")),
+            (&["store", "store.new"], Some("store")),
+            (&["store.new", "store.old"], Some("store.new")),
+            (&["store", "store.old"], Some("store")),
+            (&["store.new"], Some("store.new")),
+            (&[], None),
+        ];
+        for (there, expected) in cases {
+            let data = tempfile::tempdir().unwrap();
+            for name in there {
+                marked(data.path(), name, name);
+            }
+            mend_swap(data.path()).unwrap();
+            let found = fs::read_to_string(data.path().join("store/mark")).ok();
+            assert_eq!(found.as_deref(), expected, "{there:?}");
+            let left = fs::read_dir(data.path()).unwrap().count();
+            assert_eq!(left, usize::from(expected.is_some()), "{there:?}");
+        }
+    }
+}

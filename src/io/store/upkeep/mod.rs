@@ -1,0 +1,10 @@
+//! What keeps the store sound: backups, checks, compaction, recovery, bounds.
+
+pub(super) mod backup;
+pub(super) mod check;
+pub(super) mod compact;
+pub(super) mod daily_backup;
+pub(super) mod fresh_store;
+pub(super) mod recovery;
+pub(super) mod sync;
+pub(super) mod text_bounds;

@@ -1,0 +1,331 @@
+//! The way to a plan in plain sentences (SPEC section 0, A.8; UX 2).
+//!
+//! A step that changes nothing says so.
+
+use super::sources::source_sentence;
+use super::wording::counted_words;
+use super::wording::duration_words;
+use crate::schedule::bounds::Bound;
+use crate::schedule::bounds::Bounds;
+use crate::schedule::facts::Pace;
+use crate::schedule::holds::bans::Exit;
+use crate::schedule::holds::floors::Cause;
+use crate::schedule::holds::floors::DelayBy;
+use crate::schedule::holds::floors::Floor;
+use crate::schedule::holds::floors::Ground;
+use crate::schedule::holds::rest::Rest;
+use crate::schedule::holds::retry_after::WaitHeader;
+use crate::schedule::instant::instant;
+use crate::schedule::jitter::Jittered;
+use crate::schedule::jitter::is_placed;
+use crate::schedule::plan::PlanKind;
+use crate::schedule::plan::Stage;
+use crate::schedule::plan::Step;
+use crate::schedule::plan::Value;
+use crate::schedule::target_time::Wish;
+
+/// Collects steps, or does nothing where nobody asks for them.
+#[derive(Debug)]
+pub(in crate::schedule) struct Trace(Option<Vec<Step>>);
+
+impl Trace {
+    pub(in crate::schedule) const fn on() -> Self {
+        Self(Some(Vec::new()))
+    }
+
+    pub(in crate::schedule) const fn off() -> Self {
+        Self(None)
+    }
+
+    pub(in crate::schedule) fn note(&mut self, step: impl FnOnce() -> Step) {
+        if let Some(steps) = &mut self.0 {
+            steps.push(step());
+        }
+    }
+
+    pub(in crate::schedule) fn note_some(&mut self, step: impl FnOnce() -> Option<Step>) {
+        if let Some(steps) = &mut self.0 {
+            steps.extend(step());
+        }
+    }
+
+    pub(in crate::schedule) fn into_steps(self) -> Vec<Step> {
+        self.0.unwrap_or_default()
+    }
+}
+
+fn interval_step(stage: Stage, before: Option<i64>, after: i64, reason: String) -> Step {
+    let (before, after) = (before.map(Value::Seconds), Some(Value::Seconds(after)));
+    Step { stage, before, after, reason }
+}
+
+fn time_step(stage: Stage, before: Option<i64>, after: i64, reason: String) -> Step {
+    let at = |seconds| Value::At(instant(seconds));
+    Step { stage, before: before.map(at), after: Some(at(after)), reason }
+}
+
+/// A feed that is left alone.
+pub(in crate::schedule) fn rest_step(rest: Rest) -> Step {
+    let sentence = match rest {
+        Rest::Gone => "the publisher ended this feed (410)",
+        Rest::Stopped => "the feed redirects to nothing",
+        Rest::Expired => "the publisher marked this feed as finished",
+        Rest::Paused => "you paused this feed",
+    };
+    let reason = format!("{sentence}: no automatic polls until you resume it");
+    Step { stage: Stage::Standing, before: None, after: None, reason }
+}
+
+/// A feed that was never read.
+pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> Step {
+    let reason = if tried {
+        "tried, but never read so far: counted from the last attempt"
+    } else {
+        "never polled before, so it is due at once"
+    };
+    time_step(Stage::NextUpdate, None, at, reason.to_owned())
+}
+
+/// Recommendation, pace, bounds and the instant that follows.
+pub(in crate::schedule) fn explain_wish(
+    ground: &Ground<'_>,
+    wish: &Wish,
+    last: i64,
+    trace: &mut Trace,
+) {
+    let bounds = ground.bounds;
+    let sentence = || source_sentence(ground.facts, ground.recommendation, wish);
+    trace.note(|| interval_step(Stage::Recommendation, None, wish.raw, sentence()));
+    if is_placed(wish) {
+        trace.note_some(|| placed_pace_step(wish, bounds));
+        trace.note(|| next_update_step(wish, last));
+        return;
+    }
+    match (bounds.pace, wish.slot) {
+        (Pace::Normal, None) => trace.note_some(|| bound_step(wish, bounds)),
+        (Pace::Normal, Some(_)) => {}
+        (Pace::More | Pace::Less, None) => trace.note(|| pace_step(wish, bounds)),
+        (Pace::More | Pace::Less, Some(_)) => trace.note(|| slot_pace_step(wish, bounds)),
+    }
+    trace.note(|| next_update_step(wish, last));
+    trace.note_some(|| held_slot_step(wish, bounds));
+}
+
+/// What the pace does to the binding interval, and which bound holds it.
+fn pace_step(wish: &Wish, bounds: Bounds) -> Step {
+    let scaled = bounds.scaled(wish.raw);
+    let verb = pace_verb(bounds);
+    let held = bounds.holder(wish.raw);
+    let held = held.map(|held| format!(", held at {}", bound_words(held, bounds)));
+    let at_normal = Bounds { pace: Pace::Normal, ..bounds };
+    let idle = at_normal.interval(wish.raw) == wish.binding;
+    let effect = if idle { ": the setting has no effect" } else { "" };
+    let scaled = duration_words(scaled);
+    let reason = format!("{verb} to {scaled}{}{effect}", held.unwrap_or_default());
+    interval_step(Stage::Pace, Some(wish.raw), wish.binding, reason)
+}
+
+fn pace_verb(bounds: Bounds) -> &'static str {
+    if bounds.pace == Pace::More { "halved" } else { "doubled" }
+}
+
+/// What the pace does to the publisher's update times; the bounds act later, on the time itself.
+fn slot_pace_step(wish: &Wish, bounds: Bounds) -> Step {
+    let scaled = bounds.scaled(wish.raw);
+    let reason = format!(
+        "{} to {} from one update time to the next",
+        pace_verb(bounds),
+        duration_words(scaled)
+    );
+    interval_step(Stage::Pace, Some(wish.raw), scaled, reason)
+}
+
+/// What the pace does to placed polls: it changes the price of a poll, and with it their number.
+fn placed_pace_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
+    let reason = match bounds.pace {
+        Pace::Normal => return None,
+        Pace::More => {
+            "a poll counts a quarter, so there are about twice as many, as far as bounds allow"
+        }
+        Pace::Less => {
+            "a poll counts four times, so there are about half as many, as far as bounds allow"
+        }
+    };
+    Some(interval_step(Stage::Pace, Some(wish.raw), wish.binding, reason.to_owned()))
+}
+
+fn bound_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
+    let held = bounds.holder(wish.raw)?;
+    let (stage, verb) = bound_verb(held);
+    let reason = format!("{verb} {}", bound_words(held, bounds));
+    Some(interval_step(stage, Some(wish.raw), wish.binding, reason))
+}
+
+fn bound_verb(held: Bound) -> (Stage, &'static str) {
+    match held {
+        Bound::Minimum => (Stage::Minimum, "raised to"),
+        Bound::Maximum => (Stage::Maximum, "cut to"),
+    }
+}
+
+fn bound_words(held: Bound, bounds: Bounds) -> String {
+    let (name, seconds) = match held {
+        Bound::Minimum if bounds.min == bounds.hard_min => ("the least allowed", bounds.min),
+        Bound::Minimum => ("your minimum", bounds.min),
+        Bound::Maximum => ("your maximum", bounds.max),
+    };
+    format!("{name} of {}", duration_words(seconds))
+}
+
+fn next_update_step(wish: &Wish, last: i64) -> Step {
+    let interval = duration_words(wish.binding);
+    let at = wish.slot.unwrap_or(wish.at);
+    let reason = match wish.kind {
+        PlanKind::Boundary => {
+            format!("brought forward to the moment at which the interval of {interval} begins")
+        }
+        PlanKind::Slot if is_placed(wish) => {
+            format!("where the learned plan places the next poll, {interval} after the last one")
+        }
+        PlanKind::Slot => "the publisher's first update time after the last poll".to_owned(),
+        PlanKind::Interval | PlanKind::Now | PlanKind::Never => {
+            format!("{interval} after the last poll")
+        }
+    };
+    time_step(Stage::NextUpdate, Some(last), at, reason)
+}
+
+/// A slot that the reader's bounds move.
+fn held_slot_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
+    let (slot, held) = (wish.slot?, wish.held?);
+    let (stage, direction) = match held {
+        Bound::Minimum => (Stage::Minimum, "that is too soon"),
+        Bound::Maximum => (Stage::Maximum, "that is too late"),
+    };
+    let bound = bound_words(held, bounds);
+    let reason = format!("{direction}: {bound} after the last poll instead");
+    Some(time_step(stage, Some(slot), wish.at, reason))
+}
+
+/// The spread.
+pub(in crate::schedule) fn explain_jitter(
+    wish: &Wish,
+    jittered: &Jittered,
+    bounds: Bounds,
+    last: i64,
+) -> Step {
+    let shift = jittered.at - wish.at;
+    let limit = duration_words(jittered.limit / 2);
+    let together = "so that readers do not all arrive together";
+    let mut reason = match shift {
+        0 if jittered.limit == 0 => "no room for a spread".to_owned(),
+        0 => format!("no shift this time (at most {limit})"),
+        1.. => format!("{} later (at most {limit}), {together}", duration_words(shift)),
+        _ => format!("{} earlier (at most {limit}), {together}", duration_words(-shift)),
+    };
+    if jittered.mirrored {
+        reason += "; turned around to stay within your maximum";
+    }
+    if shift != 0 && jittered.at == last + bounds.min {
+        reason += "; held at the minimum";
+    }
+    time_step(Stage::Jitter, Some(wish.at), jittered.at, reason)
+}
+
+/// A floor, with its effect. The two minimums are only mentioned where they move something.
+pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<Step> {
+    let moves = floor.at > at;
+    let (stage, sentence) = match floor.cause {
+        Cause::HardMinimum(_) | Cause::Minimum(_) if !moves => return None,
+        Cause::HardMinimum(minimum) => {
+            let least = duration_words(minimum);
+            (Stage::Minimum, format!("never sooner than {least} after the last attempt"))
+        }
+        Cause::Minimum(minimum) => {
+            let least = duration_words(minimum);
+            (Stage::Minimum, format!("your minimum of {least} after the last attempt"))
+        }
+        Cause::Lifetime { stated, counted, age } => {
+            (Stage::CacheLifetime, lifetime_sentence(stated, counted, age))
+        }
+        Cause::Wait { seconds, header } => wait_sentence(seconds, header),
+        Cause::HostWait { seconds } => {
+            let wait = duration_words(seconds);
+            let sentence =
+                format!("the site answered 429 to a feed: all its feeds pause for {wait}");
+            (Stage::RetryAfter, sentence)
+        }
+        Cause::BackOff { failures, delay, spread, by } => {
+            (Stage::BackOff, back_off_sentence(failures, delay, spread, by))
+        }
+        Cause::Dead => {
+            (Stage::BackOff, "nothing but 404 for 30 days: polled once a week".to_owned())
+        }
+    };
+    let effect = if moves { "" } else { ": over by then, no effect" };
+    Some(time_step(stage, Some(at), at.max(floor.at), format!("{sentence}{effect}")))
+}
+
+fn lifetime_sentence(stated: i64, counted: i64, age: i64) -> String {
+    let fresh = duration_words(stated);
+    let capped =
+        (stated != counted).then(|| format!(", of which {} count", duration_words(counted)));
+    let aged = (age > 0).then(|| format!("; it was {} old on arrival", duration_words(age)));
+    let (capped, aged) = (capped.unwrap_or_default(), aged.unwrap_or_default());
+    format!("the server declares its answer fresh for {fresh}{capped}{aged}")
+}
+
+fn wait_sentence(seconds: i64, header: WaitHeader) -> (Stage, String) {
+    let wait = duration_words(seconds);
+    match header {
+        WaitHeader::RetryAfter => {
+            (Stage::RetryAfter, format!("the server asked to be left alone for {wait}"))
+        }
+        WaitHeader::CacheControl => {
+            (Stage::CacheLifetime, format!("the server declares its refusal valid for {wait}"))
+        }
+        WaitHeader::Nothing => {
+            (Stage::BackOff, format!("the server asked for fewer requests: {wait} is assumed"))
+        }
+    }
+}
+
+fn back_off_sentence(failures: u32, delay: i64, spread: i64, by: DelayBy) -> String {
+    let count = counted_words(failures, "failure", "failures");
+    let delay = duration_words(delay);
+    let because = match by {
+        DelayBy::Doubling => "",
+        DelayBy::Recommendation => ", as after a good answer: errors must not make polls faster",
+        DelayBy::Failure => ", the least after such an answer",
+    };
+    let spread = (spread > 0).then(|| format!(", and {} of spread", duration_words(spread)));
+    let spread = spread.unwrap_or_default();
+    format!("{count} in a row: {delay} after the last attempt{because}{spread}")
+}
+
+/// The move out of a skip window, or why there is none.
+pub(in crate::schedule) fn skip_step(before: i64, after: i64, exit: Exit) -> Step {
+    let reason = match exit {
+        Exit::Days => "moved out of the days the publisher asks to skip",
+        Exit::Hours => "moved out of the hours the publisher asks to skip",
+        Exit::Missed => {
+            "inside the hours or days to skip, but it could have been polled while you were away"
+        }
+    };
+    time_step(Stage::Skip, Some(before), after, reason.to_owned())
+}
+
+/// A time that has come.
+pub(in crate::schedule) fn explain_due(at: i64, now: i64) -> Option<Step> {
+    let late = now - at;
+    let reason = match late {
+        ..0 => return None,
+        0 => "due now".to_owned(),
+        1.. => format!("due since {}, so it is polled now", duration_words(late)),
+    };
+    Some(time_step(Stage::Due, Some(at), now, reason))
+}
+
+#[cfg(test)]
+#[path = "explain_tests.rs"]
+mod tests;

@@ -1,0 +1,6 @@
+//! The way to a plan, in words.
+
+pub(super) mod explanation;
+pub(super) mod sources;
+pub(super) mod week_picture;
+pub(super) mod wording;

@@ -1,0 +1,124 @@
+//! The source of a recommendation in a sentence, with what it outranks.
+
+use super::wording::duration_words;
+use super::wording::rule_words;
+use crate::feed::{IntervalRule, Period, SyHint};
+use crate::schedule::facts::Facts;
+use crate::schedule::holds::bans::Skips;
+use crate::schedule::recommend::Course;
+use crate::schedule::recommend::Recommendation;
+use crate::schedule::recommend::Source;
+use crate::schedule::recommend::flat_sources;
+use crate::schedule::target_time::Wish;
+
+/// Which source speaks, what it says, what it outranks, and what was observed beside it.
+pub(in crate::schedule) fn source_sentence(
+    facts: &Facts,
+    recommendation: &Recommendation,
+    wish: &Wish,
+) -> String {
+    let by_rules = matches!(recommendation.course, Course::Rules(_));
+    let sentence = match wish.rule {
+        Some(rule) => binding_rule_sentence(facts, recommendation.source, rule, wish.raw),
+        None if by_rules => {
+            let instead = flat_sentence(facts, wish.source, wish.raw);
+            format!("no interval rule covers this hour; {instead}")
+        }
+        None => learned_sentence(facts, wish)
+            .unwrap_or_else(|| flat_sentence(facts, wish.source, wish.raw)),
+    };
+    let outranked = outranked(facts, recommendation, wish);
+    let outranked =
+        if outranked.is_empty() { String::new() } else { format!(" (it outranks {outranked})") };
+    let skips = skips_note(facts).map(|note| format!("; {note}")).unwrap_or_default();
+    let learned = facts.learned.as_ref().filter(|_| wish.source != Source::Learned);
+    let observed = learned.map(|learned| {
+        let gap = duration_words(i64::from(learned.interval_seconds));
+        format!("; observed: news about every {gap}")
+    });
+    format!("{sentence}{outranked}{skips}{}", observed.unwrap_or_default())
+}
+
+fn binding_rule_sentence(facts: &Facts, source: Source, rule: usize, raw: i64) -> String {
+    let (whose, rules): (&str, &[IntervalRule]) = if source == Source::OwnRules {
+        ("your", &facts.settings.own_rules)
+    } else {
+        ("the publisher's", &facts.hints.intervals)
+    };
+    let when = rules.get(rule).map(rule_words).unwrap_or_default();
+    format!("{whose} interval rule {}: every {} {when}", rule + 1, duration_words(raw))
+}
+
+fn flat_sentence(facts: &Facts, source: Source, seconds: i64) -> String {
+    let every = duration_words(seconds);
+    match source {
+        Source::Fixed => format!("your fixed interval of {every} replaces every recommendation"),
+        Source::ArchiveDocument => "this is an archive document, which never changes".to_owned(),
+        Source::Sy => facts.hints.sy.map_or_else(String::new, |sy| sy_sentence(sy, &every)),
+        Source::Ttl => format!("the publisher's ttl of {every}"),
+        Source::RefreshRate => format!("the publisher's refreshRate of {every}"),
+        Source::BoilerplateSy => {
+            format!("every {every}, as WordPress writes into each feed, so it weighs little")
+        }
+        Source::Learned => format!("learned: news about every {every}"),
+        Source::Default | Source::OwnRules | Source::Rules => {
+            format!("nothing is stated or known, so the default of {every}")
+        }
+    }
+}
+
+/// What a learned plan was learned from.
+fn learned_sentence(facts: &Facts, wish: &Wish) -> Option<String> {
+    let learned = facts.learned.as_ref().filter(|_| wish.source == Source::Learned)?;
+    Some(learned.plan.as_ref()?.rhythm.sentence())
+}
+
+fn sy_sentence(sy: SyHint, every: &str) -> String {
+    let times = match sy.frequency {
+        0 | 1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        times => format!("{times} times"),
+    };
+    let period = match sy.period {
+        Period::Hourly => "an hour",
+        Period::Daily => "a day",
+        Period::Weekly => "a week",
+        Period::Monthly => "a month",
+        Period::Yearly => "a year",
+    };
+    let counted = if sy.base.is_some() { ", counted from the stated base" } else { "" };
+    format!("the publisher updates {times} {period}: every {every}{counted}")
+}
+
+/// Sources of publisher and reader that speak too, but stand lower.
+fn outranked(facts: &Facts, recommendation: &Recommendation, wish: &Wish) -> String {
+    let above_rules = matches!(recommendation.source, Source::Fixed | Source::OwnRules);
+    let rules = above_rules && !facts.hints.intervals.is_empty();
+    let rules = rules.then(|| "the publisher's interval rules".to_owned());
+    let below = flat_sources(facts).filter(|stated| stated.source != wish.source);
+    let below = below.filter_map(|stated| {
+        let name = match stated.source {
+            Source::Sy | Source::BoilerplateSy => "sy",
+            Source::Ttl => "ttl",
+            Source::RefreshRate => "refreshRate",
+            Source::Fixed
+            | Source::ArchiveDocument
+            | Source::OwnRules
+            | Source::Rules
+            | Source::Learned
+            | Source::Default => return None,
+        };
+        Some(format!("{name} {}", duration_words(stated.seconds)))
+    });
+    rules.into_iter().chain(below).collect::<Vec<_>>().join(", ")
+}
+
+/// Why stated skip windows do not apply.
+fn skips_note(facts: &Facts) -> Option<&'static str> {
+    match Skips::of(facts) {
+        Skips::None | Skips::Kept(_) | Skips::WholeWeek => None,
+        Skips::ReplacedByRules => Some("the rules also replace skipHours and skipDays"),
+        Skips::ReplacedBySy => Some("sy also replaces skipHours and skipDays"),
+        Skips::SwitchedOff => Some("you switched off skipHours and skipDays"),
+    }
+}

@@ -1,0 +1,197 @@
+//! Times before which no automatic poll happens, whatever is wished (SPEC B.4).
+
+use chrono::{DateTime, Utc};
+
+use super::cache::counted;
+use super::retry_after::Wait;
+use super::retry_after::WaitHeader;
+use crate::schedule::bounds::Bounds;
+use crate::schedule::facts::Facts;
+use crate::schedule::facts::Failure;
+use crate::schedule::facts::Standing;
+use crate::schedule::instant::seconds_up;
+use crate::schedule::jitter::share;
+use crate::schedule::limits::BACK_OFF_BASE_SECONDS;
+use crate::schedule::limits::BACK_OFF_CAP_SECONDS;
+use crate::schedule::limits::DAY;
+use crate::schedule::limits::DEAD_SECONDS;
+use crate::schedule::limits::HOUR;
+use crate::schedule::plan::SettledBy;
+use crate::schedule::recommend::Recommendation;
+use crate::schedule::target_time::wish;
+
+/// One floor in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) struct Floor {
+    /// Not before this.
+    pub(in crate::schedule) at: i64,
+    pub(in crate::schedule) settled_by: SettledBy,
+    pub(in crate::schedule) cause: Cause,
+}
+
+/// Why a floor stands, with the figures that an explanation needs (seconds).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) enum Cause {
+    /// `HARD_MIN` after any attempt.
+    HardMinimum(i64),
+    /// The reader's minimum after a good poll.
+    Minimum(i64),
+    /// The lifetime of the last good answer.
+    Lifetime { stated: i64, counted: i64, age: i64 },
+    /// A wait that this feed's server imposed.
+    Wait { seconds: i64, header: WaitHeader },
+    /// A wait imposed on another feed of the host.
+    HostWait { seconds: i64 },
+    /// Failures in a row.
+    BackOff { failures: u32, delay: i64, spread: i64, by: DelayBy },
+    /// Nothing but 404 for 30 days.
+    Dead,
+}
+
+/// What makes a back-off as long as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) enum DelayBy {
+    /// The doubling from 15 minutes on.
+    Doubling,
+    /// An error must not make a feed poll faster than a good answer would.
+    Recommendation,
+    /// The kind of failure has a minimum of its own.
+    Failure,
+}
+
+/// What floors are computed from, besides the facts.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::schedule) struct Ground<'a> {
+    pub(in crate::schedule) facts: &'a Facts,
+    pub(in crate::schedule) recommendation: &'a Recommendation,
+    pub(in crate::schedule) bounds: Bounds,
+    pub(in crate::schedule) now: DateTime<Utc>,
+    /// Start of the last attempt, not after `now`.
+    pub(in crate::schedule) last_try: Option<i64>,
+    pub(in crate::schedule) u: f64,
+}
+
+/// A rule that may impose a floor.
+type FloorRule = fn(&Ground<'_>) -> Option<Floor>;
+
+/// All floors, in the order of SPEC B.4. The latest wins, so the order only decides who is named
+/// when two agree: the first.
+const FLOORS: [FloorRule; 7] =
+    [hard_minimum, minimum, cache_lifetime, server_wait, host_wait, back_off, dead];
+
+/// The floors in force.
+pub(in crate::schedule) fn floors<'a>(ground: &'a Ground<'a>) -> impl Iterator<Item = Floor> {
+    FLOORS.iter().filter_map(move |floor| floor(ground))
+}
+
+fn hard_minimum(ground: &Ground<'_>) -> Option<Floor> {
+    let minimum = ground.bounds.hard_min;
+    let at = ground.last_try? + minimum;
+    Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::HardMinimum(minimum) })
+}
+
+fn minimum(ground: &Ground<'_>) -> Option<Floor> {
+    let applies = ground.facts.failures == 0 && !ground.bounds.fixed;
+    let minimum = ground.bounds.min;
+    let at = ground.last_try.filter(|_| applies && ground.facts.last_ok.is_some())? + minimum;
+    Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::Minimum(minimum) })
+}
+
+fn cache_lifetime(ground: &Ground<'_>) -> Option<Floor> {
+    let cache = ground.facts.cache.filter(|_| !ground.facts.settings.ignore_cache_lifetime)?;
+    let at = since(cache.received_at, ground.now) + cache.floor_seconds()?;
+    let stated = cache.stated_seconds()?;
+    let age = i64::from(cache.age_seconds);
+    let cause = Cause::Lifetime { stated, counted: counted(stated), age };
+    Some(Floor { at, settled_by: SettledBy::CacheLifetime, cause })
+}
+
+fn server_wait(ground: &Ground<'_>) -> Option<Floor> {
+    let wait = ground.facts.retry_after?;
+    let settled_by = match wait.stated_by {
+        WaitHeader::RetryAfter => SettledBy::RetryAfter,
+        WaitHeader::CacheControl => SettledBy::CacheLifetime,
+        WaitHeader::Nothing => SettledBy::BackOff,
+    };
+    let ignored = ground.facts.settings.ignore_cache_lifetime;
+    if ignored && wait.stated_by == WaitHeader::CacheControl {
+        return None;
+    }
+    let (at, seconds) = end_of(wait, ground.now);
+    Some(Floor { at, settled_by, cause: Cause::Wait { seconds, header: wait.stated_by } })
+}
+
+fn host_wait(ground: &Ground<'_>) -> Option<Floor> {
+    let (at, seconds) = end_of(ground.facts.host_wait?, ground.now);
+    Some(Floor { at, settled_by: SettledBy::RetryAfter, cause: Cause::HostWait { seconds } })
+}
+
+/// When a wait ends, and its length.
+pub(in crate::schedule) fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) {
+    let length = i64::from(wait.seconds);
+    (since(wait.received_at, now) + length, length)
+}
+
+/// From when a stated time counts; an answer received in the future counts from now (SPEC A.9).
+fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
+    seconds_up(received_at.min(now))
+}
+
+/// Keeps away while polls fail, all of it counted from the last attempt (SPEC B.4.4).
+///
+/// 1. the doubling: 15 min, 30 min, 1 h ... up to 24 h
+/// 2. not sooner than a good answer at that time would have led to, nor than one recommended
+///    interval
+/// 3. not sooner than the kind of failure demands
+/// 4. up to a quarter more, so that readers do not come back together
+fn back_off(ground: &Ground<'_>) -> Option<Floor> {
+    let failures = ground.facts.failures;
+    let last_try = ground.last_try.filter(|_| failures > 0)?;
+    let doubling = doubled(failures);
+    let after_success = wish(ground.recommendation, ground.bounds, last_try);
+    let recommended = (after_success.at - last_try).max(after_success.binding);
+    let demanded = ground.facts.failure.map_or(0, minimum_after);
+    let (delay, by) = [
+        (doubling, DelayBy::Doubling),
+        (recommended, DelayBy::Recommendation),
+        (demanded, DelayBy::Failure),
+    ]
+    .into_iter()
+    .reduce(|longest, next| if next.0 > longest.0 { next } else { longest })?;
+    let spread = share(ground.u.abs(), delay / 2);
+    let cause = Cause::BackOff { failures, delay, spread, by };
+    Some(Floor { at: last_try + delay + spread, settled_by: SettledBy::BackOff, cause })
+}
+
+fn doubled(failures: u32) -> i64 {
+    let doublings = failures.saturating_sub(1).min(16);
+    (BACK_OFF_BASE_SECONDS << doublings).min(BACK_OFF_CAP_SECONDS)
+}
+
+/// The shortest wait after a kind of failure, seconds (SPEC B.4.4, D.2).
+const fn minimum_after(failure: Failure) -> i64 {
+    match failure {
+        Failure::Status(429) => HOUR,
+        Failure::Status(402 | 403 | 451) => 4 * HOUR,
+        Failure::Status(401 | 407) | Failure::TooLarge => DAY,
+        Failure::Status(_) | Failure::Unanswered | Failure::Unreadable => 0,
+    }
+}
+
+fn dead(ground: &Ground<'_>) -> Option<Floor> {
+    let is_dead = ground.facts.standing == Standing::Dead;
+    let at = ground.last_try.filter(|_| is_dead)? + DEAD_SECONDS;
+    Some(Floor { at, settled_by: SettledBy::Dead, cause: Cause::Dead })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::holds::floors::*;
+
+    #[test]
+    fn the_doubling_ends_at_a_day() {
+        let minutes = |failures| doubled(failures) / 60;
+        assert_eq!([1, 2, 3, 4, 7].map(minutes), [15, 30, 60, 120, 960]);
+        assert_eq!([8, 9, 1000, u32::MAX].map(minutes), [1440; 4]);
+    }
+}

@@ -1,0 +1,103 @@
+//! What holds a feed back at a moment: floors that have not passed, and hours to skip (SPEC B.4, B.5).
+
+use chrono::{DateTime, Utc};
+
+use super::bans::Skips;
+use super::floors::Cause;
+use super::floors::Floor;
+use super::floors::Ground;
+use super::floors::floors;
+use crate::schedule::bounds::Bounds;
+use crate::schedule::explain::explanation::floor_step;
+use crate::schedule::facts::Facts;
+use crate::schedule::instant::instant;
+use crate::schedule::instant::seconds;
+use crate::schedule::jitter::usable;
+use crate::schedule::recommend::recommend;
+use crate::schedule::week::HOURS;
+
+/// A time before which no automatic poll happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restriction {
+    /// Not before this.
+    pub until: DateTime<Utc>,
+    /// Why, as a sentence fragment.
+    pub reason: String,
+}
+
+/// The floors that have not passed yet, the latest first. `u` as for [`crate::schedule::decide()`].
+pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restriction> {
+    let recommendation = recommend(facts);
+    let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(seconds(now)));
+    let ground = Ground {
+        facts,
+        recommendation: &recommendation,
+        bounds: Bounds::of(facts),
+        now,
+        last_try: not_later(facts.last_try).max(not_later(facts.last_ok)),
+        u: usable(u),
+    };
+    let mut ahead: Vec<Floor> = floors(&ground).filter(|floor| floor.at > seconds(now)).collect();
+    // The least of all minimums is only worth a word where nothing else holds the feed.
+    if ahead.len() > 1 {
+        ahead.retain(|floor| !matches!(floor.cause, Cause::HardMinimum(_)));
+    }
+    let mut restrictions: Vec<Restriction> = ahead
+        .into_iter()
+        .filter_map(|floor| {
+            let reason = floor_step(&floor, floor.at.saturating_sub(1))?.reason;
+            Some(Restriction { until: instant(floor.at), reason })
+        })
+        .collect();
+    restrictions.sort_by_key(|restriction| std::cmp::Reverse(restriction.until));
+    restrictions
+}
+
+/// The hours of the UTC week in which the feed is not polled, Monday 00:00 first; `None`: no skip window is in
+/// force.
+pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
+    let windows = Skips::of(facts).kept()?;
+    let mut week = [false; HOURS as usize];
+    for (hour, skipped) in (0..HOURS).zip(&mut week) {
+        *skipped = windows.closes(hour);
+    }
+    Some(week)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::holds::cache::AnswerHeaders;
+    use crate::schedule::holds::cache::CacheState;
+    use crate::schedule::holds::in_force::*;
+    use crate::schedule::specimens::at;
+    use crate::schedule::specimens::with_ttl;
+    use crate::schedule::specimens::with_windows;
+
+    #[test]
+    fn floors_are_named_until_they_have_passed() {
+        let mut facts = with_ttl(30, "03-02 10:00");
+        let headers = AnswerHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
+        facts.cache = Some(CacheState::of_document(&headers, at("03-02 10:00")));
+        let until = |now: &str| {
+            let floors = floors_in_force(&facts, at(now), 0.0);
+            floors.into_iter().map(|floor| (floor.until, floor.reason)).collect::<Vec<_>>()
+        };
+        let lifetime = "the server declares its answer fresh for 1 h".to_owned();
+        let minimum = "your minimum of 15 min after the last attempt".to_owned();
+        let first = until("03-02 10:05");
+        assert_eq!(first, [(at("03-02 11:00"), lifetime.clone()), (at("03-02 10:15"), minimum)]);
+        assert_eq!(until("03-02 10:20"), [(at("03-02 11:00"), lifetime)]);
+        assert_eq!(until("03-02 11:00"), []);
+    }
+
+    #[test]
+    fn skipped_hours_are_those_that_are_kept() {
+        let facts = with_windows(with_ttl(60, "03-02 10:00"));
+        let week = skipped_hours(&facts).unwrap();
+        assert!(week[6] && week[11] && !week[5] && !week[12] && week[6 * 24]);
+        let mut ignoring = facts;
+        ignoring.settings.ignore_skips = true;
+        assert_eq!(skipped_hours(&ignoring), None);
+        assert_eq!(skipped_hours(&with_ttl(60, "03-02 10:00")), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Polls asked for by hand, and who goes first when many feeds are due (SPEC A.9, B.8).
+
+use chrono::{DateTime, Utc};
+
+use super::floors::end_of;
+use super::retry_after::Wait;
+use super::retry_after::WaitHeader;
+use crate::schedule::facts::Facts;
+use crate::schedule::facts::Standing;
+use crate::schedule::instant::instant;
+use crate::schedule::instant::seconds;
+use crate::schedule::limits::COOL_DOWN_SECONDS;
+use crate::schedule::plan::Decision;
+
+/// Whether a poll by hand may happen. It passes over recommendation, cache lifetime, back-off and
+/// skip windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByHand {
+    /// At once.
+    Allowed,
+    /// Polled a moment ago: not before this.
+    CoolDown(DateTime<Utc>),
+    /// The server asked to be left alone until then: the reader has to confirm.
+    Confirm(DateTime<Utc>),
+    /// The feed has ended: the reader has to resume it first.
+    AtRest,
+}
+
+/// Judges a poll by hand. `cool_down` is false only for hosts that need no sparing (UX 4,
+/// `space_loopback = false`).
+pub fn by_hand(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
+    if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
+        return ByHand::AtRest;
+    }
+    let clock = seconds(now);
+    let last_try = facts.last_try.max(facts.last_ok).map(|at| seconds(at).min(clock));
+    let cool = last_try.filter(|_| cool_down).map(|at| at + COOL_DOWN_SECONDS);
+    if let Some(until) = cool.filter(|&until| until > clock) {
+        return ByHand::CoolDown(instant(until));
+    }
+    let stated = |wait: &Wait| wait.stated_by == WaitHeader::RetryAfter;
+    let waits = [facts.retry_after, facts.host_wait].into_iter().flatten().filter(stated);
+    let waits = waits.map(|wait| end_of(wait, now).0);
+    match waits.max().filter(|&until| until > clock) {
+        Some(until) => ByHand::Confirm(instant(until)),
+        None => ByHand::Allowed,
+    }
+}
+
+/// How long a due feed has waited, in thousandths of its interval: the larger, the sooner its turn.
+/// A feed without an interval was never polled and goes first; one that is not due is negative.
+pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
+    let Some(due) = decision.due else { return i64::MIN };
+    let Some(interval) = decision.binding_seconds else { return i64::MAX };
+    (seconds(now) - seconds(due)) * 1000 / i64::from(interval.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::holds::manual_poll::*;
+    use crate::schedule::plan::PlanKind;
+    use crate::schedule::plan::SettledBy;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        instant(1_772_445_600 + seconds)
+    }
+
+    #[test]
+    fn a_poll_by_hand_waits_a_minute_and_asks_about_retry_after() {
+        let wait = |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by });
+        let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
+        assert_eq!(by_hand(&facts, at(59), true), ByHand::CoolDown(at(60)));
+        assert_eq!(by_hand(&facts, at(59), false), ByHand::Allowed);
+        assert_eq!(by_hand(&facts, at(60), true), ByHand::Allowed);
+        facts.retry_after = wait(WaitHeader::CacheControl);
+        assert_eq!(by_hand(&facts, at(60), true), ByHand::Allowed);
+        facts.host_wait = wait(WaitHeader::RetryAfter);
+        assert_eq!(by_hand(&facts, at(60), true), ByHand::Confirm(at(3600)));
+        assert_eq!(by_hand(&facts, at(3600), true), ByHand::Allowed);
+        facts.standing = Standing::Gone;
+        assert_eq!(by_hand(&facts, at(3600), true), ByHand::AtRest);
+    }
+
+    #[test]
+    fn who_waited_the_most_intervals_goes_first() {
+        let decision = |due, binding_seconds| Decision {
+            next_poll: Some(at(0)),
+            due: Some(at(due)),
+            kind: PlanKind::Now,
+            binding_seconds,
+            settled_by: SettledBy::Ttl,
+        };
+        let waited = |due, binding| urgency(&decision(due, binding), at(0));
+        assert_eq!(waited(-1800, Some(3600)), 500);
+        assert!(waited(-1800, Some(900)) > waited(-3600, Some(3600)));
+        assert!(waited(60, Some(900)) < 0);
+        assert_eq!(waited(0, None), i64::MAX);
+    }
+}

@@ -1,0 +1,9 @@
+//! What keeps polls away: floors, caches, refusals, skip windows, feeds at rest.
+
+pub(super) mod bans;
+pub(super) mod cache;
+pub(super) mod floors;
+pub(super) mod in_force;
+pub(super) mod manual_poll;
+pub(super) mod rest;
+pub(super) mod retry_after;

@@ -1,0 +1,40 @@
+//! Feeds that are not polled automatically at all (SPEC B.1 step 0).
+
+use crate::schedule::facts::Facts;
+use crate::schedule::facts::Standing;
+use crate::schedule::plan::Decision;
+use crate::schedule::plan::PlanKind;
+use crate::schedule::plan::SettledBy;
+
+/// Why a feed is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) enum Rest {
+    Paused,
+    Gone,
+    Stopped,
+    Expired,
+}
+
+/// Step 0 of SPEC B.1.
+pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
+    match facts.standing {
+        Standing::Paused => return Some(Rest::Paused),
+        Standing::Gone => return Some(Rest::Gone),
+        Standing::Stopped => return Some(Rest::Stopped),
+        Standing::Active | Standing::Dead | Standing::Archive => {}
+    }
+    let ended = facts.hints.expired && !facts.settings.ignore_expired;
+    ended.then_some(Rest::Expired)
+}
+
+/// The decision for such a feed.
+pub(in crate::schedule) fn never(rest: Rest) -> Decision {
+    let settled_by = match rest {
+        Rest::Paused => SettledBy::Paused,
+        Rest::Gone => SettledBy::Gone,
+        Rest::Stopped => SettledBy::Stopped,
+        Rest::Expired => SettledBy::Expired,
+    };
+    let kind = PlanKind::Never;
+    Decision { next_poll: None, due: None, kind, binding_seconds: None, settled_by }
+}

@@ -1,0 +1,129 @@
+//! What a refusing answer asks for: `Retry-After`, or the cache lifetime in its place (SPEC B.4.3).
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::cache::AnswerHeaders;
+use super::cache::CacheState;
+use super::cache::http_date;
+use super::cache::whole_number;
+use crate::schedule::instant::seconds;
+use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
+
+/// A wait that a server imposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// When the answer was received.
+    pub received_at: DateTime<Utc>,
+    /// Counted from there, at most 7 days.
+    pub seconds: u32,
+    /// Which header said so.
+    pub stated_by: WaitHeader,
+}
+
+/// The header that imposed a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WaitHeader {
+    /// `Retry-After`: hard, a poll by hand asks first.
+    RetryAfter,
+    /// The cache lifetime of a 429 or 503 without `Retry-After`: like any cache lifetime.
+    CacheControl,
+    /// None: a 429 names no time, and an hour is assumed (SPEC D.2).
+    Nothing,
+}
+
+impl Wait {
+    /// Reads the wait out of an answer with this status; 2xx answers impose none.
+    pub fn of_answer(
+        status: u16,
+        headers: &AnswerHeaders<'_>,
+        received_at: DateTime<Utc>,
+    ) -> Option<Self> {
+        if (200..300).contains(&status) {
+            return None;
+        }
+        let stated = headers.retry_after.and_then(|text| retry_after_seconds(text, received_at));
+        if let Some(seconds) = stated {
+            return Some(Self { received_at, seconds, stated_by: WaitHeader::RetryAfter });
+        }
+        let cached = matches!(status, 429 | 503)
+            .then(|| CacheState::of_document(headers, received_at).floor_seconds())
+            .flatten()?;
+        let seconds = u32::try_from(cached).ok()?;
+        Some(Self { received_at, seconds, stated_by: WaitHeader::CacheControl })
+    }
+
+    /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`, else an hour, or
+    /// longer if its cache lifetime says so.
+    pub fn of_host(headers: &AnswerHeaders<'_>, received_at: DateTime<Utc>) -> Self {
+        let assumed = Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing };
+        let stated = Self::of_answer(429, headers, received_at);
+        let usable = |wait: &Self| {
+            wait.stated_by == WaitHeader::RetryAfter || wait.seconds > assumed.seconds
+        };
+        stated.filter(usable).unwrap_or(assumed)
+    }
+}
+
+/// Seconds to wait: an integer, or the way to an HTTP-date; a date in the past is none.
+fn retry_after_seconds(text: &str, received_at: DateTime<Utc>) -> Option<u32> {
+    let stated = match whole_number(text.trim()) {
+        Some(number) => i64::from(number),
+        None => seconds(http_date(text)?) - seconds(received_at),
+    };
+    u32::try_from(stated.min(RETRY_AFTER_CAP_SECONDS)).ok().filter(|&wait| wait > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::holds::retry_after::*;
+    use crate::schedule::instant::instant;
+
+    /// 2026-03-02T10:00:00Z.
+    const TEN: i64 = 1_772_445_600;
+
+    fn check(status: u16, retry_after: &str, cache_control: &str, expected: Option<u32>) {
+        let headers = AnswerHeaders {
+            retry_after: Some(retry_after).filter(|text| !text.is_empty()),
+            cache_control: Some(cache_control).filter(|text| !text.is_empty()),
+            ..AnswerHeaders::default()
+        };
+        let wait = Wait::of_answer(status, &headers, instant(TEN));
+        let got = wait.map(|wait| wait.seconds);
+        assert_eq!(got, expected, "{status} {retry_after:?} {cache_control:?}");
+    }
+
+    #[test]
+    fn a_wait_is_read_from_seconds_and_from_dates() {
+        check(503, "7200", "", Some(7200));
+        check(503, " 7200 ", "", Some(7200));
+        check(404, "60", "", Some(60));
+        check(302, "60", "", Some(60));
+        check(503, "Mon, 02 Mar 2026 12:00:00 GMT", "", Some(7200));
+        check(503, "Monday, 02-Mar-26 12:00:00 GMT", "", Some(7200));
+    }
+
+    #[test]
+    fn a_good_answer_a_past_date_and_nonsense_impose_nothing() {
+        check(200, "7200", "", None);
+        check(226, "7200", "", None);
+        check(503, "Mon, 02 Mar 2026 09:00:00 GMT", "", None);
+        for nonsense in ["", "0", "-5", "soon", "1.5", "2 h", "2026-03-02T12:00:00Z"] {
+            check(503, nonsense, "", None);
+        }
+    }
+
+    #[test]
+    fn a_wait_ends_after_a_week() {
+        check(503, "99999999999999999999", "", Some(7 * 86_400));
+        check(503, "Sun, 02 Mar 2036 12:00:00 GMT", "", Some(7 * 86_400));
+    }
+
+    #[test]
+    fn cache_control_stands_in_on_429_and_503_only() {
+        check(429, "", "max-age=172800", Some(172_800));
+        check(503, "soon", "max-age=3600", Some(3600));
+        check(429, "60", "max-age=172800", Some(60));
+        check(404, "", "max-age=172800", None);
+    }
+}

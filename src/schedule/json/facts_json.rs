@@ -1,0 +1,225 @@
+//! Reads the facts of `plan --document --facts` (UX 5).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::feed::{Hints, Zone};
+use crate::schedule::facts::Facts;
+use crate::schedule::facts::Failure;
+use crate::schedule::facts::Learned;
+use crate::schedule::facts::Pace;
+use crate::schedule::facts::Settings;
+use crate::schedule::facts::Standing;
+use crate::schedule::holds::cache::AnswerHeaders;
+use crate::schedule::holds::cache::CacheState;
+use crate::schedule::holds::retry_after::Wait;
+use crate::schedule::learning::LearnTerms;
+use crate::schedule::learning::MINUTE_MAX;
+use crate::schedule::learning::PRICE_MINUTES;
+use crate::schedule::learning::PUBLICATIONS_MAX;
+use crate::schedule::learning::Publications;
+use crate::schedule::learning::learn;
+use crate::schedule::limits::INTERVAL_MAX_SECONDS;
+
+/// Facts as stated, with the two parameters of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedFacts {
+    /// What the plan looks at.
+    pub facts: Facts,
+    /// As stated, else the later of `last_try` and `last_ok`, else the caller's clock: so stated
+    /// facts give the same plan on every day.
+    pub now: DateTime<Utc>,
+    /// As stated, else 0.
+    pub u: f64,
+}
+
+/// The JSON text, field by field. Absent and null are the same: the default.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct FactsText {
+    last_ok: Option<DateTime<Utc>>,
+    last_try: Option<DateTime<Utc>>,
+    now: Option<DateTime<Utc>>,
+    u: Option<f64>,
+    pace: Option<Pace>,
+    min_minutes: Option<f64>,
+    max_minutes: Option<f64>,
+    default_minutes: Option<f64>,
+    fixed_minutes: Option<f64>,
+    failures: Option<u32>,
+    status: Option<u16>,
+    headers: Option<BTreeMap<String, Value>>,
+    learned: Option<Value>,
+    ignore_cache_lifetime: Option<bool>,
+    ignore_skips: Option<bool>,
+    loopback: Option<bool>,
+    standing: Option<Standing>,
+}
+
+/// Reads the JSON text of stated facts. The error is a sentence that says what to change.
+pub fn read_facts(hints: Hints, text: &str, clock: DateTime<Utc>) -> Result<StatedFacts, String> {
+    let unreadable = |error| format!("the facts cannot be read: {error}");
+    let object: Map<String, Value> = serde_json::from_str(text).map_err(unreadable)?;
+    let stated: FactsText = serde_json::from_value(Value::Object(object)).map_err(unreadable)?;
+    let now = stated.now.or(stated.last_try.max(stated.last_ok)).unwrap_or(clock);
+    let mut facts = Facts {
+        hints,
+        settings: settings(&stated)?,
+        standing: stated.standing.unwrap_or_default(),
+        last_ok: stated.last_ok,
+        last_try: stated.last_try.or(stated.last_ok),
+        loopback: stated.loopback.unwrap_or(false),
+        ..Facts::default()
+    };
+    if let Some(value) = &stated.learned {
+        facts.learned = learned(value, &facts, now)?;
+    }
+    apply_answer(&mut facts, &stated, now);
+    Ok(StatedFacts { facts, now, u: stated.u.unwrap_or(0.0) })
+}
+
+fn settings(stated: &FactsText) -> Result<Settings, String> {
+    let defaults = Settings::default();
+    let or = |name, minutes: Option<f64>, default: u32| {
+        minutes.map_or(Ok(default), |minutes| seconds_of(name, minutes))
+    };
+    let fixed = stated.fixed_minutes.map(|minutes| seconds_of("fixed_minutes", minutes));
+    Ok(Settings {
+        pace: stated.pace.unwrap_or_default(),
+        min_seconds: or("min_minutes", stated.min_minutes, defaults.min_seconds)?,
+        max_seconds: or("max_minutes", stated.max_minutes, defaults.max_seconds)?,
+        default_seconds: or("default_minutes", stated.default_minutes, defaults.default_seconds)?,
+        fixed_seconds: fixed.transpose()?,
+        ignore_cache_lifetime: stated.ignore_cache_lifetime.unwrap_or(false),
+        ignore_skips: stated.ignore_skips.unwrap_or(false),
+        ..defaults
+    })
+}
+
+/// Minutes, perhaps with a fraction, as seconds; more than 366 days count as 366 days.
+fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
+    if !(minutes.is_finite() && minutes >= 0.0) {
+        return Err(format!("{name} must be a number of minutes, 0 or more, but is {minutes}"));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "366 days in seconds are far below 2^52")]
+    let longest = INTERVAL_MAX_SECONDS as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "cut to 366 days")]
+    #[expect(clippy::cast_sign_loss, reason = "checked to be 0 or more")]
+    let seconds = (minutes * 60.0).round().min(longest) as u32;
+    Ok(seconds)
+}
+
+/// A number of minutes, or an object with `interval_minutes`, or with the `publications` to learn from.
+fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Learned>, String> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    if let Some(stated) = value.get("publications") {
+        return learned_from(stated, value.get("since"), facts, now).map(Some);
+    }
+    let stated = value.get("interval_minutes").unwrap_or(value).as_f64();
+    let minutes = stated
+        .ok_or("learned must be null, a number of minutes, {\"interval_minutes\": number}, or {\"publications\": times}")?;
+    let interval_seconds = seconds_of("learned", minutes)?;
+    Ok((interval_seconds > 0).then(|| Learned::every(interval_seconds)))
+}
+
+/// Learns from publications: minutes since 1970 or RFC 3339 times, complete since `since`, else since the first.
+fn learned_from(
+    stated: &Value,
+    since: Option<&Value>,
+    facts: &Facts,
+    now: DateTime<Utc>,
+) -> Result<Learned, String> {
+    let wrong =
+        "publications and since must be minutes since 1970 or times like 2026-03-02T10:00:00Z";
+    let minutes = stated.as_array().and_then(|times| {
+        let minutes = times.iter().take(PUBLICATIONS_MAX).map(minute_of);
+        minutes.collect::<Option<Vec<i64>>>()
+    });
+    let minutes = minutes.ok_or(wrong)?;
+    let now_minute = now.timestamp().div_euclid(60);
+    let first = minutes.iter().copied().min().unwrap_or(now_minute);
+    let since = match since {
+        Some(since) => minute_of(since).ok_or(wrong)?,
+        None => first,
+    };
+    let settings = &facts.settings;
+    let terms = LearnTerms {
+        min_seconds: settings.min_seconds,
+        max_seconds: settings.max_seconds,
+        price_minutes: PRICE_MINUTES,
+        zone: Zone::Utc,
+    };
+    let known = Publications::of_minutes(minutes, since, now_minute);
+    let plan =
+        learn(&known, &terms, now).ok_or("nothing can be learned from these publications")?;
+    Ok(Learned::by_plan(Arc::new(plan), facts.last_ok, settings))
+}
+
+fn minute_of(value: &Value) -> Option<i64> {
+    let stated = || value.as_str()?.parse::<DateTime<Utc>>().ok();
+    let minute = value.as_i64().or_else(|| stated().map(|at| at.timestamp().div_euclid(60)));
+    minute.filter(|minute| (0..=MINUTE_MAX).contains(minute))
+}
+
+/// Status, failures and headers of the last answer.
+///
+/// A status that is no success counts as one failure even if none is stated. A status of 0, or none
+/// at all with failures stated, means that there was no answer.
+fn apply_answer(facts: &mut Facts, stated: &FactsText, now: DateTime<Utc>) {
+    let failures = stated.failures.unwrap_or(0);
+    let good = |status| matches!(status, 200 | 203 | 226 | 304);
+    let failed = failures > 0 || stated.status.is_some_and(|status| status != 0 && !good(status));
+    let texts = header_texts(stated);
+    let headers = answer_headers(&texts);
+    let status = stated.status.unwrap_or(if failed { 0 } else { 200 });
+    let received_at = if failed { facts.last_try } else { facts.last_ok };
+    let received_at = received_at.unwrap_or(now);
+    facts.retry_after = Wait::of_answer(status, &headers, received_at);
+    if !failed {
+        facts.cache = Some(CacheState::of_document(&headers, received_at));
+        return;
+    }
+    facts.failures = failures.max(1);
+    facts.failure = Some(match status {
+        0 => Failure::Unanswered,
+        good_status if good(good_status) => Failure::Unreadable,
+        status => Failure::Status(status),
+    });
+    if status == 410 {
+        facts.standing = Standing::Gone;
+    }
+}
+
+/// Header names in lower case with their texts; lists are joined as HTTP does.
+fn header_texts(stated: &FactsText) -> BTreeMap<String, String> {
+    let headers = stated.headers.iter().flatten();
+    headers.filter_map(|(name, value)| Some((name.to_ascii_lowercase(), text_of(value)?))).collect()
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(values) => {
+            Some(values.iter().filter_map(text_of).collect::<Vec<_>>().join(", "))
+        }
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
+    }
+}
+
+fn answer_headers(texts: &BTreeMap<String, String>) -> AnswerHeaders<'_> {
+    let header = |name| texts.get(name).map(String::as_str);
+    AnswerHeaders {
+        cache_control: header("cache-control"),
+        expires: header("expires"),
+        date: header("date"),
+        age: header("age"),
+        retry_after: header("retry-after"),
+    }
+}

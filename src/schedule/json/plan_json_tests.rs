@@ -1,0 +1,132 @@
+//! The contract of `plan --document --facts` (UX 5).
+
+use super::*;
+use crate::schedule::facts::Failure;
+use crate::schedule::facts::Pace;
+use crate::schedule::specimens::at;
+use crate::schedule::specimens::set_p;
+
+fn ttl(minutes: u32) -> Hints {
+    Hints { ttl_minutes: Some(minutes), ..Hints::default() }
+}
+
+fn answer(hints: Hints, facts: &Json) -> Json {
+    plan_document(hints, &facts.to_string(), &[], at("12-24 18:00")).expect("readable facts")
+}
+
+/// Checks next poll, kind, binding minutes and what settled it.
+fn check(hints: Hints, facts: &Json, expected: &Json) {
+    let answer = answer(hints, facts);
+    for (field, value) in expected.as_object().expect("an object") {
+        assert_eq!(&answer[field], value, "{field} of {facts}: {answer:#}");
+    }
+}
+
+#[test]
+fn an_answer_has_the_promised_fields() {
+    let facts = json!({"last_ok": "2026-03-02T10:00:00Z", "pace": "more", "u": 0.5});
+    let expected = json!({
+        "next_poll": "2026-03-02T10:18:45Z", "kind": "interval",
+        "binding_minutes": 15, "settled_by": "ttl", "flaws": [],
+    });
+    check(ttl(30), &facts, &expected);
+    let answer = answer(ttl(30), &facts);
+    let stages = answer["steps"].as_array().expect("steps").iter();
+    let stages: Vec<&str> = stages.filter_map(|step| step["stage"].as_str()).collect();
+    assert_eq!(stages, ["recommendation", "pace", "next_update", "jitter"]);
+    assert_eq!(answer["steps"][1]["before"], 30);
+    assert_eq!(answer["steps"][2]["before"], "2026-03-02T10:00:00Z");
+}
+
+#[test]
+fn headers_and_failures_are_those_of_the_last_attempt() {
+    let failing = |headers: Json| {
+        json!({"last_ok": "2026-03-02T09:00:00Z", "last_try": "2026-03-02T10:00:00Z",
+               "failures": 1, "status": 503, "headers": headers})
+    };
+    let at_noon = json!({"next_poll": "2026-03-02T12:00:00Z", "settled_by": "retry_after"});
+    check(ttl(60), &failing(json!({"Retry-After": "7200"})), &at_noon);
+    check(ttl(60), &failing(json!({"retry-after": 7200})), &at_noon);
+    let by_cache = json!({"next_poll": "2026-03-02T13:00:00Z", "settled_by": "cache_lifetime"});
+    check(ttl(60), &failing(json!({"cache-control": ["public", "max-age=10800"]})), &by_cache);
+    let backing = json!({"next_poll": "2026-03-02T11:00:00Z", "settled_by": "back_off"});
+    check(ttl(60), &failing(json!({})), &backing);
+    let good = json!({"last_ok": "2026-03-02T10:00:00Z", "headers": {
+        "expires": "Mon, 02 Mar 2026 12:00:00 GMT", "date": "Mon, 02 Mar 2026 10:00:00 GMT",
+        "age": "600"}});
+    let later = json!({"next_poll": "2026-03-02T11:50:00Z", "settled_by": "cache_lifetime"});
+    check(ttl(30), &good, &later);
+}
+
+#[test]
+fn what_is_missing_takes_the_default() {
+    let first =
+        json!({"next_poll": "2026-12-24T18:00:00Z", "kind": "now", "binding_minutes": null});
+    check(Hints::default(), &json!({}), &first);
+    let silent = json!({"last_ok": "2026-03-02T10:00:00Z", "pace": null, "headers": null});
+    let hourly = json!({"next_poll": "2026-03-02T11:00:00Z", "settled_by": "default"});
+    check(Hints::default(), &silent, &hourly);
+    let gone = json!({"last_ok": "2026-03-02T10:00:00Z", "status": 410});
+    let never = json!({"next_poll": null, "kind": "never", "settled_by": "gone"});
+    check(ttl(30), &gone, &never);
+    let learned = json!({"last_ok": "2026-03-02T10:00:00Z", "learned": 90});
+    let soon = json!({"next_poll": "2026-03-02T11:30:00Z", "settled_by": "learned"});
+    check(Hints::default(), &learned, &soon);
+    let odd = json!({"last_ok": "2026-03-02T10:00:00Z", "learned": {"interval_minutes": 22.5}});
+    check(Hints::default(), &odd, &json!({"binding_minutes": 22.5}));
+}
+
+#[test]
+fn a_due_feed_is_polled_now() {
+    let facts = json!({"last_ok": "2026-03-02T10:00:00Z", "now": "2026-03-02T17:20:00Z"});
+    let expected = json!({
+        "next_poll": "2026-03-02T17:20:00Z", "due": "2026-03-02T10:30:00Z", "kind": "now",
+    });
+    check(ttl(30), &facts, &expected);
+    let rules = Hints { intervals: set_p(), ..ttl(30) };
+    let boundary = json!({"last_ok": "2026-03-02T08:30:00Z"});
+    check(rules, &boundary, &json!({"kind": "boundary", "settled_by": "rules"}));
+}
+
+#[test]
+fn the_documents_own_flaws_come_first() {
+    let hints = Hints { skip_hours: (0..24).collect(), ..ttl(30) };
+    let own = Flaw { element: "hour".into(), text: "99".into(), reason: "no hour".into() };
+    let answer = plan_document(hints, "{}", &[own], at("03-02 10:00")).expect("readable");
+    assert_eq!(answer["flaws"][0], json!({"element": "hour", "text": "99", "reason": "no hour"}));
+    assert_eq!(answer["flaws"][1]["element"], "skipHours");
+}
+
+#[test]
+fn facts_that_cannot_be_read_are_an_error_in_words() {
+    for bad in [
+        "",
+        "[]",
+        r#"{"pace": "faster"}"#,
+        r#"{"min_minutes": -1}"#,
+        r#"{"fixed_minutes": 1e999}"#,
+        r#"{"last_ok": "yesterday"}"#,
+        r#"{"failures": -1}"#,
+        r#"{"learned": "often"}"#,
+    ] {
+        let error = read_facts(Hints::default(), bad, at("03-02 10:00")).expect_err(bad);
+        assert!(error.len() > 10, "{bad}");
+    }
+}
+
+#[test]
+fn facts_are_read_as_stated() {
+    let text = r#"{"last_ok": "2026-03-02T11:00:00+01:00", "u": -0.25, "pace": "less",
+        "min_minutes": 1, "max_minutes": 1e12, "fixed_minutes": 7.5, "failures": 3, "unknown": 1,
+        "loopback": true}"#;
+    let stated = read_facts(ttl(30), text, at("12-24 18:00")).expect("readable");
+    let ten = at("03-02 10:00");
+    assert_eq!((stated.now, stated.u), (ten, -0.25));
+    let facts = stated.facts;
+    assert_eq!((facts.last_ok, facts.last_try), (Some(ten), Some(ten)));
+    assert_eq!((facts.failures, facts.failure), (3, Some(Failure::Unanswered)));
+    let settings = facts.settings;
+    assert_eq!((settings.pace, settings.fixed_seconds), (Pace::Less, Some(450)));
+    assert_eq!((settings.min_seconds, settings.max_seconds), (60, 527_040 * 60));
+    assert!(facts.loopback);
+}

@@ -1,0 +1,119 @@
+//! From a recommendation to an instant, before jitter, floors and bans (SPEC B.1 steps 3 and 4).
+
+use super::bounds::Bound;
+use super::bounds::Bounds;
+use super::interval::next_update::next_update;
+use super::interval::rules::RuleTable;
+use super::interval::segments::Rhythm;
+use super::interval::slots::next_slot;
+use super::limits::JITTER_CAP_SECONDS;
+use super::plan::PlanKind;
+use super::recommend::Course;
+use super::recommend::Recommendation;
+use super::recommend::Source;
+
+/// When publisher and reader would like the poll to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wish {
+    pub(super) at: i64,
+    /// `Interval`, `Boundary` or `Slot`; a learned plan places slots.
+    pub(super) kind: PlanKind,
+    /// What speaks: the recommendation's source, or under rules that of the binding interval.
+    pub(super) source: Source,
+    /// The rule of the binding interval: its place in the document.
+    pub(super) rule: Option<usize>,
+    /// The binding interval as stated, seconds.
+    pub(super) raw: i64,
+    /// The binding interval after pace and bounds, seconds.
+    pub(super) binding: i64,
+    /// The bound that holds the interval or the slot.
+    pub(super) held: Option<Bound>,
+    /// The publisher's slot, before the bounds.
+    pub(super) slot: Option<i64>,
+    /// Length of the stretch or slot that starts at `at`, seconds; only as far as jitter needs it.
+    pub(super) room: i64,
+}
+
+/// The wish for the poll after one at `last`.
+pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -> Wish {
+    let slot = match &recommendation.course {
+        Course::Flat => None,
+        Course::Rules(table) => return wish_of_rules(recommendation, table, bounds, last),
+        Course::Slots(sy, base) => next_slot(*sy, *base, bounds.pace, last),
+        Course::Placed(learned) => match learned.next(last, bounds.pace, bounds.min, bounds.max) {
+            Some(at) => return placed(recommendation, at, last),
+            None => None,
+        },
+    };
+    let raw = recommendation.flat.seconds;
+    let binding = bounds.interval(raw);
+    let flat = Wish {
+        at: last + binding,
+        kind: PlanKind::Interval,
+        source: recommendation.source,
+        rule: None,
+        raw,
+        binding,
+        held: bounds.holder(raw),
+        slot: None,
+        room: i64::MAX,
+    };
+    let Some(slot) = slot else { return flat };
+    let (earliest, latest) = (last + bounds.min, last + bounds.max);
+    let early = (slot.at < earliest).then_some(Bound::Minimum);
+    let late = (slot.at > latest).then_some(Bound::Maximum);
+    Wish {
+        at: slot.at.clamp(earliest, latest),
+        kind: PlanKind::Slot,
+        held: early.or(late),
+        slot: Some(slot.at),
+        room: slot.step,
+        ..flat
+    }
+}
+
+/// A poll that a learned plan places; the bounds are in the plan.
+fn placed(recommendation: &Recommendation, at: i64, last: i64) -> Wish {
+    Wish {
+        at,
+        kind: PlanKind::Slot,
+        source: recommendation.source,
+        rule: None,
+        raw: recommendation.flat.seconds,
+        binding: at - last,
+        held: None,
+        slot: None,
+        room: i64::MAX,
+    }
+}
+
+fn wish_of_rules(
+    recommendation: &Recommendation,
+    table: &RuleTable,
+    bounds: Bounds,
+    last: i64,
+) -> Wish {
+    let rhythm = Rhythm { table, fallback: recommendation.flat.seconds, bounds };
+    let next = next_update(rhythm, last);
+    let by_rule = next.binding.rule.is_some();
+    let source = if by_rule { recommendation.source } else { recommendation.flat.source };
+    Wish {
+        at: next.at,
+        kind: next.kind,
+        source,
+        rule: next.binding.rule,
+        raw: next.binding.raw,
+        binding: next.binding.interval,
+        held: bounds.holder(next.binding.raw),
+        slot: None,
+        room: if next.kind == PlanKind::Boundary { room(rhythm, next.at) } else { i64::MAX },
+    }
+}
+
+/// How long the stretch that starts here lasts. Jitter uses at most half of it and never more than
+/// its cap, so nothing beyond twice the cap is looked at.
+fn room(rhythm: Rhythm<'_>, at: i64) -> i64 {
+    let enough = 2 * JITTER_CAP_SECONDS;
+    let mut walk = super::interval::segments::Walk::start(rhythm, at);
+    walk.next_change(at + enough).map_or(i64::MAX, |change| change - at)
+}

@@ -1,0 +1,271 @@
+//! The keys in force: the table of keys, with the reader's own in the place of some.
+
+use super::command::Command;
+use super::command_names::name;
+use super::key::Code;
+use super::key::Key;
+use super::key_names::shown;
+use super::keymap::BINDINGS;
+use super::keymap::Binding;
+use super::keymap::works_in;
+use crate::ui::screen::Pane;
+
+/// The keys in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keymap {
+    bound: Vec<Bound>,
+}
+
+/// A sequence of keys and the line of the table it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bound {
+    keys: Vec<Key>,
+    place: usize,
+}
+
+/// What the reader wrote about one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnKeys {
+    /// Place of the command in the table of keys.
+    pub place: usize,
+    /// Its keys; none: it has no key.
+    pub sequences: Vec<Vec<Key>>,
+    /// Line of the configuration file.
+    pub line: usize,
+}
+
+/// What the keys typed so far mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// A command.
+    Command(Command),
+    /// The beginning of a longer sequence.
+    Begun,
+    /// Nothing.
+    Nothing,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        Self::new(&[]).0
+    }
+}
+
+impl Keymap {
+    /// The table with the reader's own keys, and a sentence about each clash. What the reader wrote goes before
+    /// what the table says; of two lines of the reader's the first is followed.
+    pub fn new(own: &[OwnKeys]) -> (Self, Vec<String>) {
+        let mut clashes = Vec::new();
+        let mut taken: Vec<(Bound, usize)> = Vec::new();
+        for OwnKeys { place, sequences, line } in own {
+            for keys in sequences {
+                let bound = Bound { keys: keys.clone(), place: *place };
+                let rival = taken.iter().find(|(other, _)| other.clashes(&bound));
+                if let Some((other, first)) = rival {
+                    clashes.push(format!(
+                        "line {line}: '{}' of {} clashes with '{}' of {} in line {first}, which is followed",
+                        shown(keys),
+                        bound.name(),
+                        shown(&other.keys),
+                        other.name(),
+                    ));
+                } else {
+                    taken.push((bound, *line));
+                }
+            }
+        }
+        let mut bound: Vec<Bound> = Vec::new();
+        for (place, binding) in BINDINGS.iter().enumerate() {
+            if own.iter().any(|own| own.place == place) {
+                continue;
+            }
+            for key in binding.codes() {
+                let default = Bound { keys: vec![*key], place };
+                match taken.iter().find(|(other, _)| other.clashes(&default)) {
+                    Some((other, line)) => clashes.push(format!(
+                        "line {line}: '{}' of {} takes '{key}' away from {}",
+                        shown(&other.keys),
+                        other.name(),
+                        default.name(),
+                    )),
+                    None => bound.push(default),
+                }
+            }
+        }
+        bound.extend(taken.into_iter().map(|(own, _)| own));
+        if !bound.iter().any(|bound| bound.command() == Some(Command::Quit)) {
+            let place = BINDINGS.iter().position(|binding| binding.command() == Command::Quit);
+            let key = Key::ctrl('c');
+            bound.retain(|other| other.keys.first() != Some(&key));
+            bound.extend(place.map(|place| Bound { keys: vec![key], place }));
+            clashes
+                .push(format!("'{key}' stays the key of quit: the reader must be able to leave"));
+        }
+        (Self { bound }, clashes)
+    }
+
+    /// What the keys typed so far mean in a pane.
+    pub fn meaning(&self, typed: &[Key], pane: Pane) -> Meaning {
+        if let ([Key { code: Code::Char(digit @ '0'..='9'), ctrl: false }], Pane::Reader) =
+            (typed, pane)
+        {
+            return Meaning::Command(Command::Digit(*digit));
+        }
+        let mut here = self.bound.iter().filter(|bound| {
+            BINDINGS.get(bound.place).is_some_and(|binding| works_in(binding, pane))
+        });
+        let Some(first) = here.find(|bound| bound.keys.starts_with(typed)) else {
+            return Meaning::Nothing;
+        };
+        match first.command() {
+            Some(command) if first.keys.len() == typed.len() => Meaning::Command(command),
+            Some(_) => Meaning::Begun,
+            None => Meaning::Nothing,
+        }
+    }
+
+    /// What one key means in a pane; `None`: nothing, or not by itself.
+    pub fn command(&self, key: Key, pane: Pane) -> Option<Command> {
+        match self.meaning(&[key], pane) {
+            Meaning::Command(command) => Some(command),
+            Meaning::Begun | Meaning::Nothing => None,
+        }
+    }
+
+    /// The keys of a line of the table as help and palette show them.
+    pub fn keys_of(&self, place: usize) -> String {
+        if let Some(binding) = BINDINGS.get(place)
+            && matches!(binding.command(), Command::Digit(_))
+        {
+            return binding.keys.to_owned();
+        }
+        let keys: Vec<String> = self
+            .bound
+            .iter()
+            .filter(|bound| bound.place == place)
+            .map(|bound| shown(&bound.keys).replace(' ', "\u{a0}"))
+            .filter(|keys| keys != "Shift-Tab")
+            .collect();
+        keys.join(" ")
+    }
+}
+
+impl Bound {
+    fn binding(&self) -> Option<&'static Binding> {
+        BINDINGS.get(self.place)
+    }
+
+    fn command(&self) -> Option<Command> {
+        self.binding().map(Binding::command)
+    }
+
+    fn name(&self) -> &'static str {
+        self.command().map_or("", name)
+    }
+
+    /// Whether both work in one pane and one begins as the other does.
+    fn clashes(&self, other: &Self) -> bool {
+        let length = self.keys.len().min(other.keys.len());
+        if self.keys.get(..length) != other.keys.get(..length) {
+            return false;
+        }
+        let (Some(own), Some(theirs)) = (self.binding(), other.binding()) else { return false };
+        [Pane::Feeds, Pane::Entries, Pane::Reader]
+            .into_iter()
+            .any(|pane| works_in(own, pane) && works_in(theirs, pane))
+    }
+}
+
+/// The place of a command in the table of keys, by its name.
+pub fn place_of(command: &str) -> Option<usize> {
+    BINDINGS.iter().position(|binding| name(binding.command()) == command)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::keys::key_bindings::*;
+    use crate::ui::keys::key_names::sequence;
+
+    fn own(lines: &[(&str, &[&str])]) -> (Keymap, Vec<String>) {
+        let own: Vec<OwnKeys> = (1..)
+            .zip(lines)
+            .map(|(line, (command, keys))| OwnKeys {
+                place: place_of(command).unwrap(),
+                sequences: keys.iter().map(|keys| sequence(keys).unwrap()).collect(),
+                line,
+            })
+            .collect();
+        Keymap::new(&own)
+    }
+
+    fn meaning(map: &Keymap, keys: &str, pane: Pane) -> Meaning {
+        map.meaning(&sequence(keys).unwrap(), pane)
+    }
+
+    #[test]
+    fn without_own_keys_the_table_is_in_force_and_shows_what_it_says() {
+        let (map, clashes) = own(&[]);
+        assert_eq!(clashes, Vec::<String>::new());
+        for (place, binding) in BINDINGS.iter().enumerate() {
+            assert_eq!(map.keys_of(place), binding.keys);
+        }
+    }
+
+    #[test]
+    fn a_command_bound_anew_leaves_its_old_keys() {
+        let (map, clashes) = own(&[("star", &["x", "F2"]), ("next-unread", &[])]);
+        assert_eq!(clashes, Vec::<String>::new());
+        assert_eq!(meaning(&map, "x", Pane::Entries), Meaning::Command(Command::Star));
+        assert_eq!(meaning(&map, "F2", Pane::Entries), Meaning::Command(Command::Star));
+        assert_eq!(meaning(&map, "s", Pane::Entries), Meaning::Nothing);
+        assert_eq!(meaning(&map, "n", Pane::Feeds), Meaning::Nothing);
+        assert_eq!(map.keys_of(place_of("star").unwrap()), "x F2");
+    }
+
+    #[test]
+    fn a_sequence_is_begun_and_ended() {
+        let (map, _) = own(&[("first", &["g g"]), ("goto", &["g d"])]);
+        assert_eq!(meaning(&map, "g", Pane::Feeds), Meaning::Begun);
+        assert_eq!(meaning(&map, "g d", Pane::Feeds), Meaning::Command(Command::GoTo));
+        assert_eq!(meaning(&map, "g g", Pane::Feeds), Meaning::Command(Command::First));
+        assert_eq!(meaning(&map, "g x", Pane::Feeds), Meaning::Nothing);
+        assert_eq!(map.keys_of(place_of("goto").unwrap()), "g\u{a0}d");
+    }
+
+    #[test]
+    fn clashes_are_told_with_their_lines_and_the_first_own_line_is_followed() {
+        let (map, clashes) =
+            own(&[("star", &["n"]), ("open-in-browser", &["n n"]), ("goto", &["g d"])]);
+        assert_eq!(
+            clashes,
+            [
+                "line 2: 'n n' of open-in-browser clashes with 'n' of star in line 1, which is followed",
+                "line 3: 'g d' of goto takes 'g' away from first",
+                "line 1: 'n' of star takes 'n' away from next-unread",
+            ]
+        );
+        assert_eq!(meaning(&map, "n", Pane::Entries), Meaning::Command(Command::Star));
+        assert_eq!(meaning(&map, "Home", Pane::Entries), Meaning::Command(Command::First));
+    }
+
+    #[test]
+    fn two_commands_may_share_a_key_in_different_panes() {
+        let (_, clashes) = own(&[("sort", &["s"])]);
+        assert_eq!(clashes, Vec::<String>::new(), "s stars in the other panes");
+    }
+
+    #[test]
+    fn digits_belong_to_the_reader() {
+        let (map, _) = own(&[]);
+        let three = Command::Digit('3');
+        assert_eq!(meaning(&map, "3", Pane::Reader), Meaning::Command(three));
+        assert_eq!(meaning(&map, "3", Pane::Entries), Meaning::Nothing);
+    }
+
+    #[test]
+    fn the_reader_can_always_leave() {
+        let (map, clashes) = own(&[("quit", &[])]);
+        assert_eq!(map.command(Key::ctrl('c'), Pane::Feeds), Some(Command::Quit));
+        assert_eq!(clashes.len(), 1);
+    }
+}

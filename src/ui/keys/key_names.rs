@@ -1,0 +1,167 @@
+//! How keys are written: in the help, and by the reader in `[keys]`.
+
+use std::fmt;
+
+use super::key::Code;
+use super::key::Key;
+
+/// Names of keys that are no character; the first one of a key is shown.
+const NAMES: [(&str, Code); 26] = [
+    ("Enter", Code::Enter),
+    ("Return", Code::Enter),
+    ("Esc", Code::Esc),
+    ("Escape", Code::Esc),
+    ("Tab", Code::Tab),
+    ("Shift-Tab", Code::BackTab),
+    ("Backspace", Code::Backspace),
+    ("Delete", Code::Delete),
+    ("Del", Code::Delete),
+    ("Insert", Code::Insert),
+    ("↑", Code::Up),
+    ("Up", Code::Up),
+    ("↓", Code::Down),
+    ("Down", Code::Down),
+    ("←", Code::Left),
+    ("Left", Code::Left),
+    ("→", Code::Right),
+    ("Right", Code::Right),
+    ("PgUp", Code::PageUp),
+    ("PageUp", Code::PageUp),
+    ("PgDn", Code::PageDown),
+    ("PageDown", Code::PageDown),
+    ("Home", Code::Home),
+    ("End", Code::End),
+    ("Space", Code::Char(' ')),
+    ("Minus", Code::Char('-')),
+];
+/// Keys of a sequence at most.
+pub const SEQUENCE_MAX: usize = 4;
+
+/// Reads keys that are pressed one after the other, parted by blanks: `g d`, `Ctrl-x Ctrl-s`, `F5`. An error is a
+/// sentence.
+pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
+    let keys: Vec<Key> = written.split_whitespace().map(one).collect::<Result<_, _>>()?;
+    match keys.len() {
+        0 => Err("'' names no key; write [] to leave a command without one".into()),
+        1..=SEQUENCE_MAX => Ok(keys),
+        _ => Err(format!("'{written}' is longer than {SEQUENCE_MAX} keys")),
+    }
+}
+
+fn one(written: &str) -> Result<Key, String> {
+    let unknown = || {
+        format!("'{written}' is no key; keys are written x, Ctrl-x, Alt-x, F5, Enter, PgDn, Space")
+    };
+    let named = |name: &str| {
+        let found = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, code)| Key::code(*code))
+    };
+    if let Some(key) = named(written) {
+        return Ok(key);
+    }
+    if let Some(char) = single(written) {
+        return Ok(Key::char(char));
+    }
+    let function = written.strip_prefix(['F', 'f']).and_then(|number| number.parse().ok());
+    if let Some(number @ 1..=24_u8) = function {
+        return Ok(Key::code(Code::Function(number)));
+    }
+    let (modifier, rest) = written.split_once('-').ok_or_else(unknown)?;
+    match modifier.to_ascii_lowercase().as_str() {
+        "ctrl" | "c" => {
+            let mut key =
+                single(rest).map(Key::char).or_else(|| named(rest)).ok_or_else(unknown)?;
+            if let Code::Char(char) = key.code {
+                key.code = Code::Char(char.to_ascii_lowercase());
+            }
+            Ok(Key { ctrl: true, ..key })
+        }
+        "alt" | "a" | "m" => {
+            single(rest).map(|char| Key::code(Code::Alt(char))).ok_or_else(unknown)
+        }
+        _ => Err(unknown()),
+    }
+}
+
+fn single(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().filter(|char| chars.next().is_none() && !char.is_control())
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ctrl {
+            f.write_str("Ctrl-")?;
+        }
+        if let Some((name, _)) = NAMES.iter().find(|(_, code)| *code == self.code)
+            && self.code != Code::Char('-')
+        {
+            return f.write_str(name);
+        }
+        match self.code {
+            Code::Char(char) => write!(f, "{char}"),
+            Code::Alt(char) => write!(f, "Alt-{char}"),
+            Code::Function(number) => write!(f, "F{number}"),
+            Code::Enter
+            | Code::Esc
+            | Code::Tab
+            | Code::BackTab
+            | Code::Backspace
+            | Code::Delete
+            | Code::Insert
+            | Code::Up
+            | Code::Down
+            | Code::Left
+            | Code::Right
+            | Code::PageUp
+            | Code::PageDown
+            | Code::Home
+            | Code::End => Ok(()),
+        }
+    }
+}
+
+/// Keys of a sequence as they are shown.
+pub fn shown(keys: &[Key]) -> String {
+    let keys: Vec<String> = keys.iter().map(Key::to_string).collect();
+    keys.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::keys::key_names::*;
+
+    #[test]
+    fn keys_are_read_as_people_write_them_and_shown_in_one_way() {
+        for (written, expected) in [
+            ("g d", "g d"),
+            ("ctrl-X  c-s", "Ctrl-x Ctrl-s"),
+            ("alt-x", "Alt-x"),
+            ("f5", "F5"),
+            ("pagedown", "PgDn"),
+            ("space", "Space"),
+            ("-", "-"),
+            ("Ctrl--", "Ctrl--"),
+            ("Ctrl-Home", "Ctrl-Home"),
+            ("down", "↓"),
+            ("ü", "ü"),
+        ] {
+            assert_eq!(sequence(written).map(|keys| shown(&keys)).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_told() {
+        for written in ["", "  ", "hyper-x", "F99", "abc", "Ctrl-", "a b c d e"] {
+            assert!(sequence(written).is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_written() {
+        for (_, code) in NAMES {
+            let key = Key::code(code);
+            assert_eq!(sequence(&key.to_string()), Ok(vec![key]));
+        }
+    }
+}

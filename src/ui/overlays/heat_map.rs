@@ -1,0 +1,139 @@
+//! The rhythm of a feed as the plan pane shows it: what was published in each hour of the week, what is expected, and
+//! when it is polled (SPEC S0.17).
+
+use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
+use chrono_tz::Tz;
+
+use super::plan_pane::Known;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::learn;
+use crate::engine::model::Model;
+use crate::engine::poll::plans;
+use crate::schedule::learning::HeatMap;
+
+/// Hours of a week.
+const HOURS: usize = 168;
+/// Shades above the faintest.
+pub const SHADES: u8 = 4;
+/// An hour with less than this part of the busiest one has no shade.
+const FAINT: f64 = 0.02;
+/// Coming polls named.
+const POLLS_NAMED: usize = 5;
+
+/// What is known of a feed's rhythm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RhythmPicture {
+    /// Publications known.
+    pub publications: usize,
+    /// What was learned, in one sentence without its end; `None`: nothing.
+    pub sentence: Option<String>,
+    /// Why it does not decide when the feed is polled; `None`: it does.
+    pub not_followed: Option<&'static str>,
+    /// The coming polls.
+    pub coming: Vec<DateTime<Utc>>,
+    /// 168 hours, Monday 00:00 of the shown zone first.
+    pub hours: Vec<RhythmHour>,
+    /// What is shaded is expected, not only observed.
+    pub foretold: bool,
+    /// Publications expected in the busiest hour; without a plan those observed in it.
+    pub busiest: f64,
+    /// The hour it is now.
+    pub now: usize,
+}
+
+/// One hour of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RhythmHour {
+    /// Publications observed.
+    pub published: u32,
+    /// Expected publications a week; without a plan those observed.
+    pub expected: f64,
+    /// How much is expected, from 0, next to nothing, to [`SHADES`], the most.
+    pub shade: u8,
+    /// It is polled in this hour in the coming week.
+    pub polled: bool,
+}
+
+/// The picture of a feed in a zone; `None` while it is not known when it published.
+pub(crate) fn picture(
+    model: &Model,
+    subscription: &Subscription,
+    known: &Known,
+    (now, zone): (DateTime<Utc>, Tz),
+) -> Option<RhythmPicture> {
+    let publications = known.publications.as_deref()?;
+    let plan = known.learned.as_deref();
+    // A few publications say nothing about the hours that had none.
+    let placed = plan.filter(|plan| plan.is_placed());
+    let map = HeatMap::new(publications, placed, &learn::zone_of(zone), now);
+    let observed = || map.published.iter().map(|&count| f64::from(count)).collect();
+    let expected: Vec<f64> =
+        if map.expected.is_empty() { observed() } else { map.expected.clone() };
+    let busiest = expected.iter().copied().fold(0.0, f64::max);
+    let mut hours: Vec<RhythmHour> = map
+        .published
+        .iter()
+        .zip(&expected)
+        .map(|(&published, &expected)| RhythmHour {
+            published,
+            expected,
+            shade: shade(expected, busiest),
+            polled: false,
+        })
+        .collect();
+    let week = now.checked_add_signed(TimeDelta::weeks(1)).unwrap_or(now);
+    let polls = plans::polls_until(subscription, model.salt, now, week);
+    for poll in &polls {
+        if let Some(hour) = hours.get_mut(hour_of_week(*poll, zone)) {
+            hour.polled = true;
+        }
+    }
+    Some(RhythmPicture {
+        publications: publications.len(),
+        sentence: plan.filter(|_| !publications.is_empty()).map(|plan| plan.rhythm.sentence()),
+        not_followed: plan.and_then(|plan| learn::why_not_followed(model, subscription.key, plan)),
+        coming: polls.into_iter().take(POLLS_NAMED).collect(),
+        hours,
+        foretold: placed.is_some(),
+        busiest,
+        now: hour_of_week(now, zone),
+    })
+}
+
+/// Shades go with the square root, so that quiet hours differ too.
+fn shade(expected: f64, busiest: f64) -> u8 {
+    if busiest <= 0.0 || expected < busiest * FAINT {
+        return 0;
+    }
+    let part = (expected / busiest).clamp(0.0, 1.0).sqrt();
+    let over = (1..SHADES).filter(|step| part > f64::from(*step) / f64::from(SHADES));
+    u8::try_from(over.count()).unwrap_or(0).saturating_add(1)
+}
+
+/// The hour of the week on the clock of a zone, Monday 00:00 first.
+pub fn hour_of_week(at: DateTime<Utc>, zone: Tz) -> usize {
+    let local = at.with_timezone(&zone);
+    let day = local.weekday().num_days_from_monday().saturating_mul(24);
+    usize::try_from(day.saturating_add(local.hour())).unwrap_or(0) % HOURS
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::overlays::heat_map::*;
+
+    #[test]
+    fn shades_rise_with_what_is_expected() {
+        let shades = [0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 5.0].map(|expected| shade(expected, 5.0));
+        assert_eq!(shades, [0, 1, 1, 2, 3, 4, 4]);
+        assert_eq!(shade(0.0, 0.0), 0);
+        assert_eq!(shade(f64::NAN, 1.0), 1, "drawn, and no panic");
+    }
+
+    #[test]
+    fn hours_are_counted_in_the_zone_shown() {
+        let monday = DateTime::from_timestamp(1_772_445_600, 0).unwrap();
+        assert_eq!(hour_of_week(monday, Tz::UTC), 10);
+        assert_eq!(hour_of_week(monday, Tz::America__New_York), 5);
+        assert_eq!(hour_of_week(monday, Tz::Pacific__Auckland), 23);
+    }
+}

@@ -1,0 +1,97 @@
+//! The help: the keys that work here, and the search in them.
+
+use super::plan_pane;
+use super::prompt::Prompt;
+use super::prompt::PromptPurpose;
+use super::prompt::Typed;
+use crate::engine::effect::Effect;
+use crate::engine::model::Model;
+use crate::ui::keys::command::Command;
+use crate::ui::keys::command_names::name;
+use crate::ui::keys::key::Code;
+use crate::ui::keys::key::Key;
+use crate::ui::keys::keymap::BINDINGS;
+use crate::ui::keys::keymap::works_in;
+use crate::ui::screen::Overlay;
+use crate::ui::screen::Screen;
+
+/// The open help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HelpPane {
+    /// First line shown.
+    pub top: usize,
+    /// What the lines must hold.
+    pub filter: Prompt,
+    /// The filter has the keys.
+    pub typing: bool,
+}
+
+/// Opens the help, or closes it.
+pub fn toggle(model: &mut Model) -> Vec<Effect> {
+    if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
+        model.screen.uncover();
+    } else {
+        let filter = Prompt::new(PromptPurpose::Help);
+        model.screen.lay_over(Overlay::Help(HelpPane { top: 0, filter, typing: false }));
+    }
+    Vec::new()
+}
+
+/// A key while the filter is typed; `false`: it is not typed, the key means what it means elsewhere.
+pub fn pressed(help: &mut HelpPane, key: Key) -> bool {
+    if !help.typing {
+        return false;
+    }
+    help.top = 0;
+    match (key.code, help.filter.key(key)) {
+        (Code::Up | Code::Down | Code::PageUp | Code::PageDown, _) => {
+            help.typing = false;
+            return false;
+        }
+        (_, Typed::More) => {}
+        (_, Typed::Done) => help.typing = false,
+        (_, Typed::Cancelled) => {
+            help.filter = Prompt::new(PromptPurpose::Help);
+            help.typing = false;
+        }
+    }
+    true
+}
+
+/// What a command does while the help is open; `false`: it works as elsewhere.
+pub fn commanded(screen: &mut Screen, command: Command) -> bool {
+    let Some(Overlay::Help(help)) = &mut screen.overlay else { return false };
+    if command == Command::Search {
+        help.typing = true;
+        return true;
+    }
+    if command == Command::Back && !help.filter.text.is_empty() {
+        help.filter = Prompt::new(PromptPurpose::Help);
+        return true;
+    }
+    if !command.works_in_help() {
+        screen.uncover();
+        return true;
+    }
+    false
+}
+
+/// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
+/// that was typed.
+pub fn rows(model: &Model, help: &HelpPane) -> Vec<usize> {
+    let beneath = model.screen.beneath.last();
+    let over = matches!(beneath, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
+    let typed = help.filter.text.to_lowercase();
+    let holds = |place: usize, command: Command, text: &str| {
+        let whole = format!("{} {} {text}", model.settings.keys.keys_of(place), name(command));
+        let whole = whole.to_lowercase();
+        typed.split_whitespace().all(|word| whole.contains(word))
+    };
+    let lines = BINDINGS.iter().enumerate();
+    lines
+        .filter(|(_, binding)| works_in(binding, model.screen.focus))
+        .filter(|(_, binding)| !over || plan_pane::works_over_panes(binding.command()))
+        .filter(|(place, binding)| holds(*place, binding.command(), binding.help))
+        .map(|(place, _)| place)
+        .collect()
+}

@@ -1,0 +1,231 @@
+//! Marking hours of the week in the plan pane: a rectangle becomes an interval rule of the reader's own (SPEC B.2 rank
+//! 0.5).
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::heat_map;
+use super::plan_pane::PlanPane;
+use super::prompt::Prompt;
+use super::prompt::PromptPurpose;
+use crate::engine::effect::Effect;
+use crate::engine::feeds::feed_settings;
+use crate::engine::feeds::interval_rules::RULES_MAX;
+use crate::engine::feeds::interval_rules::read_rule;
+use crate::engine::feeds::interval_rules::rule_text;
+use crate::engine::learn::zone_of;
+use crate::engine::model::Model;
+use crate::feed::IntervalRule;
+use crate::history::FeedKey;
+use crate::schedule;
+use crate::schedule::learning::PRICE_MINUTES;
+use crate::ui::keys::key::Code;
+use crate::ui::keys::key::Key;
+use crate::ui::screen::Overlay;
+
+/// The interval proposed where nothing is known, minutes.
+const PROPOSED_MINUTES: u32 = 60;
+/// Proposals are rounded to this, minutes.
+const ROUND_MINUTES: u32 = 5;
+
+/// Hours being marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// Where the cursor is: day, 0 is Monday, and hour.
+    pub cursor: (u8, u8),
+    /// The corner the marking began at.
+    pub corner: Option<(u8, u8)>,
+}
+
+impl Outline {
+    /// First and last day, first and last hour.
+    pub fn bounds(&self) -> ((u8, u8), (u8, u8)) {
+        let (day, hour) = self.cursor;
+        let (from_day, from_hour) = self.corner.unwrap_or(self.cursor);
+        ((day.min(from_day), day.max(from_day)), (hour.min(from_hour), hour.max(from_hour)))
+    }
+
+    /// Whether an hour of the week is marked.
+    pub fn contains(&self, hour: usize) -> bool {
+        let ((first_day, last_day), (first_hour, last_hour)) = self.bounds();
+        let (day, hour) = (hour / 24, hour % 24);
+        (usize::from(first_day)..=usize::from(last_day)).contains(&day)
+            && (usize::from(first_hour)..=usize::from(last_hour)).contains(&hour)
+    }
+
+    fn step(&mut self, days: i8, hours: i8) {
+        let (day, hour) = self.cursor;
+        let moved = |at: u8, by: i8, count: i8| {
+            let at = i8::try_from(at).unwrap_or(0).saturating_add(by).rem_euclid(count);
+            u8::try_from(at).unwrap_or(0)
+        };
+        self.cursor = (moved(day, days, 7), moved(hour, hours, 24));
+    }
+}
+
+/// Begins to mark hours, at the present one.
+pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let zone = model.zone;
+    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else {
+        model.screen.say(now, "M works in the plan of a feed: i opens it");
+        return Vec::new();
+    };
+    let hour = heat_map::hour_of_week(now, if pane.utc { Tz::UTC } else { zone });
+    let part = |number: usize| u8::try_from(number).unwrap_or(0);
+    pane.outline = Some(Outline { cursor: (part(hour / 24), part(hour % 24)), corner: None });
+    pane.top = 0;
+    Vec::new()
+}
+
+/// A key while hours are being marked.
+pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
+    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else { return Vec::new() };
+    let Some(outline) = &mut pane.outline else { return Vec::new() };
+    match key.code {
+        Code::Left | Code::Char('h') => outline.step(0, -1),
+        Code::Right | Code::Char('l') => outline.step(0, 1),
+        Code::Up | Code::Char('k') => outline.step(-1, 0),
+        Code::Down | Code::Char('j') => outline.step(1, 0),
+        Code::Home | Code::Char('g') => outline.cursor.1 = 0,
+        Code::End | Code::Char('G') => outline.cursor.1 = 23,
+        Code::Char(' ') | Code::Enter if outline.corner.is_some() => return propose(model, now),
+        Code::Char(' ') => outline.corner = Some(outline.cursor),
+        Code::Enter => return change_or_begin(model, now),
+        Code::Esc | Code::Char('q') if outline.corner.is_some() => outline.corner = None,
+        Code::Esc | Code::Char('q' | 'M') => pane.outline = None,
+        Code::Char('c') if key.ctrl => pane.outline = None,
+        Code::Char(_)
+        | Code::Alt(_)
+        | Code::Function(_)
+        | Code::Insert
+        | Code::Tab
+        | Code::BackTab
+        | Code::Backspace
+        | Code::Delete
+        | Code::PageUp
+        | Code::PageDown => {
+            model.screen.say(now, "arrows move, Space marks a corner, Enter goes on, Esc gives up");
+        }
+    }
+    Vec::new()
+}
+
+/// Enter before a corner is marked: the reader's own rule of this hour is changed, else the marking begins.
+fn change_or_begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let zone = model.zone;
+    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else { return Vec::new() };
+    let Some(outline) = &mut pane.outline else { return Vec::new() };
+    let feed = pane.feed;
+    let place = usize::from(outline.cursor.0) * 24 + usize::from(outline.cursor.1);
+    let shown = if pane.utc { Tz::UTC } else { zone };
+    let facts = model.feeds.get(&feed).map(|feed| &feed.state.facts);
+    let own = facts.filter(|facts| !facts.settings.own_rules.is_empty()).and_then(|facts| {
+        let at = super::plan_pane::week_hours(now, shown)?.get(place).copied()?;
+        let rule = schedule::rule_in_force(facts, at)?;
+        Some((rule, rule_text(facts.settings.own_rules.get(rule)?)))
+    });
+    match own {
+        Some((place, text)) => ask(model, feed, Some(place), &text),
+        None => outline.corner = Some(outline.cursor),
+    }
+    Vec::new()
+}
+
+/// Asks for the interval of what is marked, with a proposal.
+fn propose(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let zone = model.zone;
+    let Some(Overlay::Plan(pane)) = &model.screen.overlay else { return Vec::new() };
+    let Some(outline) = pane.outline else { return Vec::new() };
+    let feed = pane.feed;
+    let ((first_day, last_day), (first_hour, last_hour)) = outline.bounds();
+    let shown = if pane.utc { Tz::UTC } else { zone };
+    let rule = IntervalRule {
+        minutes: proposed_minutes(model, pane, outline),
+        start_hour: Some(first_hour),
+        end_hour: Some(last_hour),
+        start_day: Some(first_day.saturating_add(1)),
+        end_day: Some(last_day.saturating_add(1)),
+        zone: zone_of(shown),
+    };
+    let own = model.feeds.get(&feed).map_or(0, |feed| feed.record.wishes.rules.len());
+    if own >= RULES_MAX {
+        model.screen.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
+        return Vec::new();
+    }
+    ask(model, feed, None, &rule_text(&rule));
+    Vec::new()
+}
+
+/// The interval at which waiting and polls cost the same (SCHEDULING 3), within the reader's bounds.
+fn proposed_minutes(model: &Model, pane: &PlanPane, outline: Outline) -> u32 {
+    let hours = pane.page.rhythm.iter().flat_map(|rhythm| rhythm.hours.iter().enumerate());
+    let marked = hours.filter(|(hour, _)| outline.contains(*hour)).map(|(_, hour)| hour.expected);
+    let (sum, count) = marked.fold((0.0, 0_u32), |(sum, count), hour| (sum + hour, count + 1));
+    let rate = sum / f64::from(count.max(1)) / 60.0;
+    let Some(feed) = model.feeds.get(&pane.feed) else { return PROPOSED_MINUTES };
+    let settings = &feed.state.facts.settings;
+    let (min, max) = (settings.min_seconds / 60, settings.max_seconds / 60);
+    if rate <= 0.0 || !pane.page.rhythm.as_ref().is_some_and(|rhythm| rhythm.foretold) {
+        return PROPOSED_MINUTES.clamp(min, max.max(min));
+    }
+    let minutes = (2.0 * PRICE_MINUTES / rate).sqrt().min(f64::from(max));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a year")]
+    let minutes = minutes as u32 / ROUND_MINUTES * ROUND_MINUTES;
+    minutes.clamp(min, max.max(min)).max(1)
+}
+
+fn ask(model: &mut Model, feed: FeedKey, replaces: Option<usize>, text: &str) {
+    let mut prompt = Prompt::new(PromptPurpose::Rule { feed, replaces });
+    prompt.insert(text);
+    model.screen.lay_over(Overlay::Prompt(prompt));
+}
+
+/// The rule was typed; an empty line takes the rule away that it stands for.
+pub fn typed(
+    model: &mut Model,
+    now: DateTime<Utc>,
+    (feed, replaces): (FeedKey, Option<usize>),
+    text: &str,
+) -> Vec<Effect> {
+    let utc = model.screen.plan_pane_mut().is_some_and(|pane| pane.utc);
+    let zone = zone_of(if utc { Tz::UTC } else { model.zone });
+    let Some(subscription) = model.feeds.get(&feed) else { return Vec::new() };
+    let mut chosen = subscription.record.chosen();
+    let title = subscription.record.shown_title().to_owned();
+    let rules = &mut chosen.wishes.rules;
+    let text = text.trim();
+    let told = if text.is_empty() {
+        if let Some(place) = replaces.filter(|place| *place < rules.len()) {
+            rules.remove(place);
+        }
+        format!("'{title}': the rule is taken away · u undo")
+    } else {
+        let rule = match read_rule(text, &zone) {
+            Ok(rule) => rule,
+            Err(why) => {
+                model.screen.complain(now, why);
+                return Vec::new();
+            }
+        };
+        let told = format!("'{title}' has your rule {} · u undo", rule_text(&rule));
+        match replaces.and_then(|place| rules.get_mut(place)) {
+            Some(place) => *place = rule,
+            None => rules.push(rule),
+        }
+        told
+    };
+    let effects = feed_settings::change(model, now, feed, chosen);
+    if let Some(pane) = model.screen.plan_pane_mut() {
+        pane.outline = None;
+    }
+    match effects {
+        Ok(effects) => {
+            model.screen.say(now, told);
+            effects
+        }
+        Err(why) => {
+            model.screen.complain(now, why);
+            Vec::new()
+        }
+    }
+}

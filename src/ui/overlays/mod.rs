@@ -1,0 +1,15 @@
+//! What lies over the panes: help, palette, plan, timetable, dialogs.
+
+pub mod edit_dialog;
+pub mod feed_preview;
+pub mod filter_dialog;
+pub mod filter_list;
+pub mod heat_map;
+pub mod help_pane;
+pub mod hour_selection;
+pub mod palette;
+pub mod plan_advice;
+pub mod plan_pane;
+pub mod prompt;
+pub mod tag_dialog;
+pub mod timetable_pane;

@@ -1,0 +1,139 @@
+//! What a reader can do about the plan of a feed, and what keeps all polls away.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::poll::polling::Stage;
+use crate::history::FeedKey;
+use crate::schedule::{self, ByHand, SettledBy, Standing};
+
+/// Something the reader can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// The key; empty where nothing is to be pressed.
+    pub key: &'static str,
+    /// What it does.
+    pub text: String,
+    /// From when on it works; `None`: now.
+    pub from: Option<DateTime<Utc>>,
+}
+
+impl Advice {
+    fn now(key: &'static str, text: impl Into<String>) -> Self {
+        Self { key, text: text.into(), from: None }
+    }
+}
+
+/// What keeps a poll away or is about to make it, whatever the plan says.
+pub fn held_up(model: &Model, feed: FeedKey) -> Option<String> {
+    let stage = model.busy.get(&feed).map(|poll| poll.stage);
+    let text = match stage {
+        Some(Stage::Waiting) => "it waits for its turn: its site is asked one thing at a time",
+        Some(Stage::Asking) => "it is being polled now",
+        Some(Stage::Writing) => "it was polled just now; what came is being saved",
+        None if model.offline => "backissue was started with --offline: nothing is polled",
+        None if !model.polls_by_itself => "polls do not happen by themselves here",
+        None => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// What can be done about a plan.
+pub fn advice(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
+    let mut advice = vec![by_hand(model, subscription, now)];
+    let facts = &subscription.state.facts;
+    if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
+        advice.push(Advice::now(
+            "D",
+            "unsubscribes, in the list of feeds; until then its entries stay",
+        ));
+        return advice;
+    }
+    advice.extend(remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
+    if facts.settings.fixed_seconds.is_some() && subscription.plan.settled_by != SettledBy::Fixed {
+        advice.extend(remedy(SettledBy::Fixed).map(|text| Advice::now("e", text)));
+    }
+    advice
+}
+
+/// A poll by hand.
+fn by_hand(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Advice {
+    let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
+    let failing = subscription.is_failing();
+    match schedule::by_hand(&subscription.state.facts, now, spared) {
+        ByHand::Allowed if failing => Advice::now("r", "tries again now"),
+        ByHand::Allowed => Advice::now("r", "polls it now, whatever the plan says"),
+        ByHand::CoolDown(until) => {
+            let text = "polls it by hand, a minute after the last time at the soonest";
+            Advice { key: "r", text: text.into(), from: Some(until) }
+        }
+        ByHand::Confirm(until) => {
+            let text = "polls it by hand: the server asked to be left alone until then";
+            Advice { key: "r", text: text.into(), from: Some(until) }
+        }
+        ByHand::AtRest => {
+            Advice::now("", "It has ended and is not polled any more, neither by plan nor by hand.")
+        }
+    }
+}
+
+/// The setting that moves what settled a plan; `None`: none does.
+const fn remedy(settled: SettledBy) -> Option<&'static str> {
+    match settled {
+        SettledBy::Fixed => Some("edits: an empty 'fixed interval' follows the publisher again"),
+        SettledBy::Minimum => Some("edits: a smaller 'shortest interval' lets it be polled sooner"),
+        SettledBy::Maximum => Some("edits: a larger 'longest interval' lets it be polled later"),
+        SettledBy::CacheLifetime => {
+            Some("edits: 'ignore cache lifetime', if this server states a wrong one")
+        }
+        SettledBy::SkipHours | SettledBy::SkipDays => {
+            Some("edits: 'ignore skip hours and days', if the publisher's are out of date")
+        }
+        SettledBy::OwnRules
+        | SettledBy::Rules
+        | SettledBy::Sy
+        | SettledBy::Ttl
+        | SettledBy::RefreshRate
+        | SettledBy::BoilerplateSy
+        | SettledBy::Learned
+        | SettledBy::Default => Some("edits: 'fixed interval' sets one of your own"),
+        SettledBy::RetryAfter
+        | SettledBy::BackOff
+        | SettledBy::Dead
+        | SettledBy::Overdue
+        | SettledBy::FirstPoll
+        | SettledBy::Gone
+        | SettledBy::Stopped
+        | SettledBy::Paused
+        | SettledBy::Expired => None,
+    }
+}
+
+/// Numbers with runs drawn together: `0 to 6, 12, 22 to 23`.
+pub fn runs(numbers: &[u8]) -> String {
+    let mut runs: Vec<(u8, u8)> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            Some(_) | None => runs.push((number, number)),
+        }
+    }
+    let words = runs.into_iter().map(|(first, last)| {
+        if first == last { first.to_string() } else { format!("{first} to {last}") }
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::overlays::plan_advice::*;
+
+    #[test]
+    fn runs_of_hours_are_drawn_together() {
+        assert_eq!(runs(&[]), "");
+        assert_eq!(runs(&[3]), "3");
+        assert_eq!(runs(&[0, 1, 2, 6, 22, 23]), "0 to 2, 6, 22 to 23");
+    }
+}

@@ -1,0 +1,370 @@
+//! The plan pane: when a feed is polled next, why then, and what can be done about it (UX 2).
+//!
+//! The page is a value, made anew when something it says has changed; the view lays it out and computes nothing.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+
+use super::heat_map;
+use super::heat_map::RhythmPicture;
+use super::hour_selection::Outline;
+use super::plan_advice;
+use super::plan_advice::Advice;
+use crate::engine::effect::Effect;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::learn;
+use crate::engine::model::Model;
+use crate::engine::poll::plans;
+use crate::engine::poll::poll_log::PollLogEntry;
+use crate::feed::{IntervalRule, Zone};
+use crate::history::FeedKey;
+use crate::schedule::learning::{LearnedPlan, Publications};
+use crate::schedule::{self, Facts, Pace, Plan, Restriction};
+use crate::ui::keys::command::Command;
+use crate::ui::panes::feeds_pane;
+use crate::ui::screen::Overlay;
+
+/// Hours in a week.
+const WEEK_HOURS: i64 = 168;
+
+/// The plan pane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanPane {
+    /// The feed.
+    pub feed: FeedKey,
+    /// First line shown.
+    pub top: usize,
+    /// Times are shown in UTC, not in the reader's zone.
+    pub utc: bool,
+    /// Hours being marked for a rule.
+    pub outline: Option<Outline>,
+    /// What it says.
+    pub page: PlanPage,
+    /// When it published; `None` while that is read.
+    pub publications: Option<Arc<Publications>>,
+    /// What is learned of it, whether that counts or not.
+    pub learned: Option<Arc<LearnedPlan>>,
+    /// The last polls, newest first; `None` while they are read.
+    pub polls: Option<Vec<PollLogEntry>>,
+}
+
+/// Everything the plan pane says of a feed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanPage {
+    /// The plan with its explanation.
+    pub plan: Plan,
+    /// Something that keeps all polls away, whatever the plan says.
+    pub held_up: Option<String>,
+    /// What each pace would bring.
+    pub paces: Vec<PaceEffect>,
+    /// What can be done.
+    pub advice: Vec<Advice>,
+    /// Floors that have not passed.
+    pub floors: Vec<Restriction>,
+    /// The publisher's hours and days to skip, in words, and whether they are kept.
+    pub skips: Option<String>,
+    /// The interval rules, in document order.
+    pub rules: Vec<RuleRow>,
+    /// Its rhythm; `None` while it is being read.
+    pub rhythm: Option<RhythmPicture>,
+    /// A learned plan places the polls: there is no interval.
+    pub placed: bool,
+    /// The week, where it is not the same all through.
+    pub week: Option<WeekPicture>,
+    /// What it was made from.
+    made_from: MadeFrom,
+}
+
+/// What a page depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct MadeFrom {
+    facts: Facts,
+    minute: i64,
+    zone: Tz,
+    held_up: Option<String>,
+    known: Known,
+}
+
+/// What is known of a feed's rhythm.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Known {
+    pub(crate) publications: Option<Arc<Publications>>,
+    pub(crate) learned: Option<Arc<LearnedPlan>>,
+}
+
+/// What a pace would bring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaceEffect {
+    /// The pace.
+    pub pace: Pace,
+    /// It is the one in force.
+    pub in_force: bool,
+    /// The next poll then.
+    pub next_poll: Option<DateTime<Utc>>,
+    /// The interval behind it, seconds.
+    pub interval_seconds: Option<u32>,
+    /// What settles it then, in a few words.
+    pub settled_by: &'static str,
+}
+
+/// One interval rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleRow {
+    /// The interval it states, seconds.
+    pub interval_seconds: i64,
+    /// When it applies.
+    pub when: String,
+    /// It is in force now.
+    pub in_force: bool,
+}
+
+/// A week, hour by hour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeekPicture {
+    /// 168 hours, Monday 00:00 of the shown zone first.
+    pub hours: Vec<WeekHour>,
+    /// The hour it is now.
+    pub now: Option<usize>,
+    /// The intervals there are, the shortest first.
+    pub intervals: Vec<u32>,
+}
+
+/// One hour of a week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WeekHour {
+    /// The interval in force at its start, seconds.
+    pub interval_seconds: u32,
+    /// The publisher asks to be left alone.
+    pub skipped: bool,
+}
+
+/// Opens the plan of the selected feed, or closes it.
+pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    if matches!(model.screen.overlay, Some(Overlay::Plan(_))) {
+        model.screen.uncover();
+        return Vec::new();
+    }
+    let Some(feed) = feeds_pane::selected_feed(model, now) else {
+        model.screen.say(now, "select a feed first: i shows the plan of one feed");
+        return Vec::new();
+    };
+    open(model, now, feed)
+}
+
+/// Opens the plan of a feed; its last polls are read from the store.
+pub fn open(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let zone = model.zone;
+    let Some(page) = page(model, feed, now, zone, &Known::default()) else { return Vec::new() };
+    let (outline, publications, learned) = (None, None, None);
+    let opened =
+        PlanPane { feed, top: 0, utc: false, outline, page, publications, learned, polls: None };
+    model.screen.lay_over(Overlay::Plan(Box::new(opened)));
+    let mut effects = vec![Effect::LoadPolls(feed)];
+    effects.extend(learn::ask(model, feed));
+    effects
+}
+
+/// Switches between UTC and the reader's zone.
+pub fn switch_zone(model: &mut Model, now: DateTime<Utc>) {
+    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else {
+        model.screen.say(now, "U works in the plan of a feed: i opens it");
+        return;
+    };
+    pane.utc = !pane.utc;
+}
+
+/// The last polls of a feed have been read.
+pub fn polls_loaded(model: &mut Model, feed: FeedKey, polls: Vec<PollLogEntry>) {
+    if let Some(pane) = model.screen.plan_pane_mut().filter(|pane| pane.feed == feed) {
+        pane.polls = Some(polls);
+    }
+}
+
+/// After a poll of a feed: the pane that shows it wants its line.
+pub fn polled(model: &mut Model, feed: FeedKey) -> Option<Effect> {
+    let pane = model.screen.plan_pane_mut()?;
+    (pane.feed == feed).then_some(Effect::LoadPolls(feed))
+}
+
+/// Brings the open pane up to date, if what it says has changed.
+pub fn refresh(model: &mut Model, now: DateTime<Utc>) {
+    let Some(pane) = model.screen.plan_pane_mut() else { return };
+    let (feed, utc) = (pane.feed, pane.utc);
+    let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
+    let zone = if utc { Tz::UTC } else { model.zone };
+    let Some(subscription) = model.feeds.get(&feed) else {
+        // It was unsubscribed from.
+        model.screen.close_plan();
+        return;
+    };
+    let wanted = made_from(model, subscription, now, zone, &known);
+    let current = model.screen.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
+    if !current
+        && let Some(page) = page(model, feed, now, zone, &known)
+        && let Some(pane) = model.screen.plan_pane_mut()
+    {
+        pane.page = page;
+    }
+}
+
+/// Commands that work in the plan pane and in the timetable as they do elsewhere.
+pub const fn works_over_panes(command: Command) -> bool {
+    command.works_in_help()
+        || matches!(
+            command,
+            Command::Plan
+                | Command::Timetable
+                | Command::Palette
+                | Command::Theme
+                | Command::Suspend
+                | Command::Zone
+                | Command::Outline
+                | Command::MoreOften
+                | Command::LessOften
+                | Command::NormallyOften
+                | Command::Edit
+                | Command::Poll
+                | Command::PollAll
+                | Command::Undo
+                | Command::Redo
+                | Command::Enter
+        )
+}
+
+fn made_from(
+    model: &Model,
+    subscription: &Subscription,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> MadeFrom {
+    MadeFrom {
+        facts: subscription.state.facts.clone(),
+        minute: now.timestamp().div_euclid(60),
+        zone,
+        held_up: plan_advice::held_up(model, subscription.key),
+        known: known.clone(),
+    }
+}
+
+/// What the pane says of a feed.
+fn page(
+    model: &Model,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> Option<PlanPage> {
+    let subscription = model.feeds.get(&feed)?;
+    let plan = plans::explained(model, feed, now)?;
+    let facts = &subscription.state.facts;
+    let made_from = made_from(model, subscription, now, zone, known);
+    Some(PlanPage {
+        held_up: made_from.held_up.clone(),
+        paces: paces(model, subscription, now),
+        advice: plan_advice::advice(model, subscription, now),
+        floors: plans::restrictions(subscription, model.salt, now),
+        skips: skips(facts),
+        rules: rules(facts, now),
+        rhythm: heat_map::picture(model, subscription, known, (now, zone)),
+        placed: schedule::places_polls(facts),
+        week: week(facts, now, zone),
+        plan,
+        made_from,
+    })
+}
+
+fn paces(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
+    let in_force = subscription.state.facts.settings.pace;
+    let effect = |pace| {
+        let plan = plans::at_pace(subscription, model.salt, pace, now);
+        PaceEffect {
+            pace,
+            in_force: pace == in_force,
+            next_poll: plan.next_poll,
+            interval_seconds: plan.binding_seconds,
+            settled_by: plans::settled_words(plan.settled_by),
+        }
+    };
+    Pace::ALL.map(effect).into()
+}
+
+fn rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
+    let own = &facts.settings.own_rules;
+    let rules: &[IntervalRule] = if own.is_empty() { &facts.hints.intervals } else { own };
+    let in_force = schedule::rule_in_force(facts, now);
+    let row = |(place, rule): (usize, &IntervalRule)| RuleRow {
+        interval_seconds: i64::from(rule.minutes).saturating_mul(60),
+        when: when_words(rule),
+        in_force: in_force == Some(place),
+    };
+    (0_usize..).zip(rules).map(row).collect()
+}
+
+/// When a rule applies; its hours are counted in UTC unless it says otherwise.
+fn when_words(rule: &IntervalRule) -> String {
+    let words = schedule::rule_words(rule);
+    let stated = [rule.start_hour, rule.end_hour, rule.start_day, rule.end_day];
+    let in_utc = rule.zone == Zone::Utc && stated.iter().any(Option::is_some);
+    if in_utc { format!("{words} (UTC)") } else { words }
+}
+
+/// `hours 6 to 11 and Sunday (UTC)`, and whether they are kept.
+fn skips(facts: &Facts) -> Option<String> {
+    let hints = &facts.hints;
+    let hours = (!hints.skip_hours.is_empty())
+        .then(|| format!("hours {}", plan_advice::runs(&hints.skip_hours)));
+    let days = (!hints.skip_days.is_empty())
+        .then(|| hints.skip_days.iter().map(|day| day.name()).collect::<Vec<_>>().join(", "));
+    let stated = [hours, days].into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    if stated.is_empty() {
+        return None;
+    }
+    let kept = if schedule::skipped_hours(facts).is_some() {
+        "no polls then"
+    } else if facts.settings.ignore_skips {
+        "ignored, as you wish"
+    } else {
+        "not kept: something stronger is stated, or they cover the whole week"
+    };
+    Some(format!("the publisher asks to skip {stated} (UTC): {kept}"))
+}
+
+/// The week around now; `None`: every hour is like the others.
+fn week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
+    let skipped = schedule::skipped_hours(facts);
+    let intervals_of = schedule::week_of_intervals(facts, now);
+    let flat = intervals_of.iter().all(|seconds| Some(seconds) == intervals_of.first());
+    if flat && skipped.is_none() {
+        return None;
+    }
+    let hour_at = |at: DateTime<Utc>| {
+        let place = heat_map::hour_of_week(at, Tz::UTC);
+        WeekHour {
+            interval_seconds: schedule::interval_in_force(facts, at).0,
+            skipped: skipped.is_some_and(|week| week.get(place).copied().unwrap_or(false)),
+        }
+    };
+    let hours: Vec<WeekHour> = week_hours(now, zone)?.into_iter().map(hour_at).collect();
+    let mut intervals: Vec<u32> = hours.iter().map(|hour| hour.interval_seconds).collect();
+    intervals.sort_unstable();
+    intervals.dedup();
+    Some(WeekPicture { hours, now: Some(heat_map::hour_of_week(now, zone)), intervals })
+}
+
+/// The starts of the 168 hours of the week around now, Monday 00:00 of a zone first.
+pub(crate) fn week_hours(now: DateTime<Utc>, zone: Tz) -> Option<Vec<DateTime<Utc>>> {
+    let today = now.with_timezone(&zone).date_naive();
+    let monday = today
+        .checked_sub_days(Days::new(u64::from(today.weekday().num_days_from_monday())))?
+        .and_time(NaiveTime::MIN);
+    let hour_at = |hour: i64| {
+        let local = monday.checked_add_signed(TimeDelta::hours(hour))?;
+        let at = zone.from_local_datetime(&local).earliest();
+        // An hour that clocks leave out is drawn as the one before it.
+        Some(at.map_or_else(|| local.and_utc(), |at| at.with_timezone(&Utc)))
+    };
+    (0..WEEK_HOURS).map(hour_at).collect()
+}

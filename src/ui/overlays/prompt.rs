@@ -1,0 +1,218 @@
+//! A line being typed: its text, its cursor, and what it is for.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::edit_dialog::EditField;
+use crate::history::FeedKey;
+use crate::ui::keys::key::Code;
+use crate::ui::keys::key::Key;
+
+/// Longest line kept, in bytes: pasted text has no other limit.
+const LINE_MAX: usize = 4096;
+
+/// A line being typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// What it is for.
+    pub purpose: PromptPurpose,
+    /// The text.
+    pub text: String,
+    /// Byte offset of the cursor, at a grapheme's edge.
+    pub cursor: usize,
+}
+
+/// What a line is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptPurpose {
+    /// The address of a site or feed to subscribe to.
+    Add,
+    /// The path of an OPML file to import.
+    Import,
+    /// A date to go to.
+    GoTo,
+    /// A command by its name.
+    Command,
+    /// What to look for.
+    Search,
+    /// A command that takes the selected entry.
+    Pipe,
+    /// What the lines of the help must hold.
+    Help,
+    /// Another name for a saved search, by its number.
+    Rename(u32),
+    /// The tags of a feed.
+    Tags(FeedKey),
+    /// Another name for the selected tag.
+    RenameTag,
+    /// A line of the edit dialog.
+    Field(EditField),
+    /// A line of the dialog of a rule.
+    Condition,
+    /// An interval rule of the reader's own, in place of another or as a further one.
+    Rule {
+        /// The feed.
+        feed: FeedKey,
+        /// Place of the rule that is changed.
+        replaces: Option<usize>,
+    },
+}
+
+/// What a key did to the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typed {
+    /// It goes on.
+    More,
+    /// It is finished.
+    Done,
+    /// It is given up.
+    Cancelled,
+}
+
+impl Prompt {
+    /// An empty line.
+    pub const fn new(purpose: PromptPurpose) -> Self {
+        Self { purpose, text: String::new(), cursor: 0 }
+    }
+
+    /// A line with a text, the cursor at its end.
+    pub const fn filled(purpose: PromptPurpose, text: String) -> Self {
+        let cursor = text.len();
+        Self { purpose, text, cursor }
+    }
+
+    /// What stands before the line.
+    pub const fn label(&self) -> &'static str {
+        match self.purpose {
+            PromptPurpose::Add => "Add (paste the address of a site or feed): ",
+            PromptPurpose::Import => "Import the OPML file: ",
+            PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
+            PromptPurpose::Command => ":",
+            PromptPurpose::Search => "Search: ",
+            PromptPurpose::Pipe => "Pipe the entry to: ",
+            PromptPurpose::Help => "Find in the keys: ",
+            PromptPurpose::Rename(_) => "Call the search: ",
+            PromptPurpose::Tags(_) => "Tags (Tab completes): ",
+            PromptPurpose::RenameTag => "Call the tag: ",
+            PromptPurpose::Field(field) => field.label(),
+            PromptPurpose::Condition => "",
+            PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
+            PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",
+        }
+    }
+
+    /// Puts text at the cursor; line breaks and control characters are left out.
+    pub fn insert(&mut self, text: &str) {
+        let clean: String = text.chars().filter(|char| !char.is_control()).collect();
+        let room = LINE_MAX.saturating_sub(self.text.len());
+        let clean = clean.get(..clean.floor_char_boundary(room)).unwrap_or_default();
+        self.text.insert_str(self.cursor, clean);
+        self.cursor = self.cursor.saturating_add(clean.len());
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: Key) -> Typed {
+        match key {
+            Key { code: Code::Enter, .. } => return Typed::Done,
+            Key { code: Code::Esc, .. } | Key { code: Code::Char('c'), ctrl: true } => {
+                return Typed::Cancelled;
+            }
+            Key { code: Code::Char('u'), ctrl: true } => self.cut(0, self.cursor),
+            Key { code: Code::Char('w'), ctrl: true } => {
+                let before = self.before().trim_end();
+                let from = before.rfind(' ').map_or(0, |at| at.saturating_add(1));
+                self.cut(from, self.cursor);
+            }
+            Key { code: Code::Home, .. } | Key { code: Code::Char('a'), ctrl: true } => {
+                self.cursor = 0;
+            }
+            Key { code: Code::End, .. } | Key { code: Code::Char('e'), ctrl: true } => {
+                self.cursor = self.text.len();
+            }
+            Key { code: Code::Left, .. } => self.cursor = self.previous(),
+            Key { code: Code::Right, .. } => self.cursor = self.following(),
+            Key { code: Code::Backspace, .. } => self.cut(self.previous(), self.cursor),
+            Key { code: Code::Delete, .. } => self.cut(self.cursor, self.following()),
+            Key { code: Code::Char(char), ctrl: false } => {
+                self.insert(char.encode_utf8(&mut [0; 4]));
+            }
+            Key {
+                code:
+                    Code::Char(_)
+                    | Code::Alt(_)
+                    | Code::Function(_)
+                    | Code::Insert
+                    | Code::Tab
+                    | Code::BackTab
+                    | Code::Up
+                    | Code::Down
+                    | Code::PageUp
+                    | Code::PageDown,
+                ..
+            } => {}
+        }
+        Typed::More
+    }
+
+    fn before(&self) -> &str {
+        self.text.get(..self.cursor).unwrap_or_default()
+    }
+
+    fn previous(&self) -> usize {
+        self.before().grapheme_indices(true).next_back().map_or(0, |(at, _)| at)
+    }
+
+    fn following(&self) -> usize {
+        let behind = self.text.get(self.cursor..).unwrap_or_default();
+        self.cursor.saturating_add(behind.graphemes(true).next().map_or(0, str::len))
+    }
+
+    fn cut(&mut self, from: usize, to: usize) {
+        let (before, behind) = (self.text.get(..from), self.text.get(to..));
+        if let (Some(before), Some(behind)) = (before, behind) {
+            self.text = format!("{before}{behind}");
+            self.cursor = from;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::overlays::prompt::*;
+
+    fn typed(keys: &[Key]) -> (String, usize) {
+        let mut prompt = Prompt::new(PromptPurpose::Add);
+        for key in keys {
+            assert_eq!(prompt.key(*key), Typed::More);
+        }
+        (prompt.text, prompt.cursor)
+    }
+
+    #[test]
+    fn a_line_is_edited_by_whole_characters() {
+        let mut prompt = Prompt::new(PromptPurpose::Add);
+        prompt.insert("aé👨‍👩‍👧b");
+        prompt.key(Key::code(Code::Left));
+        prompt.key(Key::code(Code::Backspace));
+        assert_eq!(prompt.text, "aéb");
+        prompt.key(Key::code(Code::Home));
+        prompt.key(Key::code(Code::Delete));
+        assert_eq!((prompt.text.as_str(), prompt.cursor), ("éb", 0));
+    }
+
+    #[test]
+    fn pasted_line_breaks_and_escapes_are_left_out() {
+        let mut prompt = Prompt::new(PromptPurpose::Add);
+        prompt.insert("https://a.example/\r\n\u{1b}[31m");
+        assert_eq!(prompt.text, "https://a.example/[31m");
+        prompt.insert(&"x".repeat(10_000));
+        assert_eq!(prompt.text.len(), LINE_MAX);
+    }
+
+    #[test]
+    fn words_and_lines_can_be_cut() {
+        let keys: Vec<Key> = "ab cd".chars().map(Key::char).chain([Key::ctrl('w')]).collect();
+        assert_eq!(typed(&keys), ("ab ".into(), 3));
+        let keys: Vec<Key> = "ab cd".chars().map(Key::char).chain([Key::ctrl('u')]).collect();
+        assert_eq!(typed(&keys), (String::new(), 0));
+    }
+}

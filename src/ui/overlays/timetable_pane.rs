@@ -1,0 +1,133 @@
+//! The timetable: the coming polls of all feeds, in order.
+
+use chrono::{DateTime, Utc};
+
+use super::plan_pane;
+use crate::engine::effect::Effect;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::history::FeedKey;
+use crate::schedule::{self, Cost, Pace};
+use crate::ui::screen::Overlay;
+
+/// The timetable on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TimetablePane {
+    /// Place of the selected poll.
+    pub selected: usize,
+    /// The feed it belongs to: the selection follows it when others move.
+    pub feed: Option<FeedKey>,
+    /// Place of the first poll on the screen.
+    pub top: usize,
+    /// What all feeds cost together; `None`: to be summed up.
+    pub sums: Option<Sums>,
+    /// The minute for which they were summed up.
+    summed: i64,
+}
+
+/// What all feeds that are polled by themselves cost together, by their recommendations.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sums {
+    /// How many feeds.
+    pub feeds: u32,
+    /// Polls a day.
+    pub polls_a_day: f64,
+    /// How long a publication of a feed waits, minutes, on average over the feeds.
+    pub delay_minutes: f64,
+    /// Polls a day that would be saved if every feed were polled one pace less often.
+    pub saved_a_day: f64,
+}
+
+impl Sums {
+    fn of(model: &Model) -> Self {
+        let mut sums = Self::default();
+        for subscription in model.feeds.values() {
+            let facts = &subscription.state.facts;
+            let pace = facts.settings.pace;
+            let Some(cost) = schedule::cost(facts, pace) else { continue };
+            let less = match pace {
+                Pace::More => Pace::Normal,
+                Pace::Normal | Pace::Less => Pace::Less,
+            };
+            let fewer = schedule::cost(facts, less).map_or(0.0, |cost| cost.polls_a_day);
+            sums.feeds = sums.feeds.saturating_add(1);
+            sums.polls_a_day += cost.polls_a_day;
+            sums.saved_a_day += cost.polls_a_day - fewer;
+            sums.delay_minutes += cost.delay_minutes;
+        }
+        sums.delay_minutes /= f64::from(sums.feeds.max(1));
+        sums
+    }
+}
+
+/// What one feed costs; `None`: it is not polled by itself.
+pub fn cost(subscription: &Subscription) -> Option<Cost> {
+    let facts = &subscription.state.facts;
+    schedule::cost(facts, facts.settings.pace)
+}
+
+/// A feed's wishes changed: what all cost is to be summed up anew.
+pub fn unsettle(model: &mut Model) {
+    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+        pane.sums = None;
+    }
+}
+
+/// Opens the timetable, or closes it.
+pub fn toggle(model: &mut Model) {
+    if matches!(model.screen.overlay, Some(Overlay::Timetable(_))) {
+        model.screen.uncover();
+        return;
+    }
+    let first = model.timetable.iter().next().map(|(_, feed)| *feed);
+    model
+        .screen
+        .lay_over(Overlay::Timetable(TimetablePane { feed: first, ..TimetablePane::default() }));
+}
+
+/// Opens the plan of the selected feed.
+pub fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    match model.screen.overlay {
+        Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) => {
+            plan_pane::open(model, now, feed)
+        }
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// Selects the poll at a place.
+pub fn select(model: &mut Model, place: usize) {
+    let place = place.min(model.timetable.len().saturating_sub(1));
+    let feed = model.timetable.iter().nth(place).map(|(_, feed)| *feed);
+    let rows = usize::from(model.screen.viewport.overlay_rows).max(1);
+    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+        (pane.selected, pane.feed) = (place, feed);
+        pane.top = pane.top.min(place).max(place.saturating_add(1).saturating_sub(rows));
+    }
+}
+
+/// Sums up once a minute: with many feeds that is too much for every poll.
+pub fn sum_up(model: &mut Model, now: DateTime<Utc>) {
+    let Some(Overlay::Timetable(pane)) = model.screen.overlay else { return };
+    let minute = now.timestamp().div_euclid(60);
+    if pane.sums.is_some() && pane.summed == minute {
+        return;
+    }
+    let sums = Some(Sums::of(model));
+    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+        (pane.sums, pane.summed) = (sums, minute);
+    }
+}
+
+/// After polls moved: the selection stays on its feed, and on the screen.
+pub fn refresh(model: &mut Model) {
+    let Some(Overlay::Timetable(pane)) = model.screen.overlay else { return };
+    let at = |place: usize| model.timetable.iter().nth(place).map(|(_, feed)| *feed);
+    let place = if pane.feed.is_some() && at(pane.selected) == pane.feed {
+        pane.selected
+    } else {
+        let found = model.timetable.iter().position(|(_, feed)| Some(*feed) == pane.feed);
+        found.unwrap_or(pane.selected)
+    };
+    select(model, place);
+}

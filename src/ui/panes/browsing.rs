@@ -1,0 +1,152 @@
+//! Browsing a long history: to a date, and from the beginning, oldest first.
+
+use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
+use chrono_tz::Tz;
+
+use super::entry_list::RowOrder;
+use super::entry_list::RowsWanted;
+use super::entry_list::Seek;
+use super::entry_list::Sought;
+use super::entry_list::rows_around;
+use super::feeds_pane;
+use super::feeds_pane::FeedsRow;
+use super::navigation;
+use crate::engine::effect::Effect;
+use crate::engine::model::Model;
+use crate::history::{EntryKey, Flag};
+use crate::ui::screen::Pane;
+
+/// Goes to the row of a date that was typed: a year, a month or a day.
+pub fn go_to(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect> {
+    let Some((from, until)) = stretch(typed, model.zone) else {
+        let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
+        model.screen.complain(now, text);
+        return Vec::new();
+    };
+    if model.screen.list.order == RowOrder::BestFirst {
+        model.screen.say(
+            now,
+            "what fits best stands first here: add after:2014 or before:2014-03 to the search",
+        );
+        return Vec::new();
+    }
+    let list = &mut model.screen.list;
+    if list.total == 0 {
+        return Vec::new();
+    }
+    model.screen.focus = Pane::Entries;
+    // The newest row that is not newer than the end of the stretch; oldest first, the first of the stretch.
+    let date = if list.order == RowOrder::OldestFirst { from } else { until };
+    list.waiting = true;
+    let number = list.number;
+    let rows = rows_around(model.screen.viewport.entries_rows.into());
+    vec![Effect::LoadRows(RowsWanted { date: Some(date), ..RowsWanted::at(number, 0, rows) })]
+}
+
+/// The first and the last second of what was typed, in the reader's zone.
+fn stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+    let typed = typed.trim().trim_start_matches("goto").trim();
+    let parts: Vec<&str> = typed.split('-').collect();
+    let day = |text: &str| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
+    let (first, next) = match parts.as_slice() {
+        [_] => {
+            let first = day(&format!("{typed}-01-01"))?;
+            (first, first.checked_add_months(Months::new(12))?)
+        }
+        [_, _] => {
+            let first = day(&format!("{typed}-01"))?;
+            (first, first.checked_add_months(Months::new(1))?)
+        }
+        [_, _, _] => (day(typed)?, day(typed)?.succ_opt()?),
+        _ => return None,
+    };
+    let start = |day: NaiveDate| {
+        let midnight = day.and_time(NaiveTime::MIN);
+        let local = zone.from_local_datetime(&midnight).earliest();
+        local.map_or_else(|| midnight.and_utc(), |local| local.with_timezone(&Utc))
+    };
+    Some((start(first), start(next).checked_sub_signed(chrono::TimeDelta::seconds(1))?))
+}
+
+/// Reads the selected feed from the beginning, at the first entry that was not opened; or newest first again.
+pub fn turn_round(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(FeedsRow::Feed(..)) = model.screen.feeds.selected_row() else {
+        model.screen.say(now, "select a feed first: it is read from its beginning");
+        return Vec::new();
+    };
+    let oldest_first = model.screen.list.order == RowOrder::NewestFirst;
+    model.screen.focus = Pane::Entries;
+    let text = if oldest_first { "from the beginning, oldest first" } else { "newest first" };
+    model.screen.say(now, text);
+    let mut effects = navigation::open_list(model, now);
+    if !oldest_first {
+        return effects;
+    }
+    model.screen.list.order = RowOrder::OldestFirst;
+    let query = feeds_pane::query(model, now);
+    model.screen.list.gaps.clone_from(&query.gaps);
+    effects.clear();
+    let rows = rows_around(model.screen.viewport.entries_rows.into());
+    effects.push(Effect::LoadRows(RowsWanted {
+        rebuild: Some(query),
+        seek: Some(Seek { from: 0, down: true, what: Sought::Unopened }),
+        asked: Some(0),
+        ..RowsWanted::at(model.screen.list.number, 0, rows)
+    }));
+    effects
+}
+
+/// An entry is opened while a feed is read from the beginning: it counts as read there, also if it came from history.
+pub fn opened(model: &mut Model, key: EntryKey) -> Vec<Effect> {
+    model.screen.list.opened = model.screen.list.opened.saturating_add(1);
+    crate::engine::entries::marks::set(model, key, Flag::Opened, true)
+}
+
+/// `312 of 1,204 read`.
+pub fn count(model: &Model) -> Option<String> {
+    let list = &model.screen.list;
+    let total = list.total.saturating_sub(list.gaps.len());
+    (list.order == RowOrder::OldestFirst)
+        .then(|| format!("{} of {} read", grouped(list.opened), grouped(total)))
+}
+
+/// A number with commas between its thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && digits.len().saturating_sub(place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::browsing::*;
+
+    #[test]
+    fn a_year_a_month_and_a_day_are_understood() {
+        for (typed, from, until) in [
+            ("2014", "2014-01-01T00:00:00Z", "2014-12-31T23:59:59Z"),
+            (" goto 2014-03 ", "2014-03-01T00:00:00Z", "2014-03-31T23:59:59Z"),
+            ("2014-03-09", "2014-03-09T00:00:00Z", "2014-03-09T23:59:59Z"),
+        ] {
+            let expected: [DateTime<Utc>; 2] = [from, until].map(|text| text.parse().unwrap());
+            let (from, until) = stretch(typed, Tz::UTC).unwrap();
+            assert_eq!([from, until], expected, "{typed}");
+        }
+        for typed in ["", "March", "2014-13", "2014-02-30", "1-2-3-4"] {
+            assert_eq!(stretch(typed, Tz::UTC), None, "{typed}");
+        }
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1204, "1,204"), (1_000_000, "1,000,000")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Copying the link of what is selected to the clipboard.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::effect::Effect;
+use crate::engine::model::Model;
+use crate::feed::text::one_line;
+use crate::ui::panes::feeds_pane;
+use crate::ui::screen::Pane;
+
+/// Bytes of a text that is copied at most: terminals refuse long ones.
+const COPIED_MAX: usize = 8 * 1024;
+/// Cells of it that the status line repeats.
+const TOLD_CELLS: usize = 200;
+
+/// Copies the address of the selected feed, or the link of the entry that is selected or read.
+pub fn copy_link(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let link = if model.screen.focus == Pane::Feeds {
+        let feed = feeds_pane::selected_feed(model, now).and_then(|key| model.feeds.get(&key));
+        feed.map(|feed| feed.record.url.clone())
+    } else {
+        model.screen.list.selected_row().and_then(|row| row.link.clone())
+    };
+    let link = link.map(|link| clean(&link)).filter(|link| !link.is_empty());
+    let Some(link) = link.filter(|link| link.len() <= COPIED_MAX) else {
+        model.screen.say(now, "there is no link to copy here");
+        return Vec::new();
+    };
+    model.screen.say(now, format!("copied: {}", one_line(&link, TOLD_CELLS)));
+    vec![Effect::Copy(link)]
+}
+
+/// What a terminal, or whoever pastes it, could take for a command is left out.
+fn clean(link: &str) -> String {
+    link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::reader::copying::*;
+
+    #[test]
+    fn a_link_is_copied_without_controls_and_line_ends() {
+        assert_eq!(clean("https://a.example/\u{1b}]52;\u{7}x\n rm"), "https://a.example/]52;xrm");
+    }
+}

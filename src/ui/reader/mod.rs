@@ -1,0 +1,10 @@
+//! The entry being read: its text as lines, its pictures, the place in it.
+
+pub mod copying;
+pub mod lines;
+pub mod open_entry;
+pub mod picture_places;
+pub mod pictures;
+pub mod read_ahead;
+pub mod reading_position;
+pub mod sideways;

@@ -1,0 +1,162 @@
+//! Where the reader was in an entry's text: kept when the entry is left, found again at any width.
+//!
+//! A place is counted in characters of the text and not in lines, so that it is the same at every width. What only
+//! a layout adds (bars, borders, bullets, blanks) is not counted.
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::Rendered;
+use super::lines::Role;
+use crate::engine::effect::Effect;
+use crate::engine::model::Model;
+use crate::history::EntryKey;
+use crate::ui::screen::Reader;
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextPlace {
+    /// Characters before the first line shown.
+    pub offset: u32,
+    /// Characters of the whole text: a text that has changed since is entered at the same share of it.
+    pub of: u32,
+}
+
+/// For each line of a text the characters before it, and behind the last those of all.
+pub fn starts(text: &Rendered) -> Vec<u32> {
+    let mut sum = 0_u32;
+    let mut starts = Vec::with_capacity(text.lines.len().saturating_add(1));
+    starts.push(sum);
+    for line in &text.lines {
+        let counted = line.spans.iter().filter(|span| is_text(span.role));
+        let chars = counted.flat_map(|span| span.text.chars()).filter(|char| !char.is_whitespace());
+        sum = sum.saturating_add(u32::try_from(chars.count()).unwrap_or(u32::MAX));
+        starts.push(sum);
+    }
+    starts
+}
+
+const fn is_text(role: Role) -> bool {
+    match role {
+        Role::Text
+        | Role::Caption
+        | Role::Heading(_)
+        | Role::Link
+        | Role::Code
+        | Role::Preformatted
+        | Role::Syntax(_)
+        | Role::Image
+        | Role::Embed => true,
+        Role::LinkNumber
+        | Role::ListMarker
+        | Role::QuoteBar
+        | Role::Rule
+        | Role::TableBorder
+        | Role::WrapMark
+        | Role::Note => false,
+    }
+}
+
+/// The line to show first for a place; `starts` are those of the text as it is laid out now.
+pub fn line_at(starts: &[u32], place: TextPlace) -> usize {
+    let all = u64::from(starts.last().copied().unwrap_or_default());
+    let share = u64::from(place.offset).saturating_mul(all).checked_div(u64::from(place.of));
+    let offset = if all == u64::from(place.of) {
+        u64::from(place.offset)
+    } else {
+        share.unwrap_or_default()
+    };
+    // The line that holds the character: the last that begins at or before it.
+    starts.partition_point(|&start| u64::from(start) <= offset).saturating_sub(1)
+}
+
+impl Reader {
+    /// Where the text stands now.
+    pub fn place(&self) -> Option<TextPlace> {
+        let of = self.starts.last().copied()?;
+        let offset = self.starts.get(self.scroll).copied().unwrap_or(of);
+        Some(TextPlace { offset, of })
+    }
+
+    /// What is kept of where it stands: nothing at the beginning, and nothing at the end, where it was read.
+    fn kept(&self, rows: u16) -> Option<TextPlace> {
+        let lines = self.rendered.as_ref()?.lines.len();
+        let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;
+        if self.scroll == 0 || at_end { None } else { self.place() }
+    }
+}
+
+/// What is open, as it is compared with what is open after a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Open {
+    key: EntryKey,
+    /// How it was kept before.
+    before: Option<TextPlace>,
+    now: Option<TextPlace>,
+}
+
+/// The entry being read and where its text stands; `None`: there is none, or its text is not there yet.
+pub fn open(model: &Model) -> Option<Open> {
+    let reader = model.screen.reader.as_ref()?;
+    reader.rendered.as_ref()?;
+    let now = reader.kept(model.screen.viewport.reader_rows);
+    Some(Open { key: reader.entry.key, before: reader.entry.place, now })
+}
+
+/// Keeps the place of what was open before a message and is not any more, or would be lost with the program.
+pub fn left(model: &mut Model, open: Option<Open>, effects: &[Effect]) -> Option<Effect> {
+    let open = open.filter(|open| open.before != open.now)?;
+    let still = model.screen.reader.as_ref().is_some_and(|reader| reader.entry.key == open.key);
+    let ends = |effect: &Effect| matches!(effect, Effect::Quit | Effect::Stop | Effect::OpenDemo);
+    if still && !effects.iter().any(ends) {
+        return None;
+    }
+    // Who comes straight back may be there before it is written.
+    model.screen.left = Some((open.key, open.now));
+    Some(Effect::SavePlace(open.key, open.now))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::reader::lines::StyledLine;
+    use crate::ui::reader::lines::StyledSpan;
+    use crate::ui::reader::reading_position::*;
+
+    fn text(lines: &[&[(&str, Role)]]) -> Rendered {
+        let span = |&(text, role): &(&str, Role)| StyledSpan {
+            text: text.into(),
+            role,
+            ..StyledSpan::default()
+        };
+        let line =
+            |spans: &&[(&str, Role)]| StyledLine::from(spans.iter().map(span).collect::<Vec<_>>());
+        Rendered { lines: lines.iter().map(line).collect(), ..Rendered::default() }
+    }
+
+    #[test]
+    fn a_place_is_the_same_word_at_another_width() {
+        let wide = starts(&text(&[
+            &[("│ ", Role::QuoteBar), ("one two three", Role::Text)],
+            &[("four five", Role::Text)],
+        ]));
+        let narrow = starts(&text(&[
+            &[("│ ", Role::QuoteBar), ("one two", Role::Text)],
+            &[("│ ", Role::QuoteBar), ("three", Role::Text)],
+            &[("four", Role::Text)],
+            &[("five", Role::Text)],
+        ]));
+        assert_eq!(wide, [0, 11, 19]);
+        for (offset, in_wide, in_narrow) in [(0, 0, 0), (6, 0, 1), (11, 1, 2), (16, 1, 3)] {
+            let place = TextPlace { offset, of: 19 };
+            assert_eq!((line_at(&wide, place), line_at(&narrow, place)), (in_wide, in_narrow));
+        }
+    }
+
+    #[test]
+    fn a_text_that_grew_is_entered_at_the_same_share() {
+        let starts = [0, 10, 20, 30, 40];
+        for (offset, of, line) in [(5, 20, 1), (10, 20, 2), (0, 0, 0), (7, 0, 0), (90, 20, 4)] {
+            assert_eq!(line_at(&starts, TextPlace { offset, of }), line, "{offset} of {of}");
+        }
+        assert_eq!(line_at(&[], TextPlace { offset: 1, of: 2 }), 0);
+    }
+}

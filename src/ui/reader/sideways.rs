@@ -1,0 +1,211 @@
+//! Blocks of a text that are wider than the pane: how far they are moved sideways, and what of them is seen then.
+//!
+//! All of them are moved together and each only as far as it is wide; running text stays where it is. Where something
+//! goes on beyond an edge, a mark stands there.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::lines;
+use super::lines::Role;
+use super::lines::StyledLine;
+use super::lines::StyledSpan;
+use crate::engine::effect::Effect;
+use crate::engine::model::Model;
+
+/// Something goes on to the left, or to the right.
+const MARKS: (&str, &str) = ("‹", "›");
+
+/// Moves what is wider than the pane by half of it.
+pub fn go(model: &mut Model, now: DateTime<Utc>, right: bool) -> Vec<Effect> {
+    let step = usize::from(model.screen.viewport.reader_columns / 2).max(1);
+    if !by(model, right, step) {
+        model.screen.say(now, "nothing in sight is wider than the pane");
+    }
+    Vec::new()
+}
+
+/// Moves it by so many cells; `false`: nothing in sight is wider than the pane.
+pub fn by(model: &mut Model, right: bool, cells: usize) -> bool {
+    let most = slack_in_sight(model);
+    let Some(reader) = model.screen.shown_reader_mut().filter(|_| most > 0) else { return false };
+    // What was moved further for another block is at the end of this one.
+    let from = reader.sideways.min(most);
+    let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
+    reader.sideways = to;
+    true
+}
+
+/// How far the widest line in sight can be moved, cells; 0: nothing is wider than the pane.
+pub fn slack_in_sight(model: &Model) -> usize {
+    let viewport = model.screen.viewport;
+    let Some(reader) = model.screen.shown_reader() else { return 0 };
+    let lines = reader.rendered.iter().flat_map(|text| &text.lines);
+    let in_sight = lines.skip(reader.scroll).take(usize::from(viewport.reader_rows));
+    let columns = usize::from(viewport.reader_columns);
+    in_sight.map(|line| line.slack(columns)).max().unwrap_or_default()
+}
+
+impl StyledLine {
+    /// How far it can be moved in so many columns.
+    fn slack(&self, columns: usize) -> usize {
+        self.slide.map_or(0, |slide| slide.cells.saturating_sub(self.room(slide.stays, columns)))
+    }
+
+    /// The cells behind what stays.
+    fn room(&self, stays: usize, columns: usize) -> usize {
+        let fixed = self.spans.iter().take(stays).map(|span| lines::cells(&span.text));
+        columns.saturating_sub(fixed.sum())
+    }
+
+    /// What is seen of it in so many columns when it is moved so far.
+    pub fn window(&self, moved: usize, columns: usize) -> Cow<'_, Self> {
+        let Some(slide) = self.slide.filter(|_| self.slack(columns) > 0) else {
+            return Cow::Borrowed(self);
+        };
+        let from = moved.min(self.slack(columns));
+        let to = from.saturating_add(self.room(slide.stays, columns));
+        let moving = self.spans.get(slide.stays..).unwrap_or_default();
+        let (before, behind) = hidden(moving, from, to);
+        let mut spans: Vec<StyledSpan> = self.spans.iter().take(slide.stays).cloned().collect();
+        let within =
+            (from.saturating_add(usize::from(before)), to.saturating_sub(usize::from(behind)));
+        spans.extend(before.then(|| mark(MARKS.0)));
+        spans.extend(cut(moving, within));
+        spans.extend(behind.then(|| mark(MARKS.1)));
+        Cow::Owned(spans.into())
+    }
+}
+
+fn mark(sign: &str) -> StyledSpan {
+    StyledSpan { text: sign.to_owned(), role: Role::WrapMark, ..StyledSpan::default() }
+}
+
+/// The graphemes of spans with the first cell of each and the one behind it.
+fn placed(spans: &[StyledSpan]) -> impl Iterator<Item = (usize, &str, usize, usize)> {
+    let all = spans
+        .iter()
+        .enumerate()
+        .flat_map(|(place, span)| span.text.graphemes(true).map(move |grapheme| (place, grapheme)));
+    all.scan(0_usize, |at, (place, grapheme)| {
+        let start = *at;
+        *at = start.saturating_add(grapheme.width());
+        Some((place, grapheme, start, *at))
+    })
+}
+
+/// Whether any text is out of sight on the left and on the right.
+fn hidden(spans: &[StyledSpan], from: usize, to: usize) -> (bool, bool) {
+    let signs = placed(spans).filter(|(_, grapheme, ..)| *grapheme != " ");
+    signs.fold((false, false), |(before, behind), (_, _, start, end)| {
+        (before || start < from, behind || end > to)
+    })
+}
+
+/// The text between two cells; of a sign that stands on an edge a blank is left.
+fn cut(spans: &[StyledSpan], (from, to): (usize, usize)) -> Vec<StyledSpan> {
+    let mut seen: Vec<StyledSpan> = Vec::new();
+    let mut last = None;
+    for (place, grapheme, start, end) in placed(spans) {
+        let cells = end.min(to).saturating_sub(start.max(from));
+        let whole = start >= from && end <= to;
+        if !whole && cells == 0 {
+            continue;
+        }
+        if last != Some(place) {
+            let bare = spans.get(place).map(StyledSpan::bare).unwrap_or_default();
+            seen.push(bare);
+            last = Some(place);
+        }
+        let Some(span) = seen.last_mut() else { continue };
+        if whole {
+            span.text.push_str(grapheme);
+        } else {
+            span.text.push_str(&" ".repeat(cells));
+        }
+    }
+    seen
+}
+
+impl StyledSpan {
+    /// The span without its text.
+    fn bare(&self) -> Self {
+        Self { text: String::new(), ..*self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::ui::reader::lines::Slide;
+    use crate::ui::reader::sideways::*;
+
+    fn line(stays: &str, moves: &[&str]) -> StyledLine {
+        let span = |text: &str| StyledSpan { text: text.to_owned(), ..StyledSpan::default() };
+        let cells = moves.concat().width();
+        let spans =
+            [stays].into_iter().filter(|text| !text.is_empty()).chain(moves.iter().copied());
+        let slide = Some(Slide { stays: usize::from(!stays.is_empty()), cells });
+        StyledLine { spans: spans.map(span).collect(), slide }
+    }
+
+    #[test]
+    fn only_what_is_wider_than_the_pane_is_moved() {
+        for (stays, moves, moved, columns, expected) in [
+            ("", &["0123456789"][..], 0, 10, "0123456789"),
+            ("", &["0123456789"], 5, 10, "0123456789"),
+            ("", &["0123456789"], 0, 6, "01234›"),
+            ("", &["0123456789"], 2, 6, "‹3456›"),
+            ("", &["0123456789"], 4, 6, "‹56789"),
+            ("", &["0123456789"], 99, 6, "‹56789"),
+            ("│ ", &["01234", "56789"], 2, 8, "│ ‹3456›"),
+            ("│ ", &["01234", "56789"], 0, 12, "│ 0123456789"),
+            ("", &["漢字漢字"], 0, 6, "漢字 ›"),
+            ("", &["漢字漢字"], 1, 6, "‹字漢›"),
+            ("", &["漢字漢字"], 2, 6, "‹ 漢字"),
+            ("", &["e\u{301}e\u{301}e\u{301}e\u{301}"], 1, 3, "‹e\u{301}e\u{301}"),
+            ("", &["    0123"], 2, 6, "  0123"),
+            ("", &["0123    "], 0, 6, "0123  "),
+        ] {
+            let line = line(stays, moves);
+            assert_eq!(line.window(moved, columns).text(), expected, "{moves:?} {moved} {columns}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_shorter_than_its_block_moves_with_it() {
+        let mut short = line("", &["ab"]);
+        short.slide = Some(Slide { stays: 0, cells: 20 });
+        for (moved, expected) in [(0, "ab"), (1, "‹"), (2, "‹"), (9, "‹")] {
+            assert_eq!(short.window(moved, 10).text(), expected, "{moved}");
+        }
+        let text = line("", &["running text"]);
+        let text = StyledLine { slide: None, ..text };
+        assert_eq!(text.window(5, 4).text(), "running text");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_seen_fits_and_every_sign_is_seen_somewhere(
+            text in "[a漢é👩‍🚀 \u{301}א]{0,40}",
+            columns in 6_usize..30,
+        ) {
+            let line = line("> ", &[&text]);
+            let seen: Vec<String> =
+                (0..60).map(|moved| line.window(moved, columns).text()).collect();
+            for window in &seen {
+                prop_assert!(window.width() <= columns);
+            }
+            // What does not fit between the two signs at the edges is seen nowhere: signs joined to one of many cells.
+            let room = columns - "> ‹›".width();
+            let fitting = placed(&line.spans).map(|(_, grapheme, ..)| grapheme);
+            for grapheme in fitting.filter(|grapheme| grapheme.width() <= room) {
+                prop_assert!(seen.iter().any(|window| window.contains(grapheme)), "{grapheme:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What is on the screen: which pane has the focus, what is selected, what is open.
+
+use chrono::{DateTime, Utc};
+
+use super::keys::key::Key;
+use super::overlays::edit_dialog::EditForm;
+use super::overlays::filter_dialog::RuleForm;
+use super::overlays::filter_list::RuleList;
+use super::overlays::help_pane::HelpPane;
+use super::overlays::palette::Palette;
+use super::overlays::plan_pane::PlanPane;
+use super::overlays::prompt::Prompt;
+use super::overlays::timetable_pane::TimetablePane;
+use super::panes::attention;
+use super::panes::entry_list::Listing;
+use super::panes::entry_list::Show;
+use super::panes::feeds_pane::FeedsPane;
+use super::panes::search_pane::Search;
+use super::panes::tour::Tour;
+use super::reader::lines::Rendered;
+use super::reader::picture_places::PicturePlace;
+use super::reader::read_ahead::Ahead;
+use super::reader::reading_position::TextPlace;
+use super::theme::appearance::Appearance;
+use crate::engine::entries::full_text::Source;
+use crate::engine::msg::LoadedEntry;
+use crate::history::EntryKey;
+use crate::search::Marks;
+
+/// The state of the screen.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub struct Screen {
+    /// The tour, as long as it lasts.
+    pub tour: Option<Tour>,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// The pane that takes the keys.
+    pub focus: Pane,
+    /// Subscriptions.
+    pub feeds: FeedsPane,
+    /// Which entries of the open list are shown.
+    pub show: Show,
+    /// Entries.
+    pub list: Listing,
+    /// Where the reader is in the Attention list.
+    pub attention: attention::Place,
+    /// The entry being read.
+    pub reader: Option<Reader>,
+    /// What lies over the panes.
+    pub overlay: Option<Overlay>,
+    /// What lies below that and is seen again when it is closed; the topmost last, each kind once.
+    pub beneath: Vec<Overlay>,
+    /// Keys typed of a longer sequence.
+    pub begun: Vec<Key>,
+    /// The last message.
+    pub notice: Option<Notice>,
+    /// Sizes measured when the screen was drawn last.
+    pub viewport: Viewport,
+    /// Unread entries of today.
+    pub today: u32,
+    /// When the day began that they were counted for.
+    pub today_since: Option<DateTime<Utc>>,
+    /// Their count has been asked for.
+    pub counting: bool,
+    /// Something changed since: it is to be asked for again.
+    pub count_again: bool,
+    /// The entry that is being read from the store to be shown.
+    pub opening: Option<EntryKey>,
+    /// Entries read before they are opened.
+    pub ahead: Ahead,
+    /// The entry that was left last, and where: it may not be written yet.
+    pub left: Option<(EntryKey, Option<TextPlace>)>,
+    /// The search that is open.
+    pub search: Option<Box<Search>>,
+    /// The words that are marked in titles and texts.
+    pub marks: Marks,
+    /// The command that an entry was handed to last.
+    pub piped: Option<String>,
+    /// Entries the search index is still to take.
+    pub unindexed: u32,
+    /// What to do when the rows that were asked for have come.
+    pub then: Option<Then>,
+    /// How it looks.
+    pub appearance: Appearance,
+    /// The reader pane takes the whole screen while it has the keys.
+    pub zoomed: bool,
+    /// The terminal said that it does not have the keys.
+    pub unfocused: bool,
+}
+
+/// One of the three panes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pane {
+    /// Subscriptions.
+    #[default]
+    Feeds,
+    /// Entries.
+    Entries,
+    /// The entry being read.
+    Reader,
+}
+
+/// The reader pane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reader {
+    /// The entry.
+    pub entry: LoadedEntry,
+    /// Which of its texts is shown.
+    pub source: Source,
+    /// Its text as lines; `None` while it is being made.
+    pub rendered: Option<Rendered>,
+    /// Columns it was made for.
+    pub width: u16,
+    /// First line shown.
+    pub scroll: usize,
+    /// Cells by which what is wider than the pane is moved to the left.
+    pub sideways: usize,
+    /// Characters of the text before each line (see [`super::reader::reading_position`]).
+    pub starts: Vec<u32>,
+    /// Digits typed of a link's number.
+    pub digits: String,
+    /// Where its pictures stand, in order of the text.
+    pub pictures: Vec<PicturePlace>,
+}
+
+/// What lies over the panes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Overlay {
+    /// The keys that work here.
+    Help(HelpPane),
+    /// A line being typed.
+    Prompt(Prompt),
+    /// A page names several feeds: which one?
+    Choice(Choice),
+    /// The command palette.
+    Palette(Palette),
+    /// The plan of a feed.
+    Plan(Box<PlanPane>),
+    /// The coming polls.
+    Timetable(TimetablePane),
+    /// What the reader chose for a feed.
+    Edit(Box<EditForm>),
+    /// A rule of the reader's.
+    Mute(Box<RuleForm>),
+    /// All of them.
+    Rules(RuleList),
+}
+
+/// A choice between the feeds that a page names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// The addition that waits for it.
+    pub addition: u32,
+    /// Place of the selected feed.
+    pub selected: usize,
+}
+
+/// A message in the status line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says.
+    pub text: String,
+    /// When it was said.
+    pub at: DateTime<Utc>,
+    /// It tells of a trouble.
+    pub trouble: bool,
+}
+
+/// Sizes of the panes' insides, in cells. Zero before the first draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Viewport {
+    /// Rows of the subscriptions pane.
+    pub feeds_rows: u16,
+    /// Rows of the entries pane.
+    pub entries_rows: u16,
+    /// Rows of the reader's text.
+    pub reader_rows: u16,
+    /// Columns of the reader's text.
+    pub reader_columns: u16,
+    /// Lines of the help.
+    pub help_lines: u16,
+    /// Lines of the plan.
+    pub plan_lines: u16,
+    /// Rows of the plan or the timetable.
+    pub overlay_rows: u16,
+    /// Where the rows of the subscriptions are; nowhere if the pane is not shown.
+    pub feeds: Area,
+    /// Where the rows of the entries are.
+    pub entries: Area,
+    /// Where the text of the reader is.
+    pub reader: Area,
+    /// Where the rows of what lies over the panes are.
+    pub overlay: Area,
+    /// The first row shown there.
+    pub overlay_top: u16,
+}
+
+/// A part of the screen, in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Area {
+    /// Its first column.
+    pub column: u16,
+    /// Its first row.
+    pub row: u16,
+    /// Columns.
+    pub columns: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl Area {
+    /// The line of a cell in it, from 0; `None`: the cell is outside.
+    pub fn line_at(self, column: u16, row: u16) -> Option<usize> {
+        let across = column.checked_sub(self.column)?;
+        let down = row.checked_sub(self.row)?;
+        (across < self.columns && down < self.rows).then_some(usize::from(down))
+    }
+}
+
+/// What to do when rows have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Open the entry that was found; else go on to the next feed.
+    Open,
+    /// Open the entry that was found in this list, if there is one.
+    OpenHere,
+    /// Open the first unread entry; the list was just opened for it.
+    OpenFirstUnread,
+}
+
+/// How the panes are arranged at a width (UX 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Three panes side by side, from 120 columns on.
+    Wide,
+    /// Subscriptions, and entries or reader beside them.
+    Medium,
+    /// One pane at a time, below 80 columns.
+    Narrow,
+}
+
+impl Screen {
+    /// How the panes are arranged now.
+    pub fn arrangement(&self) -> Arrangement {
+        if self.zoomed && self.focus == Pane::Reader {
+            return Arrangement::Narrow;
+        }
+        self.usual_arrangement()
+    }
+
+    /// How the panes are arranged when the reader does not have the screen alone.
+    pub const fn usual_arrangement(&self) -> Arrangement {
+        if self.appearance.plain {
+            return Arrangement::Narrow;
+        }
+        match self.size.0 {
+            0..80 => Arrangement::Narrow,
+            80..120 => Arrangement::Medium,
+            _ => Arrangement::Wide,
+        }
+    }
+
+    /// Whether there is a screen at all.
+    pub const fn is_on(&self) -> bool {
+        self.size.0 > 0
+    }
+
+    /// Lays something over what is open. A kind of overlay is open once at most.
+    pub fn lay_over(&mut self, overlay: Overlay) {
+        let kind = std::mem::discriminant(&overlay);
+        self.beneath.extend(self.overlay.take());
+        self.beneath.retain(|other| std::mem::discriminant(other) != kind);
+        self.overlay = Some(overlay);
+    }
+
+    /// Whether something hides the panes; a line being typed does not.
+    pub fn covers_panes(&self) -> bool {
+        let mut over = self.beneath.iter().chain(&self.overlay);
+        over.any(|overlay| !matches!(overlay, Overlay::Prompt(_)))
+    }
+
+    /// Whether a gap is selected: the reader pane explains it, whatever entry was read before.
+    pub fn explains_gap(&self) -> bool {
+        self.list.selected_row().is_some_and(|row| row.key.entry().is_none())
+    }
+
+    /// The entry whose text is in the reader pane.
+    pub fn shown_reader(&self) -> Option<&Reader> {
+        self.reader.as_ref().filter(|_| !self.explains_gap())
+    }
+
+    /// The same, to be changed.
+    pub fn shown_reader_mut(&mut self) -> Option<&mut Reader> {
+        let explains_gap = self.explains_gap();
+        self.reader.as_mut().filter(|_| !explains_gap)
+    }
+
+    /// Takes away what lies over everything; what lay beneath is open again.
+    pub fn uncover(&mut self) {
+        self.overlay = self.beneath.pop();
+    }
+
+    /// The plan pane, wherever it lies.
+    pub fn plan_pane_mut(&mut self) -> Option<&mut PlanPane> {
+        let open = self.overlay.iter_mut().chain(&mut self.beneath);
+        open.into_iter().find_map(|overlay| match overlay {
+            Overlay::Plan(pane) => Some(&mut **pane),
+            Overlay::Help(_)
+            | Overlay::Prompt(_)
+            | Overlay::Choice(_)
+            | Overlay::Palette(_)
+            | Overlay::Timetable(_)
+            | Overlay::Edit(_)
+            | Overlay::Mute(_)
+            | Overlay::Rules(_) => None,
+        })
+    }
+
+    /// Closes the plan pane, wherever it lies.
+    pub fn close_plan(&mut self) {
+        let is_plan = |overlay: &Overlay| matches!(overlay, Overlay::Plan(_));
+        self.beneath.retain(|overlay| !is_plan(overlay));
+        if self.overlay.as_ref().is_some_and(is_plan) {
+            self.uncover();
+        }
+    }
+
+    /// Says something in the status line.
+    pub fn say(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: false });
+    }
+
+    /// Tells of a trouble in the status line.
+    pub fn complain(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), at: now, trouble: true });
+    }
+}

@@ -1,0 +1,86 @@
+//! How the screen looks: the themes there are, the one that is shown, and what the terminal can show.
+
+use chrono::{DateTime, Utc};
+
+use super::colours::Colours;
+use super::theme_files::built_in;
+use super::theme_files::unknown;
+use super::theme_roles::Theme;
+use crate::engine::effect::Effect;
+use crate::engine::model::Model;
+
+/// How the screen looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appearance {
+    /// All themes: those of the program, then those of files.
+    pub themes: Vec<Theme>,
+    /// Place of the one that is shown.
+    pub chosen: usize,
+    /// What the terminal can show.
+    pub colours: Colours,
+    /// Links are written as hyperlinks of the terminal.
+    pub hyperlinks: bool,
+    /// Words in the place of lines and signs, one pane at a time.
+    pub plain: bool,
+}
+
+impl Default for Appearance {
+    fn default() -> Self {
+        let colours = Colours::default();
+        Self { themes: built_in(), chosen: 0, colours, hyperlinks: false, plain: false }
+    }
+}
+
+impl Appearance {
+    /// The theme that is shown.
+    pub fn theme(&self) -> Option<&Theme> {
+        self.themes.get(self.chosen)
+    }
+
+    /// Takes another look over; a theme that was chosen by a key stays, unless another one is configured (`themed`).
+    pub fn take(&mut self, next: Self, themed: bool) {
+        let before = std::mem::replace(self, next);
+        // Who asked for a plain screen at the start asked for all of the run.
+        self.plain |= before.plain;
+        if let Some(theme) = before.theme().filter(|_| !themed) {
+            self.choose(&theme.name).ok();
+        }
+    }
+
+    /// Shows a theme by its name; an error is a sentence.
+    pub fn choose(&mut self, name: &str) -> Result<(), String> {
+        let place = self.themes.iter().position(|theme| theme.name == name);
+        let names = || self.themes.iter().map(|theme| theme.name.as_str());
+        self.chosen = place.ok_or_else(|| unknown("theme", name, names()))?;
+        Ok(())
+    }
+}
+
+/// The next theme.
+pub fn next(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
+    let appearance = &mut model.screen.appearance;
+    let next = appearance.chosen.saturating_add(1);
+    appearance.chosen = if next < appearance.themes.len() { next } else { 0 };
+    tell(model, now);
+    Vec::new()
+}
+
+/// The theme of a name.
+pub fn choose(model: &mut Model, now: DateTime<Utc>, name: &str) -> Vec<Effect> {
+    match model.screen.appearance.choose(name) {
+        Ok(()) => tell(model, now),
+        Err(why) => model.screen.complain(now, why),
+    }
+    Vec::new()
+}
+
+fn tell(model: &mut Model, now: DateTime<Utc>) {
+    let appearance = &model.screen.appearance;
+    let name = appearance.theme().map_or("", |theme| theme.name.as_str());
+    let text = if appearance.colours == Colours::None {
+        format!("theme {name}: this terminal is shown no colours (NO_COLOR or TERM)")
+    } else {
+        format!("theme {name} · [ui] theme = \"{name}\" in config.toml keeps it")
+    };
+    model.screen.say(now, text);
+}

@@ -1,0 +1,228 @@
+//! What the terminal can show: how many colours, and whether links; and the nearest colour where there are fewer.
+
+use super::theme_roles::Ink;
+
+/// How many colours a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Colours {
+    /// None: `NO_COLOR` is set, or the terminal has none.
+    None,
+    /// Its own sixteen.
+    #[default]
+    Sixteen,
+    /// The 256 of xterm.
+    Many,
+    /// Any.
+    True,
+}
+
+/// Values of `TERM` of terminals that show any colour though they do not always say so in `COLORTERM`.
+const TRUE_TERMS: [&str; 7] =
+    ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour", "rio"];
+
+impl Colours {
+    /// What the environment says: `NO_COLOR` (if not empty) forbids colours; `COLORTERM` with `truecolor` or
+    /// `24bit`, a `TERM` ending in `-direct`, or one of a few known names promises all; a `TERM` with `256color`
+    /// promises 256; `dumb` none; anything else sixteen.
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let said = |name: &str| variable(name).unwrap_or_default();
+        let (term, promised) = (said("TERM"), said("COLORTERM"));
+        let known = TRUE_TERMS.iter().any(|name| {
+            term.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        });
+        if !said("NO_COLOR").is_empty() || term == "dumb" {
+            Self::None
+        } else if promised == "truecolor"
+            || promised == "24bit"
+            || known
+            || term.ends_with("-direct")
+        {
+            Self::True
+        } else if term.contains("256color") {
+            Self::Many
+        } else {
+            Self::Sixteen
+        }
+    }
+
+    /// A colour as this terminal can show it; `None`: without colour.
+    pub fn shown(self, ink: Ink) -> Option<Ink> {
+        match (self, ink) {
+            (Self::None, _) => None,
+            (Self::Many, Ink::Rgb(red, green, blue)) => {
+                Some(Ink::Indexed(nearest_of_256((red, green, blue))))
+            }
+            (Self::Sixteen, Ink::Rgb(..) | Ink::Indexed(16..)) => {
+                Some(Ink::Ansi(nearest_of_16(rgb(ink))))
+            }
+            (Self::Sixteen, Ink::Indexed(own)) => Some(Ink::Ansi(own)),
+            (Self::Sixteen | Self::Many | Self::True, ink) => Some(ink),
+        }
+    }
+}
+
+type Rgb = (u8, u8, u8);
+
+/// The sixteen colours as xterm has them; a scheme may have others.
+const SIXTEEN: [Rgb; 16] = [
+    (0, 0, 0),
+    (205, 0, 0),
+    (0, 205, 0),
+    (205, 205, 0),
+    (0, 0, 238),
+    (205, 0, 205),
+    (0, 205, 205),
+    (229, 229, 229),
+    (127, 127, 127),
+    (255, 0, 0),
+    (0, 255, 0),
+    (255, 255, 0),
+    (92, 92, 255),
+    (255, 0, 255),
+    (0, 255, 255),
+    (255, 255, 255),
+];
+
+/// Steps of the cube of 216 colours.
+const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+/// Red, green and blue of a colour, as xterm has it; the default is taken for light grey.
+pub fn rgb(ink: Ink) -> Rgb {
+    let step = |number: u8| STEPS.get(usize::from(number % 6)).copied().unwrap_or(0);
+    match ink {
+        Ink::Rgb(red, green, blue) => (red, green, blue),
+        Ink::Default => (229, 229, 229),
+        Ink::Ansi(own) | Ink::Indexed(own @ 0..16) => {
+            SIXTEEN.get(usize::from(own)).copied().unwrap_or((229, 229, 229))
+        }
+        Ink::Indexed(cube @ 16..232) => {
+            let number = cube.saturating_sub(16);
+            (step(number / 36), step(number / 6), step(number))
+        }
+        Ink::Indexed(grey) => {
+            let level = grey.saturating_sub(232).saturating_mul(10).saturating_add(8);
+            (level, level, level)
+        }
+    }
+}
+
+/// The nearest of the cube and the greys; never of the first sixteen, whose looks are not known.
+fn nearest_of_256(wanted: Rgb) -> u8 {
+    (16..=255).min_by_key(|&number| distance(rgb(Ink::Indexed(number)), wanted)).unwrap_or(16)
+}
+
+/// The nearest of the sixteen, by hue before brightness: a dark blue is blue and not black.
+fn nearest_of_16(wanted: Rgb) -> u8 {
+    (0..16).min_by_key(|&number| distance(rgb(Ink::Ansi(number)), wanted)).unwrap_or(7)
+}
+
+/// How different two colours look, roughly: green counts most.
+fn distance(one: Rgb, other: Rgb) -> u32 {
+    let apart = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+    2 * apart(one.0, other.0) + 4 * apart(one.1, other.1) + 3 * apart(one.2, other.2)
+}
+
+/// Whether the terminal is known to show OSC 8 hyperlinks and not to stumble over them.
+///
+/// Known are: kitty, foot, alacritty, ghostty, wezterm, contour and rio by `TERM`; iTerm2, `WezTerm`, VS Code,
+/// ghostty and rio by `TERM_PROGRAM`; VTE from 0.50 by `VTE_VERSION`; konsole by `KONSOLE_VERSION`; Windows
+/// Terminal by `WT_SESSION`; tmux from 3.4 by `TERM_PROGRAM_VERSION`. Not on `linux`, `screen` and `dumb`.
+pub fn knows_hyperlinks(variable: impl Fn(&str) -> Option<String>) -> bool {
+    const PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "rio"];
+    let said = |name: &str| variable(name).unwrap_or_default();
+    let number = |name: &str| said(name).parse::<u32>().unwrap_or(0);
+    let (term, program) = (said("TERM"), said("TERM_PROGRAM"));
+    if program == "tmux" {
+        let version = said("TERM_PROGRAM_VERSION");
+        let mut parts =
+            version.trim_start_matches("next-").split(|char: char| !char.is_ascii_digit());
+        let mut part = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+        return (part(), part()) >= (3, 4);
+    }
+    if ["linux", "dumb", ""].contains(&term.as_str()) || term.starts_with("screen") {
+        return false;
+    }
+    TRUE_TERMS.iter().any(|name| term.starts_with(name))
+        || PROGRAMS.contains(&program.as_str())
+        || number("VTE_VERSION") >= 5000
+        || number("KONSOLE_VERSION") >= 201_200
+        || !said("WT_SESSION").is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::theme::colours::*;
+
+    fn environment<'e>(set: &'e [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'e {
+        |name| set.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn the_environment_says_how_many_colours_there_are() {
+        for (set, expected) in [
+            (&[][..], Colours::Sixteen),
+            (&[("TERM", "xterm")], Colours::Sixteen),
+            (&[("TERM", "xterm-256color")], Colours::Many),
+            (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Colours::True),
+            (&[("TERM", "xterm-256color"), ("COLORTERM", "24bit")], Colours::True),
+            (&[("TERM", "foot-extra")], Colours::True),
+            (&[("TERM", "footloose")], Colours::Sixteen),
+            (&[("TERM", "xterm-direct")], Colours::True),
+            (&[("TERM", "dumb")], Colours::None),
+            (&[("TERM", "xterm-kitty"), ("NO_COLOR", "1")], Colours::None),
+            (&[("TERM", "xterm-kitty"), ("NO_COLOR", "")], Colours::True),
+        ] {
+            assert_eq!(Colours::of(environment(set)), expected, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn fewer_colours_mean_the_nearest_one() {
+        for (colours, ink, expected) in [
+            (Colours::True, Ink::Rgb(1, 2, 3), Some(Ink::Rgb(1, 2, 3))),
+            (Colours::Many, Ink::Rgb(255, 0, 0), Some(Ink::Indexed(196))),
+            (Colours::Many, Ink::Rgb(0x16, 0x18, 0x1d), Some(Ink::Indexed(234))),
+            (Colours::Many, Ink::Ansi(3), Some(Ink::Ansi(3))),
+            (Colours::Sixteen, Ink::Rgb(250, 10, 10), Some(Ink::Ansi(9))),
+            (Colours::Sixteen, Ink::Indexed(4), Some(Ink::Ansi(4))),
+            (Colours::Sixteen, Ink::Indexed(231), Some(Ink::Ansi(15))),
+            (Colours::Sixteen, Ink::Default, Some(Ink::Default)),
+            (Colours::None, Ink::Ansi(1), None),
+        ] {
+            assert_eq!(colours.shown(ink), expected, "{colours:?} {ink:?}");
+        }
+    }
+
+    #[test]
+    fn hyperlinks_are_for_terminals_that_know_them() {
+        for (set, expected) in [
+            (&[][..], false),
+            (&[("TERM", "xterm-256color")], false),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7006")], true),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "4803")], false),
+            (&[("TERM", "xterm-kitty")], true),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], true),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "Apple_Terminal")], false),
+            (
+                &[
+                    ("TERM", "tmux-256color"),
+                    ("TERM_PROGRAM", "tmux"),
+                    ("TERM_PROGRAM_VERSION", "3.3a"),
+                ],
+                false,
+            ),
+            (
+                &[
+                    ("TERM", "tmux-256color"),
+                    ("TERM_PROGRAM", "tmux"),
+                    ("TERM_PROGRAM_VERSION", "3.5a"),
+                ],
+                true,
+            ),
+            (&[("TERM", "screen.xterm-256color"), ("VTE_VERSION", "7006")], false),
+            (&[("TERM", "linux"), ("WT_SESSION", "x")], false),
+        ] {
+            assert_eq!(knows_hyperlinks(environment(set)), expected, "{set:?}");
+        }
+    }
+}

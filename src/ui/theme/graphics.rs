@@ -1,0 +1,227 @@
+//! Pictures as data: how a terminal shows them, how large one is in cells, and one that is ready to be put there.
+
+use std::sync::Arc;
+
+use super::colours::Colours;
+use super::theme_roles::Ink;
+use crate::engine::settings::ImageProtocol;
+
+/// The size of a cell where the terminal does not tell it, in pixels.
+pub const CELL: (u16, u16) = (10, 20);
+
+/// How a terminal shows pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Protocol {
+    /// Two coloured halves a cell; every terminal with colours can.
+    #[default]
+    HalfBlocks,
+    /// kitty's, with placeholder characters.
+    Kitty,
+    /// iTerm2's.
+    Iterm2,
+    /// Sixels.
+    Sixel,
+}
+
+impl Protocol {
+    /// Its name in `[ui] image_protocol`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::HalfBlocks => "half-blocks",
+            Self::Kitty => "kitty",
+            Self::Iterm2 => "iterm2",
+            Self::Sixel => "sixel",
+        }
+    }
+}
+
+/// What the terminal can show of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Graphics {
+    /// How.
+    pub protocol: Protocol,
+    /// Width and height of a cell, in pixels.
+    pub cell: (u16, u16),
+    /// It is reached through tmux, which passes nothing on that is not wrapped.
+    pub tmux: bool,
+}
+
+impl Default for Graphics {
+    fn default() -> Self {
+        Self { protocol: Protocol::default(), cell: CELL, tmux: false }
+    }
+}
+
+/// Values of `TERM_PROGRAM` of terminals that speak iTerm2's protocol.
+const ITERM2_PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "mintty", "rio", "WarpTerminal"];
+/// Values of `TERM`, up to a hyphen, of terminals that show sixels.
+const SIXEL_TERMS: [&str; 4] = ["foot", "mlterm", "contour", "yaft"];
+
+/// Whether tmux is between us and the terminal; `variable` is the environment.
+pub fn is_in_tmux(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable("TMUX").is_some_and(|socket| !socket.is_empty())
+}
+
+impl Graphics {
+    /// What the environment and the reader's choice say; `cell` is what the terminal says of its cells. The terminal
+    /// is not asked by an escape: its answer would come among the keys. Half-blocks are always right; the others are
+    /// chosen only where they are known to work, the size of a cell included.
+    pub fn of(
+        chosen: ImageProtocol,
+        cell: Option<(u16, u16)>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let said = |name: &str| variable(name).unwrap_or_default();
+        let term = said("TERM");
+        let tmux = is_in_tmux(&variable);
+        let multiplexed = tmux || !said("STY").is_empty() || !said("ZELLIJ").is_empty();
+        let is_term = |name: &str| {
+            term.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let program = said("TERM_PROGRAM");
+        let found = if multiplexed || cell.is_none() {
+            Protocol::HalfBlocks
+        } else if ITERM2_PROGRAMS.contains(&program.as_str()) || said("LC_TERMINAL") == "iTerm2" {
+            Protocol::Iterm2
+        } else if is_term("xterm-kitty") || is_term("xterm-ghostty") || program == "ghostty" {
+            Protocol::Kitty
+        } else if SIXEL_TERMS.iter().any(|name| is_term(name)) || !said("WT_SESSION").is_empty() {
+            Protocol::Sixel
+        } else {
+            Protocol::HalfBlocks
+        };
+        let protocol = match chosen {
+            ImageProtocol::Auto => found,
+            ImageProtocol::Kitty => Protocol::Kitty,
+            ImageProtocol::Iterm2 => Protocol::Iterm2,
+            ImageProtocol::Sixel => Protocol::Sixel,
+            ImageProtocol::HalfBlocks => Protocol::HalfBlocks,
+        };
+        Self { protocol, cell: cell.unwrap_or(CELL), tmux }
+    }
+
+    /// How many columns and rows a picture of so many pixels takes: in its own proportions and not enlarged, but that
+    /// half-blocks, of which each shows two pixels, may be twice as many.
+    pub fn cells(self, (width, height): (u32, u32), columns: u16, rows: u16) -> (u16, u16) {
+        let (width, height) = (u64::from(width.max(1)), u64::from(height.max(1)));
+        // Half-blocks are coarse: more of them show as much as fewer pixels.
+        let coarse = if self.protocol == Protocol::HalfBlocks { 2 } else { 1 };
+        let side = |pixels: u16| u64::from(pixels.div_ceil(coarse).max(1));
+        let cell = (side(self.cell.0), side(self.cell.1));
+        let most = (
+            u64::from(columns.max(1)).saturating_mul(cell.0),
+            u64::from(rows.max(1)).saturating_mul(cell.1),
+        );
+        let wide = width.saturating_mul(most.1) >= height.saturating_mul(most.0);
+        let (across, down) = if width <= most.0 && height <= most.1 {
+            (width, height)
+        } else if wide {
+            (most.0, height.saturating_mul(most.0) / width)
+        } else {
+            (width.saturating_mul(most.1) / height, most.1)
+        };
+        let count = |pixels: u64, cell: u64, most: u16| {
+            u16::try_from(pixels.div_ceil(cell)).unwrap_or(most).clamp(1, most.max(1))
+        };
+        (count(across, cell.0, columns), count(down, cell.1, rows))
+    }
+}
+
+/// A picture wanted in a size, for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DrawingWanted {
+    /// Its address.
+    pub url: String,
+    /// Columns and rows at most.
+    pub cells: (u16, u16),
+    /// How it is shown.
+    pub graphics: Graphics,
+    /// The colours there are, for half-blocks.
+    pub colours: Colours,
+}
+
+/// A picture ready to be put on the screen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Drawing {
+    /// From the top, each row's cells from the left.
+    pub rows: Vec<Vec<DrawnCell>>,
+    /// It is shown whole or not at all.
+    pub whole: bool,
+    /// What the terminal must have been sent before, once.
+    pub sent: Option<Sent>,
+}
+
+/// A cell of a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DrawnCell {
+    /// What is written; empty: the cell is covered by what was written before it.
+    pub symbol: String,
+    /// Its foreground.
+    pub ink: Ink,
+    /// Its background.
+    pub ground: Ink,
+    /// What is written is an escape that paints, and is one cell wide.
+    pub paints: bool,
+}
+
+/// A picture that the terminal keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Its number there.
+    pub id: u32,
+    /// The escapes that send it.
+    pub data: Arc<str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::theme::graphics::*;
+
+    fn found(chosen: ImageProtocol, cell: Option<(u16, u16)>, set: &[(&str, &str)]) -> Protocol {
+        let variable = |name: &str| {
+            let found = set.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Graphics::of(chosen, cell, variable).protocol
+    }
+
+    #[test]
+    fn a_protocol_is_chosen_only_where_it_is_known_to_work() {
+        use ImageProtocol::{Auto, HalfBlocks, Sixel};
+        let kitty = ("TERM", "xterm-kitty");
+        for (chosen, cell, set, expected) in [
+            (Auto, true, vec![kitty], Protocol::Kitty),
+            (Auto, true, vec![("TERM", "xterm-ghostty")], Protocol::Kitty),
+            (Auto, true, vec![("TERM_PROGRAM", "WezTerm")], Protocol::Iterm2),
+            (Auto, true, vec![("TERM", "xterm"), ("LC_TERMINAL", "iTerm2")], Protocol::Iterm2),
+            (Auto, true, vec![("TERM", "foot-extra")], Protocol::Sixel),
+            (Auto, true, vec![("TERM", "xterm-256color")], Protocol::HalfBlocks),
+            (Auto, true, vec![kitty, ("TMUX", "/sock,1,0")], Protocol::HalfBlocks),
+            (Auto, false, vec![kitty], Protocol::HalfBlocks),
+            (Sixel, false, vec![("TERM", "xterm")], Protocol::Sixel),
+            (HalfBlocks, true, vec![kitty], Protocol::HalfBlocks),
+        ] {
+            let cell = cell.then_some((9, 18));
+            assert_eq!(found(chosen, cell, &set), expected, "{chosen:?} {cell:?} {set:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_keeps_its_proportions_and_is_never_enlarged() {
+        let graphics = Graphics { protocol: Protocol::Kitty, ..Graphics::default() };
+        for (pixels, columns, rows, expected) in [
+            ((400, 200), 80, 40, (40, 10)),
+            ((15, 15), 80, 40, (2, 1)),
+            ((1600, 800), 80, 40, (80, 20)),
+            ((1600, 800), 80, 10, (40, 10)),
+            ((800, 1600), 80, 10, (10, 10)),
+            ((100_000, 1), 80, 10, (80, 1)),
+            ((1, 100_000), 80, 10, (1, 10)),
+            ((u32::MAX, u32::MAX), 80, 10, (20, 10)),
+            ((0, 0), 0, 0, (1, 1)),
+        ] {
+            assert_eq!(graphics.cells(pixels, columns, rows), expected, "{pixels:?}");
+        }
+        assert_eq!(Graphics::default().cells((200, 100), 80, 40), (40, 10), "in half-blocks");
+    }
+}

@@ -1,0 +1,203 @@
+//! Theme files: `role = "colour ground accents"`, and the themes that come with the program in that form.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+
+use super::theme_roles::Paint;
+use super::theme_roles::Theme;
+use super::theme_roles::ThemeRole;
+
+/// The theme that is shown when none is asked for.
+pub const FIRST: &str = "ansi16";
+
+const BUILT_IN: [(&str, &str); 4] = [
+    (FIRST, include_str!("../../../assets/themes/ansi16.toml")),
+    ("dark", include_str!("../../../assets/themes/dark.toml")),
+    ("light", include_str!("../../../assets/themes/light.toml")),
+    ("high-contrast", include_str!("../../../assets/themes/high-contrast.toml")),
+];
+
+/// The themes that come with the program, the first one first.
+pub fn built_in() -> Vec<Theme> {
+    let read =
+        |(name, text): &(&str, &str)| read(name, text, &[]).unwrap_or_else(|_| Theme::bare(name));
+    BUILT_IN.iter().map(read).collect()
+}
+
+/// Reads a theme file. Roles it does not name are those of its `base`, one of `known`, else of the first theme.
+/// An error is a sentence with the line.
+pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
+    let line = |at: usize| {
+        let before = text.get(..at).unwrap_or_default();
+        before.matches('\n').count().saturating_add(1)
+    };
+    let mut roles: BTreeMap<String, Spanned<String>> = toml::from_str(text).map_err(|error| {
+        let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        match error.span() {
+            Some(span) => format!("line {}: {message}", line(span.start)),
+            None => message,
+        }
+    })?;
+    let mut theme = known.first().cloned().unwrap_or_else(|| Theme::bare(name));
+    if let Some(base) = roles.remove("base") {
+        let found = known.iter().find(|theme| theme.name == *base.get_ref());
+        let names = || known.iter().map(|theme| theme.name.as_str());
+        theme = found.cloned().ok_or_else(|| {
+            format!(
+                "line {}: {}",
+                line(base.span().start),
+                unknown("base", base.get_ref(), names())
+            )
+        })?;
+    }
+    name.clone_into(&mut theme.name);
+    for (key, value) in roles {
+        let role = ThemeRole::ALL.into_iter().find(|role| role.name() == key);
+        let located = |why: String| format!("line {}: {why}", line(value.span().start));
+        let names = ThemeRole::ALL.into_iter().map(ThemeRole::name);
+        let role = role.ok_or_else(|| located(unknown("role", &key, names)))?;
+        theme.set(role, Paint::parse(value.get_ref()).map_err(located)?);
+    }
+    Ok(theme)
+}
+
+/// `there is no role 'dimm'; is 'dim' meant?`
+pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    let near = known
+        .clone()
+        .map(|other| (strsim::damerau_levenshtein(name, other), other))
+        .min()
+        .filter(|(distance, _)| *distance <= 3);
+    if let Some((_, near)) = near {
+        return format!("there is no {what} '{name}'; is '{near}' meant?");
+    }
+    let all = known.collect::<Vec<_>>().join(", ");
+    format!("there is no {what} '{name}'; there are {all}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::theme::colours::Colours;
+    use crate::ui::theme::colours::rgb;
+    use crate::ui::theme::theme_files::*;
+    use crate::ui::theme::theme_roles::Accent;
+    use crate::ui::theme::theme_roles::Ink;
+
+    #[test]
+    fn the_themes_of_the_program_paint_every_role() {
+        for (name, text) in BUILT_IN {
+            let theme = read(name, text, &[]).unwrap();
+            assert_eq!(theme.name, name);
+            for role in ThemeRole::ALL {
+                assert!(text.contains(&format!("\n{} = ", role.name())), "{name}: {}", role.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_names_what_it_changes_and_its_base() {
+        let known = built_in();
+        let mine = read("mine", "base = \"dark\"\nstar = \"red bold\"\n", &known).unwrap();
+        assert_eq!(mine.name, "mine");
+        assert_eq!(mine.paint(ThemeRole::Star).ink, Some(Ink::Ansi(1)));
+        assert_eq!(mine.paint(ThemeRole::Dim), known[1].paint(ThemeRole::Dim));
+        let mine = read("mine", "", &known).unwrap();
+        assert_eq!(mine.paint(ThemeRole::Dim).accents, [Accent::Dim]);
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_file_is_told_with_its_line() {
+        for (text, expected) in [
+            (
+                "star = \"red\"\nstarr = \"red\"",
+                "line 2: there is no role 'starr'; is 'star' meant?",
+            ),
+            ("\n\nstar = \"rad\"", "line 3: 'rad' is neither"),
+            ("base = \"drak\"", "line 1: there is no base 'drak'; is 'dark' meant?"),
+            ("zzzzzzzzzz = \"red\"", "there are text, dim, unread"),
+            ("star = 7", "line 1: "),
+            ("star = ", "line 1: "),
+            ("[star]\nx = 1", "line 1: "),
+        ] {
+            let why = read("mine", text, &built_in()).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+            assert!(!why.contains('\n'), "{why}");
+        }
+    }
+
+    /// Contrast of two colours by WCAG 2.2, 1.4.3: 1 to 21.
+    fn contrast(one: Ink, other: Ink) -> f64 {
+        let linear = |part: u8| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        let luminance = |ink: Ink| {
+            let (red, green, blue) = rgb(ink);
+            0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+        };
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    /// Ink and ground of a role as they are seen; `None`: the terminal's own.
+    fn seen(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
+        let (paint, text) = (theme.paint(role), theme.paint(ThemeRole::Text));
+        let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink));
+        (shown(paint.ink.or(text.ink)), shown(paint.ground.or(text.ground)))
+    }
+
+    #[test]
+    fn every_role_of_every_theme_differs_from_its_ground() {
+        // (theme, least contrast of texts, of borders)
+        for (name, least, border) in
+            [("dark", 4.5, 3.0), ("light", 4.5, 3.0), ("high-contrast", 7.0, 7.0)]
+        {
+            let theme = built_in().into_iter().find(|theme| theme.name == name).unwrap();
+            for role in ThemeRole::ALL {
+                let (ink, ground) = seen(&theme, role, Colours::True);
+                let contrast = contrast(ink.unwrap(), ground.unwrap());
+                let least = if role == ThemeRole::Border { border } else { least };
+                assert!(contrast >= least, "{name}: {} has {contrast:.1}", role.name());
+                for colours in [Colours::Many, Colours::Sixteen] {
+                    let (ink, ground) = seen(&theme, role, colours);
+                    assert_ne!(ink, ground, "{name}: {} with {colours:?}", role.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_terminals_own_colours_are_never_those_of_a_background() {
+        let theme = built_in().remove(0);
+        for role in ThemeRole::ALL {
+            let paint = theme.paint(role);
+            let may_be_a_background = [0, 7, 8, 15].map(Ink::Ansi);
+            assert!(
+                paint.ground.is_some()
+                    || !paint.ink.is_some_and(|ink| may_be_a_background.contains(&ink)),
+                "{}",
+                role.name()
+            );
+            assert!(paint.ink.is_none() || paint.ink != paint.ground, "{}", role.name());
+        }
+    }
+
+    #[test]
+    fn what_is_written_on_a_selected_row_can_be_read() {
+        for theme in built_in().into_iter().skip(1) {
+            let ground = theme.paint(ThemeRole::SelectedElsewhere).ground.unwrap();
+            for role in [
+                ThemeRole::Text,
+                ThemeRole::Dim,
+                ThemeRole::Unread,
+                ThemeRole::Star,
+                ThemeRole::Gap,
+            ] {
+                let ink = seen(&theme, role, Colours::True).0.unwrap();
+                assert!(contrast(ink, ground) >= 4.0, "{}: {}", theme.name, role.name());
+            }
+            assert!(theme.paint(ThemeRole::Selected).ink.is_some(), "one ink for the whole row");
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Themes: which colours and accents each role of the screen has, as data.
+
+use std::fmt;
+
+/// A colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ink {
+    /// What the terminal takes by itself.
+    Default,
+    /// One of the terminal's own colours, 0 to 15.
+    Ansi(u8),
+    /// One of xterm's 256 colours.
+    Indexed(u8),
+    /// Red, green, blue.
+    Rgb(u8, u8, u8),
+}
+
+/// How a text is set apart without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Accent {
+    /// Bold.
+    Bold,
+    /// Faint.
+    Dim,
+    /// Italic.
+    Italic,
+    /// Underlined.
+    Underlined,
+    /// Text and ground change places.
+    Reversed,
+    /// Struck through.
+    Struck,
+}
+
+/// How one role is drawn. What is `None` stays as it is beneath.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Paint {
+    /// Colour of the text.
+    pub ink: Option<Ink>,
+    /// Colour behind it.
+    pub ground: Option<Ink>,
+    /// Accents.
+    pub accents: Vec<Accent>,
+}
+
+/// What a piece of the screen is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ThemeRole {
+    /// Running text, and the ground of the whole screen.
+    Text,
+    /// What is less important.
+    Dim,
+    /// What has not been read.
+    Unread,
+    /// Day headings, tags, headings of texts.
+    Heading,
+    /// The selected row of the pane that has the keys.
+    Selected,
+    /// The selected row of another pane.
+    SelectedElsewhere,
+    /// A star.
+    Star,
+    /// Something is missing.
+    Gap,
+    /// Something is wrong.
+    Trouble,
+    /// The border of a pane.
+    Border,
+    /// The border of the pane that has the keys.
+    BorderFocused,
+    /// Keys in hints and help.
+    Key,
+    /// A word that was looked for.
+    Hit,
+    /// The text of a link.
+    Link,
+    /// Code whose language is not named.
+    Code,
+    /// In code: a comment.
+    CodeComment,
+    /// In code: a string.
+    CodeText,
+    /// In code: a keyword.
+    CodeKeyword,
+    /// In code: a number.
+    CodeNumber,
+    /// In code: a function, a type.
+    CodeName,
+    /// What stands for a picture, a film or a sound.
+    Image,
+    /// Numbers of links, bullets of lists.
+    Number,
+    /// Little is expected in an hour of the week.
+    Heat1,
+    /// More.
+    Heat2,
+    /// Much.
+    Heat3,
+    /// Most.
+    Heat4,
+}
+
+impl ThemeRole {
+    /// All roles, in the order they are declared.
+    pub const ALL: [Self; 26] = [
+        Self::Text,
+        Self::Dim,
+        Self::Unread,
+        Self::Heading,
+        Self::Selected,
+        Self::SelectedElsewhere,
+        Self::Star,
+        Self::Gap,
+        Self::Trouble,
+        Self::Border,
+        Self::BorderFocused,
+        Self::Key,
+        Self::Hit,
+        Self::Link,
+        Self::Code,
+        Self::CodeComment,
+        Self::CodeText,
+        Self::CodeKeyword,
+        Self::CodeNumber,
+        Self::CodeName,
+        Self::Image,
+        Self::Number,
+        Self::Heat1,
+        Self::Heat2,
+        Self::Heat3,
+        Self::Heat4,
+    ];
+
+    /// Its name in a theme file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Dim => "dim",
+            Self::Unread => "unread",
+            Self::Heading => "heading",
+            Self::Selected => "selected",
+            Self::SelectedElsewhere => "selected-elsewhere",
+            Self::Star => "star",
+            Self::Gap => "gap",
+            Self::Trouble => "trouble",
+            Self::Border => "border",
+            Self::BorderFocused => "border-focused",
+            Self::Key => "key",
+            Self::Hit => "hit",
+            Self::Link => "link",
+            Self::Code => "code",
+            Self::CodeComment => "code-comment",
+            Self::CodeText => "code-string",
+            Self::CodeKeyword => "code-keyword",
+            Self::CodeNumber => "code-number",
+            Self::CodeName => "code-name",
+            Self::Image => "image",
+            Self::Number => "number",
+            Self::Heat1 => "heat-1",
+            Self::Heat2 => "heat-2",
+            Self::Heat3 => "heat-3",
+            Self::Heat4 => "heat-4",
+        }
+    }
+
+    /// What sets the role apart where there are no colours; roles that a sign or a word tells have nothing here:
+    /// a star, a gap's line, a link's number, the shades of a week.
+    pub const fn without_colour(self) -> &'static [Accent] {
+        match self {
+            Self::Unread
+            | Self::Heading
+            | Self::Trouble
+            | Self::BorderFocused
+            | Self::Key
+            | Self::Code
+            | Self::CodeKeyword => &[Accent::Bold],
+            Self::Selected => &[Accent::Reversed],
+            Self::SelectedElsewhere | Self::Link => &[Accent::Underlined],
+            Self::Hit => &[Accent::Bold, Accent::Underlined],
+            Self::Image | Self::CodeComment => &[Accent::Italic],
+            Self::Text
+            | Self::Dim
+            | Self::Star
+            | Self::Gap
+            | Self::Border
+            | Self::CodeText
+            | Self::CodeNumber
+            | Self::CodeName
+            | Self::Number
+            | Self::Heat1
+            | Self::Heat2
+            | Self::Heat3
+            | Self::Heat4 => &[],
+        }
+    }
+}
+
+/// A theme: a name and a paint for each role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme {
+    /// What it is called.
+    pub name: String,
+    /// The paints, in the order of [`ThemeRole::ALL`].
+    paints: [Paint; ThemeRole::ALL.len()],
+}
+
+impl Theme {
+    /// A theme without any paint.
+    pub fn bare(name: &str) -> Self {
+        Self { name: name.to_owned(), paints: Default::default() }
+    }
+
+    /// The paint of a role.
+    pub fn paint(&self, role: ThemeRole) -> &Paint {
+        static NONE: Paint = Paint { ink: None, ground: None, accents: Vec::new() };
+        self.paints.get(role as usize).unwrap_or(&NONE)
+    }
+
+    /// Paints a role.
+    pub fn set(&mut self, role: ThemeRole, paint: Paint) {
+        if let Some(place) = self.paints.get_mut(role as usize) {
+            *place = paint;
+        }
+    }
+}
+
+const NAMES: [&str; 8] = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+const ACCENTS: [(&str, Accent); 6] = [
+    ("bold", Accent::Bold),
+    ("dim", Accent::Dim),
+    ("italic", Accent::Italic),
+    ("underlined", Accent::Underlined),
+    ("reversed", Accent::Reversed),
+    ("struck", Accent::Struck),
+];
+
+impl Paint {
+    /// Reads `"cyan bold"`, `"#d7dae0 #16181d"`, `"- black underlined"`; an error is a sentence.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut paint = Self::default();
+        let mut colours = 0;
+        for word in text.split_whitespace() {
+            if let Some((_, accent)) = ACCENTS.iter().find(|(name, _)| *name == word) {
+                if !paint.accents.contains(accent) {
+                    paint.accents.push(*accent);
+                }
+                continue;
+            }
+            let ink = if word == "-" { None } else { Some(Ink::parse(word)?) };
+            match colours {
+                0 => paint.ink = ink,
+                1 => paint.ground = ink,
+                _ => {
+                    return Err(format!(
+                        "'{word}' is a third colour: one is for the text, one for the ground"
+                    ));
+                }
+            }
+            colours += 1;
+        }
+        Ok(paint)
+    }
+}
+
+impl Ink {
+    fn parse(word: &str) -> Result<Self, String> {
+        let named = |name: &str| {
+            let place = NAMES.iter().position(|other| *other == name)?;
+            u8::try_from(place).ok()
+        };
+        if word == "default" {
+            return Ok(Self::Default);
+        }
+        if let Some(number) = named(word) {
+            return Ok(Self::Ansi(number));
+        }
+        if let Some(number) = word.strip_prefix("bright-").and_then(named) {
+            return Ok(Self::Ansi(number.saturating_add(8)));
+        }
+        if let Some(digits) = word.strip_prefix('#') {
+            let pair =
+                |at: usize| u8::from_str_radix(digits.get(at..at.saturating_add(2))?, 16).ok();
+            let whole = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            return match (whole, pair(0), pair(2), pair(4)) {
+                (true, Some(red), Some(green), Some(blue)) => Ok(Self::Rgb(red, green, blue)),
+                _ => Err(format!("'{word}' is no colour: six digits are wanted, as in #d7dae0")),
+            };
+        }
+        word.parse().map(Self::Indexed).map_err(|_| {
+            format!("'{word}' is neither a colour (red, bright-red, 0 to 255, #rrggbb, default, -) nor bold, dim, italic, underlined, reversed, struck")
+        })
+    }
+}
+
+impl fmt::Display for Theme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::theme::theme_roles::*;
+
+    #[test]
+    fn a_paint_is_two_colours_and_accents_in_any_order() {
+        let paint =
+            |ink, ground, accents: &[Accent]| Ok(Paint { ink, ground, accents: accents.to_vec() });
+        for (text, expected) in [
+            ("", paint(None, None, &[])),
+            ("cyan bold", paint(Some(Ink::Ansi(6)), None, &[Accent::Bold])),
+            ("bold cyan bold", paint(Some(Ink::Ansi(6)), None, &[Accent::Bold])),
+            ("- bright-black", paint(None, Some(Ink::Ansi(8)), &[])),
+            ("#d7DAe0 17", paint(Some(Ink::Rgb(0xd7, 0xda, 0xe0)), Some(Ink::Indexed(17)), &[])),
+            (
+                "default default struck",
+                paint(Some(Ink::Default), Some(Ink::Default), &[Accent::Struck]),
+            ),
+        ] {
+            assert_eq!(Paint::parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_paint_is_named() {
+        for (text, expected) in [
+            ("cyn", "'cyn' is neither"),
+            ("#12345", "'#12345' is no colour"),
+            ("#é1234", "'#é1234' is no colour"),
+            ("256", "'256' is neither"),
+            ("red blue green", "'green' is a third colour"),
+        ] {
+            let why = Paint::parse(text).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_roles_stand_at_their_places() {
+        for (place, role) in ThemeRole::ALL.into_iter().enumerate() {
+            assert_eq!(role as usize, place);
+        }
+    }
+}

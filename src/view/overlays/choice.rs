@@ -1,0 +1,82 @@
+//! The feeds a page names, to choose from, and what the selected one offers.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Paragraph};
+
+use crate::engine::model::Model;
+use crate::ui::overlays::feed_preview::FeedPreview;
+use crate::ui::overlays::feed_preview::TITLES;
+use crate::ui::screen::Choice;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::theme;
+
+/// Columns of the dialog at most.
+const COLUMNS_MAX: u16 = 100;
+/// Lines of what a feed offers, above its titles.
+const OFFER_LINES: usize = 2;
+
+/// Draws the choice over the panes; answers with the place of its rows and the first one shown.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    choice: Choice,
+) -> (Rect, u16) {
+    let Some(addition) = model.additions.get(&choice.addition) else {
+        return (Rect::default(), 0);
+    };
+    let below = u16::try_from(OFFER_LINES.saturating_add(TITLES)).unwrap_or(u16::MAX);
+    let wanted = u16::try_from(addition.found.len()).unwrap_or(u16::MAX);
+    let rows = wanted.min(area.height.saturating_sub(2) / 2);
+    let height = rows.saturating_add(below).saturating_add(3);
+    let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
+    let [place] =
+        Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
+    frame.render_widget(Clear, place);
+    let inside = pane::bordered(frame, place, "Which feed? Enter subscribes, q gives up", true);
+    let [list, offer] =
+        Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
+    let width = usize::from(inside.width);
+    let first = choice.selected.saturating_sub(usize::from(list.height).saturating_sub(1));
+    let shown = (0_usize..).zip(&addition.found).skip(first).take(usize::from(list.height));
+    let lines = shown.map(|(place, candidate)| {
+        let title = candidate.title.as_deref().unwrap_or("(no title)");
+        let style = if place == choice.selected { theme::SELECTED } else { theme::TEXT };
+        Line::styled(
+            cells::ends(&format!(" {title}"), &format!("{} ", candidate.url), width),
+            style,
+        )
+    });
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), list);
+    let selected = addition.found.get(choice.selected);
+    let known = selected.and_then(|candidate| addition.previews.of(&candidate.url));
+    let lines = match known {
+        None => vec![Line::default(), Line::styled(" looking at it …", theme::DIM)],
+        Some(Err(why)) => {
+            let text = cells::cut(&format!(" it cannot be read: {why}"), width);
+            vec![Line::default(), Line::styled(text, theme::TROUBLE)]
+        }
+        Some(Ok(preview)) => offer_lines(model, preview, width),
+    };
+    frame.render_widget(Paragraph::new(lines), offer);
+    (list, u16::try_from(first).unwrap_or(u16::MAX))
+}
+
+/// What a feed offers, and its newest titles.
+fn offer_lines(model: &Model, preview: &FeedPreview, width: usize) -> Vec<Line<'static>> {
+    let title = preview.title.as_deref().unwrap_or("(no title)");
+    let said = format!("{title}: {}", preview.words());
+    let said = cells::wrap(&said, width.saturating_sub(2), OFFER_LINES);
+    let said = said.into_iter().map(|line| Line::styled(format!(" {line}"), theme::HEADING));
+    let titles = preview.newest.iter().map(|(at, title)| {
+        let date = at.map_or_else(
+            || "no date   ".to_owned(),
+            |at| at.with_timezone(&model.zone).format("%Y-%m-%d").to_string(),
+        );
+        Line::styled(cells::cut(&format!(" {date}  {title}"), width), theme::TEXT)
+    });
+    std::iter::once(Line::default()).chain(said).chain(titles).collect()
+}

@@ -1,0 +1,55 @@
+//! The help: the keys that work here, drawn from the table that binds them.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use crate::engine::model::Model;
+use crate::ui::keys::keymap::BINDINGS;
+use crate::ui::overlays::help_pane;
+use crate::ui::overlays::help_pane::HelpPane;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::theme;
+
+/// Cells of the keys.
+const KEY_CELLS: usize = 10;
+
+/// Draws the help over the panes; answers with its lines.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    help: &HelpPane,
+) -> u16 {
+    frame.render_widget(Clear, area);
+    let found = &help.filter.text;
+    let title = if found.is_empty() {
+        "Keys ─ / finds, j and k scroll, ? closes".to_owned()
+    } else {
+        format!("Keys with '{found}' ─ Esc shows all")
+    };
+    let inside = pane::bordered(frame, area, &title, true);
+    let text_cells = usize::from(inside.width).saturating_sub(KEY_CELLS + 2);
+    let mut lines: Vec<Line<'_>> = help_pane::rows(model, help)
+        .into_iter()
+        .filter_map(|place| Some((BINDINGS.get(place)?, model.settings.keys.keys_of(place))))
+        .map(|(binding, keys)| {
+            Line::from(vec![
+                Span::styled(format!(" {} ", cells::fit(&keys, KEY_CELLS)), theme::KEY),
+                Span::raw(cells::cut(binding.help, text_cells)),
+            ])
+        })
+        .collect();
+    let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    if lines.is_empty() {
+        lines.push(Line::styled(" no key that works here is like this", theme::DIM));
+    }
+    let last = lines.len().saturating_sub(usize::from(inside.height));
+    frame.render_widget(
+        Paragraph::new(lines.into_iter().skip(help.top.min(last)).collect::<Vec<_>>()),
+        inside,
+    );
+    count
+}

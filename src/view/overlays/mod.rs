@@ -1,0 +1,12 @@
+//! What lies over the panes, drawn.
+
+pub(super) mod choice;
+pub(super) mod edit;
+pub(super) mod filters;
+pub(super) mod help;
+pub(super) mod palette;
+pub(super) mod plan;
+pub(super) mod plan_polls;
+pub(super) mod plan_rhythm;
+pub(super) mod plan_week;
+pub(super) mod timetable;

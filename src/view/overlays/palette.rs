@@ -1,0 +1,66 @@
+//! The command palette: what the typed letters may mean, above the line they are typed in.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use crate::ui::keys::command_names::name;
+use crate::ui::keys::key_bindings::Keymap;
+use crate::ui::keys::keymap::BINDINGS;
+use crate::ui::keys::keymap::Binding;
+use crate::ui::overlays::palette::Palette;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::theme;
+
+/// Widest palette, in cells.
+const CELLS: u16 = 90;
+/// Cells of a command's name.
+const NAME_CELLS: usize = 17;
+/// Below this width what a command does is left to its name.
+const HELP_CELLS_MIN: usize = 12;
+
+/// Draws the palette at the bottom of the panes; answers with the place of its rows and the first one shown.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    palette: &Palette,
+    keys: &Keymap,
+) -> (Rect, u16) {
+    let rows = u16::try_from(palette.found.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
+    let [place] = Layout::vertical([Constraint::Max(rows)]).flex(Flex::End).areas(area);
+    let [place] = Layout::horizontal([Constraint::Max(CELLS)]).flex(Flex::Start).areas(place);
+    frame.render_widget(Clear, place);
+    let inside = pane::bordered(frame, place, "Commands ─ type, Enter does it", true);
+    let (width, height) = (usize::from(inside.width), usize::from(inside.height));
+    let first = palette.selected.saturating_sub(height.saturating_sub(1));
+    let shown = (0_usize..).zip(&palette.found).skip(first).take(height);
+    let mut lines: Vec<Line<'_>> = shown
+        .filter_map(|(place, at)| {
+            Some(row(BINDINGS.get(*at)?, &keys.keys_of(*at), place == palette.selected, width))
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push(Line::styled(" no command is like this", theme::DIM));
+    }
+    frame.render_widget(Paragraph::new(lines), inside);
+    (inside, u16::try_from(first).unwrap_or(u16::MAX))
+}
+
+fn row(binding: &Binding, keys: &str, selected: bool, width: usize) -> Line<'static> {
+    let keys = format!("{keys} ");
+    let named = format!(" {} ", cells::fit(name(binding.command()), NAME_CELLS));
+    let room = width.saturating_sub(cells::width(&named)).saturating_sub(cells::width(&keys) + 1);
+    let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(binding.help, room) };
+    if selected {
+        return Line::styled(cells::ends(&format!("{named}{help}"), &keys, width), theme::SELECTED);
+    }
+    let gap = room.saturating_sub(cells::width(&help)).saturating_add(1);
+    Line::from(vec![
+        Span::styled(named, theme::TEXT),
+        Span::styled(help, theme::DIM),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(keys, theme::KEY),
+    ])
+}

@@ -1,0 +1,95 @@
+//! The last polls of the plan pane: a row of marks, then a line for each.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::plan::Ink;
+use super::plan::heading;
+use super::plan::instant;
+use super::plan::sentence;
+use crate::engine::poll::poll_log::PollCause;
+use crate::engine::poll::poll_log::PollLogEntry;
+use crate::view::bytes;
+use crate::view::cells;
+use crate::view::theme;
+
+/// Polls shown.
+const POLLS_SHOWN: usize = 20;
+/// Cells of the time of a poll.
+const TIME_CELLS: usize = 18;
+
+/// The lines of the last polls, newest first; `None`: they are being read.
+pub(in crate::view) fn poll_lines(polls: Option<&[PollLogEntry]>, ink: Ink) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    heading(&mut lines, "The last polls");
+    let Some(polls) = polls else {
+        lines.push(Line::styled("…", theme::DIM));
+        return lines;
+    };
+    if polls.is_empty() {
+        lines.push(Line::styled("none so far", theme::DIM));
+        return lines;
+    }
+    let shown = polls.get(..polls.len().min(POLLS_SHOWN)).unwrap_or_default();
+    // The newest stands at the right, as on an axis of time.
+    let mut marks: Vec<Span<'_>> = shown.iter().rev().map(mark_span).collect();
+    if ink.width >= 60 {
+        let legend = "   ● news  · nothing new  ! failed, the newest last";
+        marks.push(Span::styled(legend, theme::DIM));
+    }
+    lines.push(Line::from(marks));
+    for poll in shown {
+        lines.extend(line(poll, ink));
+    }
+    lines
+}
+
+fn mark(poll: &PollLogEntry) -> (&'static str, Style) {
+    if poll.trouble.is_some() {
+        ("!", theme::TROUBLE)
+    } else if poll.new > 0 || poll.edited > 0 {
+        ("●", theme::TEXT)
+    } else {
+        ("·", theme::DIM)
+    }
+}
+
+fn mark_span(poll: &PollLogEntry) -> Span<'static> {
+    let (sign, style) = mark(poll);
+    Span::styled(sign, style)
+}
+
+fn line(poll: &PollLogEntry, ink: Ink) -> Vec<Line<'static>> {
+    let (sign, style) = mark(poll);
+    let status = poll.status.map_or_else(|| "–".to_owned(), |status| status.to_string());
+    let what = match (&poll.trouble, poll.new, poll.edited) {
+        (Some(trouble), _, _) => trouble.clone(),
+        (None, 0, 0) => "nothing new".to_owned(),
+        (None, new, 0) => format!("{new} new"),
+        (None, new, edited) => format!("{new} new, {edited} edited"),
+    };
+    let bytes = bytes::words(poll.wire_bytes);
+    let cause = match poll.cause {
+        PollCause::Due => "",
+        PollCause::Asked => ", by hand",
+        PollCause::Forced => ", forced",
+        PollCause::Subscribed => ", the first",
+    };
+    let time = cells::fit(&instant(poll.at, ink), TIME_CELLS.min(ink.width / 2));
+    let head = format!("{sign} {time} {status:>3} {bytes:>7}  ");
+    let room = ink.width.saturating_sub(cells::width(&head));
+    if room >= 20 {
+        let text = cells::cut(&format!("{what}{cause}"), room);
+        return vec![Line::styled(format!("{head}{text}"), style)];
+    }
+    let mut lines = vec![Line::styled(cells::cut(head.trim_end(), ink.width), style)];
+    lines.extend(
+        sentence(&format!("{what}{cause}"), ink.width.saturating_sub(2), style).into_iter().map(
+            |mut line| {
+                line.spans.insert(0, Span::raw("  "));
+                line
+            },
+        ),
+    );
+    lines
+}

@@ -1,0 +1,183 @@
+//! The rhythm of the plan pane: what was learned, and the week as a picture of what is expected, published and polled.
+//!
+//! ```text
+//!      0           6           12          18
+//! Mon  · · · · · · ░ ░•█◉▓○░ · · · · · ░ ▒•█◉░ · · · ·
+//! █ most is expected, about 3 an hour … · next to nothing
+//! • published, ○ polled in the coming week, ◉ both
+//! ```
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::plan::Ink;
+use super::plan::heading;
+use super::plan::instant;
+use super::plan::sentence;
+use crate::ui::overlays::heat_map::RhythmHour;
+use crate::ui::overlays::heat_map::RhythmPicture;
+use crate::ui::overlays::hour_selection::Outline;
+use crate::ui::overlays::plan_pane::PlanPane;
+use crate::view::cells;
+use crate::view::theme;
+
+/// Signs of what is expected, the least first: they tell without colours too.
+const SHADES: [(&str, Style); 5] = [
+    ("·", theme::DIM),
+    ("░", theme::HEAT[0]),
+    ("▒", theme::HEAT[1]),
+    ("▓", theme::HEAT[2]),
+    ("█", theme::HEAT[3]),
+];
+/// Cells before the hours.
+const DAY_CELLS: usize = 5;
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// What was learned, and the picture.
+pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    heading(&mut lines, "Its rhythm");
+    let Some(rhythm) = &shown.page.rhythm else {
+        lines.push(Line::styled("…", theme::DIM));
+        return lines;
+    };
+    if rhythm.publications == 0 {
+        let text = "it is not known yet when it publishes: its entries have no usable dates";
+        lines.extend(sentence(text, ink.width, theme::DIM));
+        return lines;
+    }
+    if let Some(learned) = &rhythm.sentence {
+        let not = rhythm.not_followed.map(|why| format!(" (not followed: {why})"));
+        let text = format!("{learned}{}", not.unwrap_or_default());
+        lines.extend(sentence(&text, ink.width, theme::TEXT));
+    }
+    if !rhythm.coming.is_empty() {
+        let times = rhythm.coming.iter().map(|at| instant(*at, ink));
+        let text = format!("next polls: {}", times.collect::<Vec<_>>().join(", "));
+        lines.extend(sentence(&text, ink.width, theme::TEXT));
+    }
+    lines.extend(picture(rhythm, None, ink.width));
+    lines.extend(sentence("M marks hours for a rule of your own", ink.width, theme::DIM));
+    lines
+}
+
+/// The pane while hours are being marked: the picture, and what to do.
+pub(in crate::view) fn outline_lines(
+    shown: &PlanPane,
+    outline: Outline,
+    ink: Ink,
+) -> Vec<Line<'static>> {
+    let ((first_day, last_day), (first_hour, last_hour)) = outline.bounds();
+    let day = |day: u8| DAYS.get(usize::from(day)).copied().unwrap_or_default();
+    let days = if first_day == last_day {
+        day(first_day).to_owned()
+    } else {
+        format!("{} to {}", day(first_day), day(last_day))
+    };
+    let marked = format!("{days}, {first_hour}:00 to {}:00", last_hour.saturating_add(1));
+    let mut lines = vec![Line::styled(marked, theme::HEADING)];
+    let text = if outline.corner.is_some() {
+        "arrows widen it, Enter gives it an interval, Esc begins anew"
+    } else {
+        "arrows move, Space marks the first corner, Enter on an hour of your own rules changes the rule, Esc ends"
+    };
+    lines.extend(sentence(text, ink.width, theme::TEXT));
+    if let Some(rhythm) = &shown.page.rhythm {
+        lines.extend(picture(rhythm, Some(outline), ink.width));
+    }
+    lines
+}
+
+fn picture(rhythm: &RhythmPicture, outline: Option<Outline>, width: usize) -> Vec<Line<'static>> {
+    let breadth = if width >= DAY_CELLS.saturating_add(48) { 2 } else { 1 };
+    let hours = (0..24_usize).step_by(6).map(|hour| cells::fit(&hour.to_string(), breadth * 6));
+    let hours: String = hours.collect();
+    let mut lines = vec![Line::styled(format!("{}{hours}", " ".repeat(DAY_CELLS)), theme::DIM)];
+    for (day, (name, hours)) in (0_usize..).zip(DAYS.into_iter().zip(rhythm.hours.chunks(24))) {
+        let mut spans = vec![Span::styled(cells::fit(name, DAY_CELLS), theme::DIM)];
+        for (hour, cell) in (0_usize..).zip(hours) {
+            let place = day.saturating_mul(24).saturating_add(hour);
+            let lit = match outline {
+                Some(outline) => outline.contains(place),
+                None => rhythm.now == place,
+            };
+            spans.extend(hour_spans(*cell, breadth == 2, lit));
+        }
+        lines.push(Line::from(spans));
+    }
+    for text in legend(rhythm, breadth == 2) {
+        lines.extend(sentence(&text, width, theme::DIM));
+    }
+    lines
+}
+
+/// One hour: what is expected, and what happens in it. Where there is little room a publication hides the shade.
+fn hour_spans(hour: RhythmHour, wide: bool, lit: bool) -> Vec<Span<'static>> {
+    let (sign, style) = SHADES.get(usize::from(hour.shade)).copied().unwrap_or_default();
+    let mark = match (hour.published > 0, hour.polled) {
+        (true, true) => "◉",
+        (true, false) => "•",
+        (false, true) => "○",
+        (false, false) => " ",
+    };
+    let light = |style: Style| if lit { style.patch(theme::SELECTED) } else { style };
+    if wide {
+        return vec![Span::styled(sign, light(style)), Span::styled(mark, light(theme::TEXT))];
+    }
+    let sign = if hour.published > 0 { "•" } else { sign };
+    vec![Span::styled(sign, light(style))]
+}
+
+fn legend(rhythm: &RhythmPicture, wide: bool) -> Vec<String> {
+    let busiest = rhythm.busiest;
+    let most = if !rhythm.foretold {
+        "█ most was published".to_owned()
+    } else if busiest >= 1.5 {
+        format!("█ most is expected, about {busiest:.0} in that hour of a week")
+    } else if busiest >= 0.67 {
+        "█ most is expected, about one in that hour of a week".to_owned()
+    } else {
+        format!("█ most is expected, about one in {:.0} weeks", (1.0 / busiest.max(1e-3)).round())
+    };
+    let marks = if wide {
+        "• published, ○ polled in the coming week, ◉ both; now is marked"
+    } else {
+        "• published; now is marked"
+    };
+    vec![format!("{most}, · next to nothing"), marks.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::overlays::plan_rhythm::*;
+
+    #[test]
+    fn each_hour_tells_what_is_expected_and_what_happened() {
+        let hours = (0..168).map(|hour| RhythmHour {
+            published: u32::from(hour % 24 == 9),
+            expected: 0.0,
+            shade: if hour % 24 == 9 { 4 } else { 0 },
+            polled: hour % 24 >= 9 && hour % 24 < 11,
+        });
+        let rhythm = RhythmPicture {
+            publications: 7,
+            sentence: Some("learned".into()),
+            not_followed: None,
+            coming: Vec::new(),
+            hours: hours.collect(),
+            foretold: true,
+            busiest: 1.0,
+            now: 0,
+        };
+        let text = |width: usize| -> Vec<String> {
+            picture(&rhythm, None, width).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(
+            text(60)[1].trim_end(),
+            format!("Mon  {}█◉·○{}", "· ".repeat(9), "· ".repeat(13)).trim_end()
+        );
+        assert_eq!(text(40)[1], format!("Mon  {}•{}", "·".repeat(9), "·".repeat(14)));
+        assert!(text(29).iter().all(|line| cells::width(line) <= 29));
+        assert_eq!(text(120).len(), 1 + 7 + 2);
+    }
+}

@@ -1,0 +1,126 @@
+//! The timetable: the coming polls of all feeds in order, with time, feed and what settled each.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::plan::pace_sign;
+use crate::engine::model::Model;
+use crate::engine::poll::plans::settled_words;
+use crate::history::FeedKey;
+use crate::ui::overlays::timetable_pane::Sums;
+use crate::ui::overlays::timetable_pane::TimetablePane;
+use crate::ui::overlays::timetable_pane::cost;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::theme;
+use crate::view::when;
+
+/// From this width on the reason stands beside the feed.
+const WIDE: usize = 84;
+/// From this width on what a feed costs stands beside it.
+const COSTS: usize = 52;
+/// Cells of what a feed costs.
+const COST_CELLS: usize = 23;
+/// Lines of what all feeds cost.
+const SUM_LINES: usize = 2;
+/// Cells of the reason.
+const REASON_CELLS: usize = 28;
+
+/// Draws the timetable; answers with the place of its rows.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    shown: TimetablePane,
+    now: DateTime<Utc>,
+) -> Rect {
+    pane::clear_beside(frame, area);
+    let count = model.timetable.len();
+    let place = format!("{}/{count}", shown.selected.saturating_add(1).min(count));
+    let title = "Timetable ─ Enter opens the plan, q closes";
+    let inside = pane::counted(frame, area, title, &place, true);
+    let (inside, bottom) = with_sums(inside);
+    let width = usize::from(inside.width);
+    let coming = (0_usize..).zip(model.timetable.iter());
+    let coming = coming.skip(shown.top).take(usize::from(inside.height));
+    let mut lines: Vec<Line<'_>> = coming
+        .map(|(place, (at, feed))| {
+            let line = row(model, at, *feed, width, now);
+            if place == shown.selected { line.patch_style(theme::SELECTED) } else { line }
+        })
+        .collect();
+    if count == 0 {
+        lines.push(Line::styled(" nothing is planned", theme::DIM));
+    }
+    frame.render_widget(Paragraph::new(lines), inside);
+    if let Some(sums) = shown.sums.filter(|sums| sums.feeds > 0) {
+        let words = cells::wrap(&sums_words(&sums), width.saturating_sub(2), SUM_LINES);
+        let lines = words.into_iter().map(|line| Line::styled(format!(" {line}"), theme::DIM));
+        frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), bottom);
+    }
+    inside
+}
+
+/// The rows, and below them, if there is room, what all feeds cost.
+fn with_sums(area: Rect) -> (Rect, Rect) {
+    let lines = if usize::from(area.height) >= SUM_LINES.saturating_mul(3) { SUM_LINES } else { 0 };
+    let lines = u16::try_from(lines).unwrap_or(0);
+    let [rows, bottom] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(lines)]).areas(area);
+    (rows, bottom)
+}
+
+/// What all feeds cost together, and what could be saved.
+fn sums_words(sums: &Sums) -> String {
+    let feeds = if sums.feeds == 1 { "1 feed".into() } else { format!("{} feeds", sums.feeds) };
+    let saving = if sums.saved_a_day >= 0.5 {
+        format!("; polling all less often would save {:.0} a day", sums.saved_a_day)
+    } else {
+        String::new()
+    };
+    format!(
+        "{feeds}: {:.0} downloads a day, a new entry waits about {}{saving}",
+        sums.polls_a_day.max(1.0),
+        wait_words(sums.delay_minutes)
+    )
+}
+
+fn wait_words(minutes: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "cut to a year")]
+    let seconds = (minutes.clamp(0.0, 527_040.0) * 60.0) as i64;
+    when::span_words(seconds)
+}
+
+fn row(
+    model: &Model,
+    at: DateTime<Utc>,
+    key: FeedKey,
+    width: usize,
+    now: DateTime<Utc>,
+) -> Line<'static> {
+    let Some(feed) = model.feeds.get(&key) else { return Line::default() };
+    let day = if at.signed_duration_since(now).num_days() < 6 { "%a %H:%M" } else { "%-d %b" };
+    let time = at.with_timezone(&model.zone).format(day).to_string();
+    let away = when::span_words(at.signed_duration_since(now).num_seconds());
+    let head = format!(" {time:<9} {away:>4}  ");
+    let title = format!("{} {}", feed.record.shown_title(), pace_sign(feed));
+    let why = settled_words(feed.plan.settled_by);
+    let reason_cells = if width >= WIDE { REASON_CELLS } else { 0 };
+    let cost = cost(feed).map(|cost| {
+        let polls = cost.polls_a_day;
+        let polls = if polls < 9.95 { format!("{polls:.1}") } else { format!("{polls:.0}") };
+        format!(" {polls:>4} a day, waits {:>4}", wait_words(cost.delay_minutes))
+    });
+    let cost_cells = if width >= COSTS { COST_CELLS } else { 0 };
+    let room = width.saturating_sub(cells::width(&head)).saturating_sub(reason_cells);
+    let room = room.saturating_sub(cost_cells);
+    Line::from(vec![
+        Span::raw(head),
+        Span::raw(cells::fit(title.trim_end(), room)),
+        Span::raw(cells::fit(&cost.unwrap_or_default(), cost_cells)),
+        Span::styled(cells::fit(&format!(" {why}"), reason_cells), theme::DIM),
+    ])
+}

@@ -1,0 +1,78 @@
+//! The Attention list: five lines a feed.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use super::entries::enter_sign;
+use crate::engine::model::Model;
+use crate::ui::panes::attention;
+use crate::ui::panes::attention::Concern;
+use crate::ui::panes::attention::ROW_LINES;
+use crate::ui::screen::Pane;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::theme;
+
+/// Draws the list in the place of the entries; answers with the place of its rows.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    now: DateTime<Utc>,
+) -> Rect {
+    let focused = model.screen.focus == Pane::Entries;
+    let concerns = attention::concerns(model, now);
+    let place = model.screen.attention.selected.min(concerns.len().saturating_sub(1));
+    let counted = if concerns.is_empty() {
+        String::new()
+    } else {
+        format!("{}/{}", place.saturating_add(1), concerns.len())
+    };
+    let inside = pane::counted(frame, area, "Attention", &counted, focused);
+    if concerns.is_empty() {
+        let text = "Nothing needs attention: every feed answers.";
+        frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
+        return inside;
+    }
+    let shown = usize::from(inside.height).div_ceil(ROW_LINES);
+    let top = model.screen.attention.top.min(place);
+    let rows = concerns.iter().enumerate().skip(top).take(shown);
+    let mut lines = Vec::new();
+    for (number, concern) in rows {
+        let selected = (number == place).then_some(focused);
+        lines.extend(row(model, concern, usize::from(inside.width), selected));
+    }
+    frame.render_widget(Paragraph::new(lines), inside);
+    inside
+}
+
+/// The lines of one feed; `selected`: it is, and whether the pane has the keys.
+fn row(
+    model: &Model,
+    concern: &Concern,
+    width: usize,
+    selected: Option<bool>,
+) -> Vec<Line<'static>> {
+    let title = model.feeds.get(&concern.feed).map_or("", |feed| feed.record.shown_title());
+    let head = cells::ends(&format!(" {title}"), &format!("{} ", concern.state), width);
+    let head = match selected {
+        Some(true) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED),
+        Some(false) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED_ELSEWHERE),
+        None => Line::styled(head, theme::HEADING),
+    };
+    let mut reason = cells::wrap(&concern.sentence, width.saturating_sub(3), 3).into_iter();
+    let mut reason_line =
+        || Line::styled(format!("   {}", reason.next().unwrap_or_default()), theme::TEXT);
+    let remedy = if selected.is_some() {
+        let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
+        let enter = enter_sign(model);
+        format!("   {enter} {does} · N {notes} · D unsubscribe")
+    } else {
+        format!("   {}", concern.remedy.words())
+    };
+    let remedy = Line::styled(cells::cut(&remedy, width), theme::DIM);
+    vec![head, reason_line(), reason_line(), reason_line(), remedy]
+}

@@ -1,0 +1,114 @@
+//! The files attached to an entry, under its text: what they are, how large, how long, and a number to open them.
+
+use crate::feed::Enclosure;
+use crate::feed::text::one_line;
+use crate::ui::reader::lines::LinkTarget;
+use crate::ui::reader::lines::Rendered;
+use crate::ui::reader::lines::Role;
+use crate::ui::reader::lines::StyledLine;
+use crate::ui::reader::lines::StyledSpan;
+use crate::view::bytes;
+use crate::view::cells;
+
+/// Characters of a media type and of a file's name.
+const NAME_CHARS_MAX: usize = 60;
+
+/// Adds the files under the text; each is a link with a number.
+pub(in crate::view) fn append(rendered: &mut Rendered, enclosures: &[Enclosure], width: u16) {
+    if enclosures.is_empty() {
+        return;
+    }
+    if !rendered.lines.is_empty() {
+        rendered.lines.push(StyledLine::default());
+    }
+    for enclosure in enclosures {
+        let link = number(rendered, &enclosure.url);
+        rendered.enclosures.extend(link);
+        let sign = link.map(|number| format!("[{number}]")).unwrap_or_default();
+        let room = usize::from(width).saturating_sub(cells::width(&sign).saturating_add(1));
+        let text = cells::cut(&format!("▶ {}", described(enclosure)), room);
+        let span = |text: String, role| StyledSpan { text, role, link, ..StyledSpan::default() };
+        let mut spans = vec![span(text, Role::Embed)];
+        if link.is_some() {
+            spans.push(span(format!(" {sign}"), Role::LinkNumber));
+        }
+        rendered.lines.push(spans.into());
+    }
+}
+
+/// The number of a file's address, the same if the text names it too; `None`: nothing to be opened.
+fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
+    let url =
+        url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let url: String = url.into();
+    let known = rendered.links.iter().position(|link| link.url == url);
+    let place = known.unwrap_or_else(|| {
+        rendered.links.push(LinkTarget { url });
+        rendered.links.len().saturating_sub(1)
+    });
+    u16::try_from(place.saturating_add(1)).ok()
+}
+
+/// Type, size, playing time and name of a file, as far as they are stated.
+fn described(enclosure: &Enclosure) -> String {
+    let kind = enclosure.media_type.as_deref().map(|kind| one_line(kind, NAME_CHARS_MAX));
+    let name = url::Url::parse(&enclosure.url).ok().and_then(|url| {
+        let last = url.path_segments()?.rfind(|part| !part.is_empty())?.to_owned();
+        Some(one_line(&last, NAME_CHARS_MAX))
+    });
+    let name = name.unwrap_or_else(|| one_line(&enclosure.url, NAME_CHARS_MAX));
+    let parts = [
+        kind.filter(|kind| !kind.is_empty()),
+        enclosure.length.filter(|&bytes| bytes > 0).map(bytes::words),
+        enclosure.duration_seconds.filter(|&seconds| seconds > 0).map(duration),
+        Some(name),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Seconds as a clock shows them.
+fn duration(seconds: u32) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        hours => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::panes::enclosure_list::*;
+
+    #[test]
+    fn a_file_is_described_by_what_is_stated() {
+        for (media_type, length, duration_seconds, url, expected) in [
+            (
+                Some("audio/mpeg"),
+                Some(24_612_345),
+                Some(3723),
+                "https://a.example/ep%201.mp3",
+                "audio/mpeg · 24 MB · 1:02:03 · ep%201.mp3",
+            ),
+            (None, Some(0), Some(59), "https://a.example/", "0:59 · https://a.example/"),
+            (Some(""), Some(1234), None, "https://a.example/x/", "1.2 kB · x"),
+            (None, Some(3_000_000_000), None, "magnet:?xt=1", "3.0 GB · magnet:?xt=1"),
+        ] {
+            let media_type = media_type.map(str::to_owned);
+            let enclosure = Enclosure { url: url.into(), media_type, length, duration_seconds };
+            assert_eq!(described(&enclosure), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_shares_the_number_of_a_link_to_it_and_only_the_web_is_numbered() {
+        let known = LinkTarget { url: "https://a.example/1.mp3".into() };
+        let mut rendered = Rendered { links: vec![known], ..Rendered::default() };
+        let file = |url: &str| Enclosure { url: url.into(), ..Enclosure::default() };
+        let files =
+            [file("https://a.example/1.mp3"), file("magnet:?x"), file("http://a.example/2")];
+        append(&mut rendered, &files, 20);
+        assert_eq!((rendered.links.len(), &rendered.enclosures[..]), (2, &[1, 2][..]));
+        let lines: Vec<String> = rendered.lines.iter().map(StyledLine::text).collect();
+        assert_eq!(lines, ["▶ 1.mp3 [1]", "▶ magnet:?x", "▶ 2 [2]"]);
+    }
+}

@@ -1,0 +1,306 @@
+//! The entries pane: rows under day headings, unread bold, starred marked.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use crate::engine::entries::entry_filters;
+use crate::engine::model::Model;
+use crate::history::{FeedKey, GapKey};
+use crate::ui::panes::browsing;
+use crate::ui::panes::entry_list::Row;
+use crate::ui::panes::entry_list::RowKey;
+use crate::ui::panes::entry_list::RowOrder;
+use crate::ui::panes::entry_list::Show;
+use crate::ui::panes::entry_list::day_of;
+use crate::ui::panes::feeds_pane::FeedsRow;
+use crate::ui::panes::gap_rows;
+use crate::ui::panes::gap_rows::GapLines;
+use crate::ui::panes::search_pane::Search;
+use crate::ui::screen::Pane;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::theme;
+use crate::view::when;
+
+/// The least and the most cells of a feed's name beside its entries in a list of several feeds.
+const NAME_CELLS: (usize, usize) = (8, 20);
+
+/// A list of so many cells has room for whole dates.
+const ROOMY_CELLS: usize = 56;
+
+/// Cells of a feed's title beside its state at least.
+const TITLE_CELLS_MIN: usize = 4;
+
+/// Draws the pane; answers with the place of its rows.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    now: DateTime<Utc>,
+) -> Rect {
+    let focused = model.screen.focus == Pane::Entries;
+    let list = &model.screen.list;
+    let place = if list.total == 0 { String::new() } else { place(model) };
+    let room = usize::from(area.width).saturating_sub(4);
+    let inside = pane::counted(frame, area, &title(model, room), &place, focused);
+    if list.total == 0 {
+        let text = if list.fresh { String::new() } else { nothing(model, now) };
+        frame.render_widget(
+            Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
+            inside,
+        );
+        return inside;
+    }
+    let mut lines = Vec::new();
+    let mut day = None;
+    let mut place = list.top;
+    while lines.len() < usize::from(inside.height) && place < list.total {
+        let Some(row) = list.row(place) else { break };
+        let this = day_of(row.listed, model.zone);
+        if day != Some(this) && list.order != RowOrder::BestFirst {
+            lines.push(Line::styled(when::day(row.listed, now, model.zone), theme::HEADING));
+            day = Some(this);
+        }
+        let width = usize::from(inside.width);
+        let drawn = match row.key {
+            RowKey::Entry(key) => vec![row_line(model, row, key.feed, width)],
+            RowKey::Gap(feed, gap) => gap_lines(model, feed, gap, now, width),
+        };
+        let marked = |line: Line<'static>| match (place == list.selected, focused) {
+            (true, true) => line.patch_style(theme::SELECTED),
+            (true, false) => line.patch_style(theme::SELECTED_ELSEWHERE),
+            (false, _) => line,
+        };
+        lines.extend(drawn.into_iter().map(marked));
+        place = place.saturating_add(1);
+    }
+    pane::put(frame, &lines, inside);
+    inside
+}
+
+/// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the
+/// beginning, and the place.
+fn place(model: &Model) -> String {
+    let list = &model.screen.list;
+    let long = list.total > usize::from(model.screen.viewport.entries_rows);
+    let month = list
+        .selected_row()
+        .filter(|_| long)
+        .map(|row| row.listed.with_timezone(&model.zone).format("%b %Y").to_string());
+    let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
+    let parts = [month, browsing::count(model), Some(place)].into_iter().flatten();
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// The mark at the right edge that shows which part of a long list is on the screen. Drawn after all panes, which
+/// share their borders.
+pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let list = &model.screen.list;
+    let rows = usize::from(area.height.saturating_sub(2));
+    if list.total <= rows || rows == 0 {
+        return;
+    }
+    let end = list.total.saturating_sub(1).max(1);
+    let row = list.selected.saturating_mul(rows.saturating_sub(1)).checked_div(end).unwrap_or(0);
+    let row = u16::try_from(row).unwrap_or(0).saturating_add(1).saturating_add(area.y);
+    let column = area.right().saturating_sub(1);
+    frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
+}
+
+/// What stands in the border, in so many cells.
+fn title(model: &Model, room: usize) -> String {
+    if let Some(search) = &model.screen.search {
+        return search_title(model, search);
+    }
+    let name = match model.screen.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
+        Some(FeedsRow::Today) => "Today".to_owned(),
+        Some(FeedsRow::Starred) => "Starred".to_owned(),
+        Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
+        Some(FeedsRow::Attention) => "Attention".to_owned(),
+        Some(FeedsRow::Search(id)) => model
+            .searches
+            .get(*id)
+            .map(|search| format!("{} ─ {}", search.name, search.text))
+            .unwrap_or_default(),
+        Some(FeedsRow::Tag(tag, _)) => tag.clone(),
+        Some(FeedsRow::Feed(key, _)) => {
+            let feed = model.feeds.get(key);
+            let trouble = feed.and_then(|feed| feed.state.trouble.clone());
+            let said =
+                |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
+            let (mut standing, trouble) =
+                (said(feed.and_then(|feed| gap_rows::standing(model, feed))), said(trouble));
+            if cells::width(&standing).saturating_add(TITLE_CELLS_MIN) > room {
+                standing = said(feed.and_then(|feed| gap_rows::brief_standing(model, feed)));
+            }
+            // The standing of the history is said whole before the name is; a trouble stands in the status line too.
+            let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
+            let title = feed.map_or("", |feed| feed.record.shown_title());
+            format!("{}{standing}{trouble}", cells::cut(title, left))
+        }
+    };
+    match model.screen.show {
+        Show::All => name,
+        Show::Unread => format!("{name} ─ unread only"),
+        Show::Starred => format!("{name} ─ starred only"),
+        Show::Hidden => format!("{name} ─ hidden by rules"),
+    }
+}
+
+/// What an empty list says instead of entries.
+fn nothing(model: &Model, now: DateTime<Utc>) -> String {
+    if let Some(search) = &model.screen.search {
+        return nothing_found(model, search);
+    }
+    if let Some(FeedsRow::Feed(key, _)) = model.screen.feeds.selected_row()
+        && let Some(feed) = model.feeds.get(key)
+        && feed.counters.total == 0
+        && let Some(why) = &feed.state.trouble
+    {
+        let next = feed
+            .plan
+            .next_poll
+            .map(|at| format!(" It is tried again {}.", when::relative(at, now)));
+        return format!(
+            "Nothing could be read yet: {why}.{} r tries now.",
+            next.unwrap_or_default()
+        );
+    }
+    match (model.screen.feeds.selected_row(), model.screen.show) {
+        (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
+        (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
+        (Some(FeedsRow::Today), _) => "Nothing came today.",
+        (Some(FeedsRow::Gaps), _) => {
+            "Nothing is missing of what feeds offer: every archive that was asked for is here."
+        }
+        (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
+        (Some(FeedsRow::Search(_)), _) => "Nothing is found by this search now.",
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
+            "Everything is read: f shows all entries."
+        }
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Starred) => {
+            "Nothing is starred here: f shows all entries."
+        }
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Hidden) => {
+            "No rule hides anything here: f shows all entries."
+        }
+    }
+    .to_owned()
+}
+
+/// What stands in the border of a search.
+fn search_title(model: &Model, search: &Search) -> String {
+    let behind = match model.screen.unindexed {
+        0 => String::new(),
+        missing => format!(" ─ {missing} entries not indexed yet"),
+    };
+    match &search.flaw {
+        _ if search.matching.is_none() => "Search all entries".to_owned(),
+        Some(_) => "Search".to_owned(),
+        None => format!("Search: {}{behind}", search.text.trim()),
+    }
+}
+
+/// What a search says that finds nothing.
+fn nothing_found(model: &Model, search: &Search) -> String {
+    match (&search.flaw, model.screen.unindexed) {
+        (Some(flaw), _) => flaw.clone(),
+        (None, 0) => "Nothing found. All words must occur; a word may go on with *, and -word, \
+            \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
+            .to_owned(),
+        (None, missing) => format!("Nothing found yet: {missing} entries are still to be indexed."),
+    }
+}
+
+/// Whether the list is that of one feed: then its entries need not name it.
+fn is_of_one_feed(model: &Model) -> bool {
+    model.screen.search.is_none()
+        && matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)))
+}
+
+/// The lines of a gap; in a list of several feeds the first one names its feed.
+fn gap_lines(
+    model: &Model,
+    feed: FeedKey,
+    gap: GapKey,
+    now: DateTime<Utc>,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let said = gap_rows::shown(model, feed, gap, now)
+        .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, model.zone));
+    let one_feed = is_of_one_feed(model);
+    let named = model.feeds.get(&feed).filter(|_| !one_feed);
+    let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();
+    let head = cells::cut(&format!("┄┄ {}{of} ", said.what), width);
+    let rule = "┄".repeat(width.saturating_sub(cells::width(&head)));
+    let enter = if said.enter.is_empty() {
+        String::new()
+    } else {
+        format!(" · {} {}", enter_sign(model), said.enter)
+    };
+    vec![
+        Line::styled(format!("{head}{rule}"), theme::GAP),
+        Line::styled(cells::fit(&format!("   {}", said.why), width), theme::TEXT),
+        Line::styled(cells::fit(&format!("   {}{enter}", said.next), width), theme::DIM),
+    ]
+}
+
+/// The key that acts, as a sign or in words.
+pub(in crate::view) const fn enter_sign(model: &Model) -> &'static str {
+    if model.screen.appearance.plain { "Enter:" } else { "⏎" }
+}
+
+/// An entry in words: its marks, its title, its feed where others stand beside it.
+fn row_words(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+    let title = if row.title.is_empty() { "no title" } else { &row.title };
+    let feed = model.feeds.get(&feed).filter(|_| !is_of_one_feed(model));
+    let parts = [
+        row.flags.is_unread().then_some("unread"),
+        row.flags.is_starred().then_some("starred"),
+        Some(title),
+        feed.map(|feed| feed.record.shown_title()),
+    ];
+    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &model.screen.marks))
+}
+
+fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+    if model.screen.appearance.plain {
+        return row_words(model, row, feed, width);
+    }
+    let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
+    let mark = if row.flags.is_unread() { "●" } else { " " };
+    let star = if row.flags.is_starred() { "★" } else { " " };
+    let title = if row.title.is_empty() { "(no title)" } else { &row.title };
+    let one_feed = is_of_one_feed(model);
+    let feed = model.feeds.get(&feed).filter(|_| !one_feed);
+    let name = feed
+        .map(|feed| {
+            cells::fit(feed.record.shown_title(), (width / 4).clamp(NAME_CELLS.0, NAME_CELLS.1))
+        })
+        .unwrap_or_default();
+    let gap = if name.is_empty() { "" } else { " " };
+    // Where no day headings stand, each row has its date.
+    let ranked = model.screen.list.order == RowOrder::BestFirst;
+    let form = if width < ROOMY_CELLS { " %Y-%m" } else { " %Y-%m-%d" };
+    let labels = entry_filters::labels(model, &row.ruled).flat_map(|label| [" #", label]);
+    let labels = labels.collect::<String>();
+    let labels = cells::cut(&labels, width / 4);
+    let dated = row.listed.with_timezone(&model.zone).format(form);
+    let date = if ranked { dated.to_string() } else { String::new() };
+    let fixed =
+        cells::width(&name).saturating_add(gap.len()).saturating_add(date.len()).saturating_add(4);
+    let fixed = fixed.saturating_add(cells::width(&labels));
+    let mut spans = vec![Span::styled(format!("{mark} "), style)];
+    let title = cells::fit(title, width.saturating_sub(fixed));
+    spans.extend(theme::with_hits(&title, style, &model.screen.marks));
+    spans.push(Span::styled(labels, theme::KEY));
+    spans.push(Span::styled(format!(" {star}"), theme::STAR));
+    spans.push(Span::styled(format!("{gap}{name}{date}"), theme::DIM));
+    Line::from(spans)
+}

@@ -1,0 +1,42 @@
+//! An entry as plain text, for the command line and for commands of the reader's own.
+
+use std::fmt::Write;
+
+use crate::history::KeptEntry;
+use crate::ui::reader::lines::StyledLine;
+use crate::view::html;
+use crate::view::html::Column;
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+/// Title, feed, author, date and link, a line each.
+pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
+    let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
+    let lines = [
+        kept.title.as_deref(),
+        feed,
+        kept.author.as_deref(),
+        Some(dated.as_str()),
+        kept.link.as_deref(),
+    ];
+    lines.into_iter().flatten().fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// The text, and below it where its links lead.
+pub fn body(markup: &str, base: Option<&str>) -> String {
+    let rendered = html::render(markup, base, Column { width: WIDTH, slides: false });
+    let mut text = String::new();
+    for line in &rendered.lines {
+        text.push_str(StyledLine::text(line).trim_end());
+        text.push('\n');
+    }
+    for (number, link) in (1..).zip(&rendered.links) {
+        if number == 1 {
+            text.push('\n');
+        }
+        // Writing to a string cannot fail.
+        writeln!(text, "[{number}] {}", link.url).ok();
+    }
+    text
+}

@@ -1,0 +1,80 @@
+//! The rows of the subscriptions in words, for the plain screen.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::model::Model;
+use crate::schedule::Pace;
+use crate::ui::panes::attention;
+use crate::ui::panes::feeds_pane;
+use crate::ui::panes::feeds_pane::FeedsRow;
+use crate::ui::panes::gap_rows;
+use crate::ui::panes::tag_tree;
+use crate::view::when;
+
+/// A row: what it is, what is in it, what is the matter with it.
+pub(in crate::view) fn row_words(model: &Model, row: &FeedsRow, now: DateTime<Utc>) -> String {
+    let unread = match feeds_pane::unread(model, row) {
+        0 => None,
+        unread => Some(format!("{unread} unread")),
+    };
+    let counted = |name: &str, count: u32| match count {
+        0 => vec![Some(name.to_owned())],
+        count => vec![Some(name.to_owned()), Some(count.to_string())],
+    };
+    let parts = match row {
+        FeedsRow::AllUnread => counted("All unread", model.unread()),
+        FeedsRow::Today => vec![Some("Today".to_owned()), unread],
+        FeedsRow::Starred => counted("Starred", feeds_pane::unread(model, row)),
+        FeedsRow::Gaps => counted("Gaps", gap_rows::count(model, now)),
+        FeedsRow::Attention => counted("Attention", attention::count(model, now)),
+        FeedsRow::Search(id) => {
+            let name = model.searches.get(*id).map_or("", |search| search.name.as_str());
+            vec![Some(format!("Search {name}")), unread]
+        }
+        FeedsRow::Tag(tag, _) => {
+            let folded = tag_tree::is_folded(model, row).then(|| "folded".to_owned());
+            vec![Some(format!("Tag {tag}")), folded, unread]
+        }
+        FeedsRow::Feed(key, _) => {
+            let Some(feed) = model.feeds.get(key) else { return String::new() };
+            vec![
+                Some(feed.record.shown_title().to_owned()),
+                unread,
+                trouble_words(model, feed, now).map(str::to_owned),
+                Some(poll_words(model, feed, now)),
+                pace_words(feed).map(str::to_owned),
+            ]
+        }
+    };
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn trouble_words(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> Option<&'static str> {
+    match attention::mark(model, feed, now) {
+        "†" => Some("ended"),
+        "!" => Some("needs attention"),
+        "→" => Some("moved"),
+        "·" => Some("failed"),
+        _ => None,
+    }
+}
+
+fn poll_words(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
+    if model.busy.contains_key(&feed.key) {
+        return "being polled".to_owned();
+    }
+    let due = feed.plan.next_poll;
+    due.map_or_else(
+        || "never polled".to_owned(),
+        |at| format!("next poll {}", when::relative(at, now)),
+    )
+}
+
+const fn pace_words(feed: &Subscription) -> Option<&'static str> {
+    match feed.record.wishes.pace {
+        Some(Pace::More) => Some("more often"),
+        Some(Pace::Less) => Some("less often"),
+        Some(Pace::Normal) | None => None,
+    }
+}

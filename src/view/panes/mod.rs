@@ -1,0 +1,15 @@
+//! The panes, drawn.
+
+pub(super) mod attention;
+pub(super) mod enclosure_list;
+pub(super) mod entries;
+pub mod entry_lines;
+pub mod entry_text;
+pub(super) mod feeds;
+pub(super) mod feeds_in_words;
+pub(super) mod hyperlinks;
+pub(super) mod link_list;
+pub(super) mod pictures;
+pub(super) mod reader;
+pub(super) mod status;
+pub(super) mod welcome;

@@ -1,0 +1,137 @@
+//! The reader pane: one entry with its title, its origin, its text and its links.
+
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+
+use crate::engine::backfill::history_actions;
+use crate::engine::entries::entry_filters;
+use crate::engine::entries::full_text::Source;
+use crate::engine::model::Model;
+use crate::feed::text::one_line;
+use crate::history::Gap;
+use crate::ui::panes::entry_list::RowKey;
+use crate::ui::panes::gap_rows;
+use crate::ui::screen::Pane;
+use crate::ui::screen::Reader;
+use crate::view::cells;
+use crate::view::pane;
+use crate::view::plain;
+use crate::view::theme;
+use crate::view::when;
+
+/// Lines of the title at most; a longer one is cut.
+const TITLE_LINES: usize = 4;
+/// Lines of feed, author and date at most.
+const ORIGIN_LINES: usize = 2;
+
+/// Draws the pane; answers with the place of its text.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    now: DateTime<Utc>,
+) -> Rect {
+    let inside = pane::bordered(frame, area, "", model.screen.focus == Pane::Reader);
+    let inside = column(model, inside);
+    if let Some(gap) = selected_gap(model, now) {
+        let said = history_actions::explained(&gap, model.zone).join("\n\n");
+        let text = Paragraph::new(said).wrap(Wrap { trim: true });
+        frame.render_widget(text, inside);
+        return inside;
+    }
+    let Some(reader) = model.screen.shown_reader() else {
+        let hint =
+            vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
+        frame.render_widget(Paragraph::new(Line::from(hint)), inside);
+        return inside;
+    };
+    let lines = head_lines(model, reader, usize::from(inside.width));
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
+    let [head, text] =
+        Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
+    pane::put(frame, &lines, head);
+    draw_text(frame, text, model, reader);
+    text
+}
+
+/// Where the text stands: alone on the screen it is a column in the middle.
+fn column(model: &Model, inside: Rect) -> Rect {
+    if !model.screen.zoomed || model.screen.focus != Pane::Reader {
+        return inside;
+    }
+    let width = [Constraint::Max(model.settings.ui.text_width)];
+    let [column] = Layout::horizontal(width).flex(Flex::Center).areas(inside);
+    column
+}
+
+/// The gap that is selected, if one is: the pane explains it.
+fn selected_gap(model: &Model, now: DateTime<Utc>) -> Option<Gap> {
+    match model.screen.list.selected_row()?.key {
+        RowKey::Gap(feed, gap) => gap_rows::shown(model, feed, gap, now),
+        RowKey::Entry(_) => None,
+    }
+}
+
+/// Title, origin, address or enclosure, and a blank line.
+fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>> {
+    let kept = &reader.entry.kept;
+    let feed = model.feeds.get(&reader.entry.key.feed).map_or("", |feed| feed.record.shown_title());
+    let star = if reader.entry.flags.is_starred() { "★ " } else { "" };
+    let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
+    let dated = when::minute(kept.listed(), model.zone);
+    let text = text_shown(reader);
+    let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin(), text];
+    let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
+    let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
+    let origin = cells::wrap(&origin, width, ORIGIN_LINES);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    lines.extend(title.into_iter().map(|line| Line::styled(line, theme::UNREAD)));
+    lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
+    for reason in entry_filters::reasons(model, &reader.entry) {
+        lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
+    }
+    lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
+    lines.push(Line::default());
+    lines
+}
+
+/// Which text is shown, where there are two of them.
+fn text_shown(reader: &Reader) -> Option<&'static str> {
+    match (reader.source, &reader.entry.full) {
+        (Source::Page, _) => Some("full text"),
+        (Source::Waiting, _) => Some("full text is asked for"),
+        (Source::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
+        (Source::Feed, Some(_) | None) => None,
+    }
+}
+
+fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) {
+    let Some(text) = &reader.rendered else { return };
+    if text.lines.is_empty() {
+        let why = if reader.entry.text_gone {
+            "The text of this entry is not kept any more: o opens its page, v fetches it."
+        } else {
+            "This entry has no text: o opens its page."
+        };
+        frame.render_widget(Paragraph::new(why).style(theme::DIM).wrap(Wrap { trim: true }), area);
+        return;
+    }
+    let in_words = model.screen.appearance.plain;
+    let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
+    let spans = |line: &crate::ui::reader::lines::StyledLine| {
+        line.window(reader.sideways, usize::from(area.width))
+            .spans
+            .iter()
+            .flat_map(|span| {
+                let text = if in_words { plain::told(span) } else { span.text.clone() };
+                theme::with_hits(&text, theme::of_span(span), &model.screen.marks)
+            })
+            .collect::<Vec<_>>()
+    };
+    let lines: Vec<Line<'_>> = lines.map(|line| Line::from(spans(line))).collect();
+    pane::put(frame, &lines, area);
+}

@@ -1,0 +1,218 @@
+//! The bottom line: a line being typed, else the last message, else what the poller is doing.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use crate::engine::backfill::walks;
+use crate::engine::model::Model;
+use crate::engine::politeness::host_queue::WaitsFor;
+use crate::engine::politeness::host_queue::site_of;
+use crate::engine::poll::plans::settled_words;
+use crate::engine::poll::polling::Stage;
+use crate::ui::keys::key_bindings::place_of;
+use crate::ui::keys::key_names::shown;
+use crate::ui::overlays::palette::Palette;
+use crate::ui::overlays::prompt::Prompt;
+use crate::ui::overlays::tag_dialog;
+use crate::ui::panes::feeds_pane::FeedsRow;
+use crate::ui::panes::tour::Tour;
+use crate::ui::reader::sideways;
+use crate::ui::screen::Overlay;
+use crate::ui::screen::Pane;
+use crate::view::cells;
+use crate::view::theme;
+use crate::view::when;
+
+/// A message stays this long, unless a key is pressed before.
+const NOTICE_SECONDS: i64 = 12;
+/// Lines of a message at most; those beyond the bottom one lie over the panes.
+const NOTICE_LINES: usize = 3;
+/// Lines of the tour at most.
+const TOUR_LINES: usize = 2;
+
+/// Draws the line; answers with the first row that is covered: a long message needs more than its own.
+pub(in crate::view) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    model: &Model,
+    now: DateTime<Utc>,
+) -> u16 {
+    if let Some(Overlay::Prompt(prompt) | Overlay::Palette(Palette { line: prompt, .. })) =
+        &model.screen.overlay
+    {
+        let search = model.screen.search.as_ref();
+        let offered = tag_dialog::offered(model, prompt).join(" · ");
+        let flaw = search.and_then(|search| search.flaw.as_deref());
+        let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
+        let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));
+        draw_prompt(frame, area, prompt, behind);
+        return area.y;
+    }
+    if let Some(Overlay::Help(help)) = &model.screen.overlay
+        && help.typing
+    {
+        draw_prompt(frame, area, &help.filter, None);
+        return area.y;
+    }
+    let begun = match model.screen.begun.as_slice() {
+        [] => String::new(),
+        begun => format!(" {} …", shown(begun)),
+    };
+    let hint = format!("{begun}{} ? help ", sideways_hint(model));
+    let room = usize::from(area.width).saturating_sub(cells::width(&hint));
+    let notice = model.screen.notice.as_ref().filter(|notice| {
+        notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
+    });
+    let wrapped = |text: &str, style: Style| {
+        let lines = cells::wrap(text, room.saturating_sub(1), NOTICE_LINES);
+        lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
+    };
+    let mut lines = match notice {
+        Some(notice) => {
+            wrapped(&notice.text, if notice.trouble { theme::TROUBLE } else { theme::TEXT })
+        }
+        None => vec![(progress(model, now), theme::DIM)],
+    };
+    let mut top = area.y;
+    let (last, style) = lines.pop().unwrap_or_default();
+    if !lines.is_empty() {
+        let lines: Vec<Line<'_>> = lines
+            .into_iter()
+            .map(|(line, style)| Line::styled(format!(" {line}"), style))
+            .collect();
+        let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.y);
+        top = area.y.saturating_sub(rows);
+        let above = Rect { y: top, height: rows, ..area };
+        frame.render_widget(Clear, above);
+        frame.render_widget(Paragraph::new(lines), above);
+    }
+    let line = Line::from(vec![
+        Span::styled(cells::fit(&format!(" {last}"), room), style),
+        Span::styled(hint, theme::DIM),
+    ]);
+    frame.render_widget(Paragraph::new(line), area);
+    top
+}
+
+/// The keys that move what is wider than the pane, if something in sight is.
+fn sideways_hint(model: &Model) -> String {
+    let reading = model.screen.focus == Pane::Reader && model.screen.overlay.is_none();
+    if !reading || sideways::slack_in_sight(model) == 0 {
+        return String::new();
+    }
+    let keys = ["scroll-left", "scroll-right"].map(|name| {
+        place_of(name).map(|place| model.settings.keys.keys_of(place)).unwrap_or_default()
+    });
+    let keys = keys.join(" ");
+    if keys.trim().is_empty() { String::new() } else { format!(" {} sideways ", keys.trim()) }
+}
+
+/// The lines of the tour at a width; none: there is no tour.
+pub(in crate::view) fn tour_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
+    let room = usize::from(columns).saturating_sub(2);
+    let tour = model.screen.tour.and_then(Tour::line);
+    let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
+    lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
+}
+
+/// Draws a line being typed, and behind it what is wrong with it, or what it may become.
+fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Option<(&str, Style)>) {
+    let width = usize::from(area.width);
+    let label = cells::cut(prompt.label(), width.saturating_sub(12));
+    let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
+    let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
+    // The part before the cursor is shown from as far left as it fits.
+    let from = before.char_indices().map(|(at, _)| at).chain([before.len()]);
+    let from = from
+        .into_iter()
+        .find(|&at| cells::width(before.get(at..).unwrap_or_default()) <= room)
+        .unwrap_or(0);
+    let shown = prompt.text.get(from..).unwrap_or_default();
+    let line = Line::from(vec![
+        Span::styled(label.clone(), theme::KEY),
+        Span::raw(cells::cut(shown, room)),
+        behind.map(|(text, style)| Span::styled(format!("   {text}"), style)).unwrap_or_default(),
+    ]);
+    frame.render_widget(Paragraph::new(line), area);
+    let cursor =
+        cells::width(&label).saturating_add(cells::width(before.get(from..).unwrap_or_default()));
+    let column = area.x.saturating_add(u16::try_from(cursor).unwrap_or(u16::MAX));
+    frame.set_cursor_position(Position::new(column.min(area.right().saturating_sub(1)), area.y));
+}
+
+/// What the poller is doing, what comes next, and how many feeds need attention.
+fn progress(model: &Model, now: DateTime<Utc>) -> String {
+    let mut parts = Vec::new();
+    if let Some(since) = model.network.offline_since {
+        let since = since.with_timezone(&model.zone).format("%H:%M");
+        parts.push(format!("no network since {since}, tried once a minute"));
+    }
+    let looking = model.additions.values().filter(|addition| addition.ended.is_none());
+    parts.extend(
+        looking
+            .map(|addition| format!("looking for a feed at {} …", addition.wanted.address.trim())),
+    );
+    parts.extend(selected_trouble(model));
+    parts.extend(back_fills(model));
+    if model.busy.is_empty() {
+        parts.extend(next_poll(model, now));
+    } else {
+        parts.extend(selected_wait(model, now));
+        parts.push(format!("polling {} of {}", model.run.done, model.run.asked));
+        if model.run.new > 0 {
+            parts.push(format!("{} new", model.run.new));
+        }
+    }
+    let failing = model.feeds.values().filter(|feed| feed.is_failing() && !feed.is_gone()).count();
+    if failing > 0 {
+        parts.push(format!("{failing} failing"));
+    }
+    parts.join(" · ")
+}
+
+/// What is being fetched of histories: of one feed its progress, of several their number.
+fn back_fills(model: &Model) -> Option<String> {
+    let mut walking = model.backfills.keys().filter_map(|key| model.feeds.get(key));
+    let (first, more) = (walking.next()?, walking.count());
+    if more > 0 {
+        return Some(format!("fetching the history of {} feeds", more.saturating_add(1)));
+    }
+    let progress = walks::progress(model, first)?;
+    Some(format!("{}: {progress}", first.record.shown_title()))
+}
+
+/// What the selected feed's request waits for.
+fn selected_wait(model: &Model, now: DateTime<Utc>) -> Option<String> {
+    let FeedsRow::Feed(key, _) = model.screen.feeds.selected_row()? else { return None };
+    model.busy.get(key).filter(|poll| poll.stage == Stage::Waiting)?;
+    let feed = model.feeds.get(key)?;
+    let waits = model.traffic.waits_for(&feed.record.url, now, &model.settings.network);
+    let site = site_of(&feed.record.url);
+    let what = match waits {
+        WaitsFor::Start(_) => "for the start".to_owned(),
+        WaitsFor::Network(_) => "for a network".to_owned(),
+        WaitsFor::Site => format!("for another request to {site}"),
+        WaitsFor::Spacing(_) => format!("for the pause between requests to {site}"),
+        WaitsFor::Turn => "for its turn".to_owned(),
+    };
+    Some(format!("{} waits {what}", feed.record.shown_title()))
+}
+
+/// What is wrong with the selected feed.
+fn selected_trouble(model: &Model) -> Option<String> {
+    let FeedsRow::Feed(key, _) = model.screen.feeds.selected_row()? else { return None };
+    let feed = model.feeds.get(key).filter(|_| model.screen.focus == Pane::Feeds)?;
+    Some(format!("{}: {}", feed.record.shown_title(), feed.state.trouble.as_deref()?))
+}
+
+fn next_poll(model: &Model, now: DateTime<Utc>) -> Option<String> {
+    let at = model.timetable.next()?;
+    let (_, key) = model.timetable.iter().next()?;
+    let feed = model.feeds.get(key)?;
+    let why = settled_words(feed.plan.settled_by);
+    Some(format!("next {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
+}

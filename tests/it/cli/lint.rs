@@ -1,0 +1,176 @@
+//! `lint URL` in the real binary over loopback: a publisher's chain, sound and not.
+
+use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::PublisherRequest;
+use serde_json::Value;
+
+use crate::support::binary::Program;
+use crate::support::site::Site;
+use crate::support::site::answer;
+
+const GOOD: [(&str, &str); 3] = [
+    ("content-type", "application/atom+xml"),
+    ("etag", "\"one\""),
+    ("cache-control", "max-age=600"),
+];
+
+/// A document with an entry of its own, dated by its number; archive 0 is the oldest, 3 the subscription document.
+fn document(number: u32, links: &str) -> String {
+    let (mark, current) = if number < 3 {
+        ("<fh:archive/>", "<link rel='current' href='/feed.atom'/>")
+    } else {
+        ("", "")
+    };
+    let current = if links.contains("without-current") { "" } else { current };
+    format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
+         <title>Press</title><id>urn:press</id><updated>2026-01-0{0}T00:00:00Z</updated>{mark}{current}{links}\
+         <entry><id>urn:e{number}</id><title>{number}</title><link href='/{number}'/>\
+         <updated>2026-01-0{0}T00:00:00Z</updated><content>Text</content></entry></feed>",
+        number + 1
+    )
+}
+
+/// What the sound publisher answers.
+fn sound(request: &PublisherRequest) -> PublisherAnswer {
+    if request.header("if-none-match") == Some("\"one\"") {
+        return answer(304, &GOOD, "");
+    }
+    let link = |rel: &str, href: &str| format!("<link rel='{rel}' href='{href}'/>");
+    let links = match request.path() {
+        "/feed.atom" => (3, link("self", "/feed.atom") + &link("prev-archive", "/2.atom")),
+        "/2.atom" => (2, link("self", "/2.atom") + &link("prev-archive", "/1.atom")),
+        "/1.atom" => (
+            1,
+            link("self", "/1.atom")
+                + &link("prev-archive", "/0.atom")
+                + &link("next-archive", "/2.atom"),
+        ),
+        "/0.atom" => (0, link("self", "/0.atom") + &link("next-archive", "/1.atom")),
+        _ => return answer(404, &[], ""),
+    };
+    answer(200, &GOOD, document(links.0, &links.1))
+}
+
+/// The findings of a level above a note, as `level element path`.
+fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
+    let findings = verdict["findings"].as_array().unwrap().iter();
+    let wrong = findings.filter(|finding| finding["level"] != "note");
+    wrong
+        .map(|finding| {
+            let text = |name: &str| finding[name].as_str().unwrap();
+            let path = text("url").strip_prefix(&site.at("")).unwrap();
+            format!("{} {} {path}", text("level"), text("element"))
+        })
+        .collect()
+}
+
+/// A publisher that answers one path otherwise, and what is found wrong there.
+#[track_caller]
+fn check(
+    path: &'static str,
+    otherwise: impl Fn() -> PublisherAnswer + Send + Sync + 'static,
+    expected: &[&str],
+) {
+    let site = Site::start(
+        move |request| {
+            if request.path() == path { otherwise() } else { sound(&request) }
+        },
+    );
+    let ended = Program::new().run(&["lint", &site.at("/feed.atom"), "--json"]).with(1);
+    assert_eq!(wrong(&site, &ended.json()), expected, "{ended:#?}");
+}
+
+#[test]
+fn a_sound_chain_is_walked_once_and_nothing_is_wrong() {
+    let site = Site::start(|request| sound(&request));
+    let program = Program::new();
+    let ended = program.run(&["lint", &site.at("/feed.atom"), "--json"]).with(0);
+    let verdict = ended.json();
+    assert_eq!(wrong(&site, &verdict), [""; 0]);
+    assert_eq!(
+        (&verdict["chain"]["archives"], &verdict["chain"]["whole"]),
+        (&3.into(), &true.into())
+    );
+    for path in ["/2.atom", "/1.atom", "/0.atom"] {
+        let asked = site.asked(path);
+        assert_eq!(asked.len(), 1, "{path}");
+        assert_eq!(asked[0].header("if-none-match"), None);
+    }
+    // The document itself is asked for once more, with its own validators.
+    assert_eq!(site.asked("/feed.atom").len(), 2);
+    assert!(!program.data().exists(), "nothing is kept");
+    let told = program.run(&["lint", &site.at("/feed.atom")]).with(0).out;
+    assert!(told.contains("3 archives with 3 entries could be read"), "{told}");
+}
+
+#[test]
+fn a_loop_a_false_name_a_missing_link_and_a_wrong_type_are_found() {
+    let atom = |number, links: &'static str| move || answer(200, &GOOD, document(number, links));
+    check(
+        "/0.atom",
+        atom(
+            0,
+            "<link rel='self' href='/0.atom'/><link rel='next-archive' href='/1.atom'/><link rel='prev-archive' href='/2.atom'/>",
+        ),
+        &["error prev-archive /0.atom"],
+    );
+    check(
+        "/1.atom",
+        atom(
+            1,
+            "<link rel='self' href='/feed.atom'/><link rel='next-archive' href='/2.atom'/><link rel='prev-archive' href='/0.atom'/>",
+        ),
+        &["warning self /1.atom"],
+    );
+    check(
+        "/0.atom",
+        atom(
+            0,
+            "<!-- without-current --><link rel='self' href='/0.atom'/><link rel='next-archive' href='/1.atom'/>",
+        ),
+        &["warning current /0.atom"],
+    );
+    check(
+        "/0.atom",
+        || {
+            let links =
+                "<link rel='self' href='/0.atom'/><link rel='next-archive' href='/1.atom'/>";
+            answer(200, &[("content-type", "text/html")], document(0, links))
+        },
+        &["warning Content-Type /0.atom"],
+    );
+    check("/1.atom", || answer(403, &[], ""), &["error prev-archive /2.atom"]);
+    check(
+        "/1.atom",
+        || answer(200, &[], "<html><title>Log in</title></html>"),
+        &["error prev-archive /2.atom"],
+    );
+}
+
+#[test]
+fn a_server_that_does_not_know_its_own_validators_is_found() {
+    let site = Site::start(|mut request| {
+        request.headers.clear();
+        sound(&request)
+    });
+    let ended = Program::new().run(&["lint", &site.at("/feed.atom"), "--json"]).with(1);
+    assert_eq!(wrong(&site, &ended.json()), ["warning validators /feed.atom"]);
+}
+
+#[test]
+fn what_is_no_feed_is_refused_in_one_sentence() {
+    let page = "<html><head><title>Press</title><link rel='alternate' type='application/atom+xml' \
+                href='/feed.atom'></head></html>";
+    let site = Site::start(move |request| match request.path() {
+        "/" => answer(200, &[("content-type", "text/html")], page),
+        _ => answer(500, &[], ""),
+    });
+    let program = Program::new();
+    let why = program.run(&["lint", &site.at("/")]).refused(2);
+    assert!(why.contains("a web page") && why.contains("/feed.atom"), "{why}");
+    let why = program.run(&["lint", &site.at("/broken")]).refused(2);
+    assert!(why.contains("answered 500"), "{why}");
+    program.run(&["lint", &site.at("/"), "--offline"]).refused(2);
+    program.run(&["lint", &site.at("/"), "--url", "https://a.example/"]).refused(2);
+}

@@ -1,0 +1,100 @@
+//! Numbered pages and copies in an imitation of the Internet Archive, in the real binary over loopback.
+
+use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::PublisherRequest;
+use serde_json::Value;
+
+use crate::support::binary::Program;
+use crate::support::site::Site;
+use crate::support::site::answer;
+use crate::support::world::rss;
+
+const RSS: [(&str, &str); 1] = [("content-type", "application/rss+xml")];
+
+/// A blog with three numbered pages, and beside it an archive with a copy a year, one of them gone.
+fn site() -> Site {
+    Site::start(|request| blog(&request).or_else(|| copies(&request)).unwrap_or_else(missing))
+}
+
+fn missing() -> PublisherAnswer {
+    answer(404, &[], "")
+}
+
+fn blog(request: &PublisherRequest) -> Option<PublisherAnswer> {
+    let number: i64 = match (request.path(), request.query()) {
+        ("/feed", None) => 1,
+        ("/feed", Some(query)) => query.strip_prefix("paged=")?.parse().ok()?,
+        _ => return None,
+    };
+    let entry = (&*format!("e{number}"), "An entry", number * 10, "text");
+    (number <= 3).then(|| answer(200, &RSS, rss("Blog", &[entry])))
+}
+
+fn copies(request: &PublisherRequest) -> Option<PublisherAnswer> {
+    if request.path() == "/cdx/search/cdx" {
+        let listing = r#"[["timestamp","digest"],["20210101000000","A"],["20220101000000","B"],
+            ["20230101000000","C"],["20240101000000","A"]]"#;
+        return Some(answer(200, &[("content-type", "application/json")], listing));
+    }
+    let year: i64 = request.path_and_query.strip_prefix("/web/")?.get(..4)?.parse().ok()?;
+    let entry = (&*format!("y{year}"), "Copied", (2026 - year) * 8760, "text");
+    (year != 2022).then(|| answer(200, &RSS, rss("Blog", &[entry])))
+}
+
+fn subscribed(site: &Site) -> Program {
+    let program = Program::new();
+    let configuration = format!(
+        "[network]\nspace_loopback = false\n[history]\ninternet_archive = \"{}/\"\n",
+        site.at("")
+    );
+    program.write("config.toml", configuration);
+    let added = program.run(&["add", &site.at("/feed")]).with(0).out;
+    assert!(added.contains("history not offered by this feed"), "{added}");
+    program
+}
+
+fn history(program: &Program) -> Value {
+    program.run(&["history", "1", "--json"]).with(0).json()
+}
+
+#[test]
+fn numbered_pages_are_read_after_the_next_poll() {
+    let site = site();
+    let program = subscribed(&site);
+    assert!(site.asked("/feed?paged=2").is_empty());
+    let told = program.run(&["set", "1", "--archives", "wordpress"]).with(0).out;
+    assert!(told.contains("archives: none → wordpress"), "{told}");
+    program.run(&["poll", "1"]).with(0);
+    program.run(&["poll", "1", "--force"]).with(0);
+    let known = history(&program);
+    assert_eq!(known["history"]["state"], "adapted");
+    assert_eq!(known["archives"].as_array().unwrap().len(), 2);
+    for number in 2..=4 {
+        assert_eq!(site.asked(&format!("/feed?paged={number}")).len(), 1, "{number}");
+    }
+    program.run(&["set", "1", "--archives", "none"]).with(0);
+    assert_eq!(history(&program)["history"]["state"], "not_offered");
+}
+
+#[test]
+fn copies_are_listed_and_read_and_one_that_is_gone_is_a_gap() {
+    let site = site();
+    let program = subscribed(&site);
+    program.run(&["set", "1", "--archives", "internet-archive"]).with(0);
+    program.run(&["poll", "1"]).with(0);
+    let known = history(&program);
+    let text = known["history"]["text"].as_str().unwrap();
+    let told = "history from the Internet Archive (not by the publisher): may be incomplete, 1 gap";
+    assert_eq!(text, told);
+    assert_eq!(known["archives"].as_array().unwrap().len(), 2, "{known:#}");
+    let rows = program.run(&["entries", "1", "--json"]).with(0).json();
+    let kinds: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["entry", "entry", "gap", "entry"], "in its place");
+    let (feed, copy) = (site.at("/feed"), |year: u32| format!("/web/{year}0101000000id_/"));
+    assert_eq!(site.asked(&format!("{}{feed}", copy(2021))).len(), 1);
+    assert!(site.asked(&format!("{}{feed}", copy(2024))).is_empty(), "it says what 2021 said");
+    program.run(&["history", "1", "--retry"]).with(1);
+    assert_eq!(site.asked(&format!("{}{feed}", copy(2022))).len(), 2);
+    assert_eq!(site.asked(&format!("{}{feed}", copy(2023))).len(), 1);
+}

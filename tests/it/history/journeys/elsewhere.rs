@@ -1,0 +1,349 @@
+//! Histories that no publisher offers: numbered pages, and copies in the Internet Archive.
+
+use backissue::engine::feeds::feed_settings::change;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::Reach;
+use backissue::history::{Adaptor, FeedKey, Gap};
+use chrono::TimeDelta;
+
+use super::FEED;
+use super::subscribe;
+use crate::support::world::World;
+use crate::support::world::rss;
+use crate::support::world::start;
+
+const BLOG: &str = "https://blog.example/feed";
+const ARCHIVE: &str = "https://web.archive.org";
+/// Hours of a year.
+const YEAR: i64 = 365 * 24;
+
+/// The blog with its newest two entries.
+fn blog() -> World {
+    let mut world = World::new(120, 36);
+    world.serve(BLOG, &rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]));
+    subscribe(&mut world, BLOG);
+    world.rest();
+    world
+}
+
+fn choose(world: &mut World, adaptor: Option<Adaptor>) {
+    let mut chosen = world.feed(1).record.chosen();
+    chosen.wishes.archives = adaptor;
+    let effects = change(&mut world.model, world.now, FEED, chosen).unwrap();
+    world.perform(effects);
+}
+
+/// The feed is checked, and what follows from that happens.
+fn check(world: &mut World) {
+    world.poll(FEED);
+    world.rest();
+}
+
+fn page(number: u32) -> String {
+    format!("{BLOG}?paged={number}")
+}
+
+/// Pages 2 to 4 of the blog; 5 is not there.
+fn serve_pages(world: &mut World) {
+    for number in 2..=4_u32 {
+        let age = i64::from(number) * 1000;
+        let entries = [
+            (&*format!("p{number}a"), "A", age, "text"),
+            (&*format!("p{number}b"), "B", age + 1, "text"),
+        ];
+        world.serve(&page(number), &rss("Blog", &entries));
+    }
+    world.refuse(&page(5), 404, AnswerHeaders::default());
+}
+
+fn taken(year: i64) -> String {
+    format!("{year}0101000000")
+}
+
+fn copy(year: i64) -> String {
+    format!("{ARCHIVE}/web/{}id_/{BLOG}", taken(year))
+}
+
+fn listing() -> String {
+    format!(
+        "{ARCHIVE}/cdx/search/cdx?url=https%3A%2F%2Fblog.example%2Ffeed&output=json&fl=timestamp%2Cdigest\
+         &filter=statuscode%3A200&collapse=digest&limit=2000"
+    )
+}
+
+/// Copies of 2021 to 2024, each with an entry of its year and the last entry of the year before; that of 2023 is listed
+/// twice.
+fn serve_copies(world: &mut World) {
+    let mut rows = vec![r#"["timestamp","digest"]"#.to_owned()];
+    for year in 2021..=2024_i64 {
+        rows.push(format!("[\"{}\",\"D{year}\"]", taken(year)));
+        let age = (2026 - year) * YEAR;
+        let entries = [
+            (&*format!("y{year}"), "Own", age, "text"),
+            (&*format!("y{}", year - 1), "Before", age + YEAR, "text"),
+            ("b8", "Eight, as it was", age, "an old text"),
+        ];
+        world.serve(&copy(year), &rss("Blog", &entries));
+    }
+    rows.push(r#"["20230601000000","D2023"]"#.to_owned());
+    world.serve(&listing(), &format!("[{}]", rows.join(",")));
+}
+
+fn standing(world: &World) -> String {
+    world.feed(1).history.standing().text()
+}
+
+fn gaps(world: &World) -> Vec<String> {
+    world.feed(1).history.gaps.values().map(Gap::text).collect()
+}
+
+#[test]
+fn nothing_is_looked_for_elsewhere_unless_the_reader_wants_it() {
+    let mut world = blog();
+    serve_pages(&mut world);
+    serve_copies(&mut world);
+    check(&mut world);
+    assert!(world.asked().iter().all(|url| *url == BLOG), "{:?}", world.asked());
+    assert_eq!(standing(&world), "history not offered by this feed");
+    choose(&mut world, Some(Adaptor::WordPress));
+    choose(&mut world, None);
+    check(&mut world);
+    assert!(world.asked().iter().all(|url| *url == BLOG), "{:?}", world.asked());
+    assert_eq!(standing(&world), "history not offered by this feed");
+}
+
+#[test]
+fn numbered_pages_are_read_until_there_is_none() {
+    let mut world = blog();
+    serve_pages(&mut world);
+    choose(&mut world, Some(Adaptor::WordPress));
+    check(&mut world);
+    let pages: Vec<String> = (2..=5).map(page).collect();
+    let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    assert_eq!(asked, pages);
+    let counters = world.feed(1).counters;
+    assert_eq!((counters.total, counters.unread), (8, 2), "history is not unread");
+    assert_eq!(gaps(&world), [""; 0]);
+    let told = "history from numbered pages (not offered by this feed): may be incomplete";
+    assert_eq!(standing(&world), told);
+    assert!(world.draw().contains("from numbered pages"), "{}", world.draw());
+    check(&mut world);
+    check(&mut world);
+    let again = world.asked().iter().filter(|url| **url != BLOG).count();
+    assert_eq!(again, 4, "no page is asked for twice, nor the one that is not there");
+}
+
+#[test]
+fn pages_that_repeat_or_hold_nothing_end_the_way_without_a_gap() {
+    let first = rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]);
+    let empty = rss("Blog", &[]);
+    let other = rss("Blog", &[("p2", "Two", 900, "text")]);
+    for (two, three, total, requests) in [
+        (&first, &first, 2, 1),
+        (&empty, &first, 2, 1),
+        (&other, &other, 3, 2),
+        (&other, &empty, 3, 2),
+    ] {
+        let mut world = blog();
+        world.serve(&page(2), two);
+        world.serve(&page(3), three);
+        choose(&mut world, Some(Adaptor::WordPress));
+        check(&mut world);
+        assert_eq!(gaps(&world), [""; 0]);
+        assert_eq!(world.feed(1).counters.total, total);
+        assert_eq!(world.asked().iter().filter(|url| **url != BLOG).count(), requests);
+    }
+}
+
+#[test]
+fn a_page_that_fails_is_a_gap_that_is_asked_for_again() {
+    let mut world = blog();
+    serve_pages(&mut world);
+    world.refuse(&page(3), 503, AnswerHeaders::default());
+    choose(&mut world, Some(Adaptor::WordPress));
+    check(&mut world);
+    let [gap] = <[String; 1]>::try_from(gaps(&world)).unwrap();
+    assert!(gap.ends_with("paged=3 answered 503"), "{gap}");
+    assert!(standing(&world).ends_with("may be incomplete, 1 gap"));
+    serve_pages(&mut world);
+    world.pass(TimeDelta::hours(2));
+    check(&mut world);
+    assert_eq!((gaps(&world).len(), world.feed(1).counters.total), (0, 8));
+}
+
+#[test]
+fn pages_are_read_within_the_caps_and_a_killed_program_asks_for_none_twice() {
+    let mut world = blog();
+    for number in 2..=40_u32 {
+        let entry = (&*format!("p{number}"), "A", i64::from(number) * 100, "text");
+        world.serve(&page(number), &rss("Blog", &[entry]));
+    }
+    world.refuse(&page(41), 404, AnswerHeaders::default());
+    choose(&mut world, Some(Adaptor::WordPress));
+    world.poll(FEED);
+    for _ in 0..3 {
+        world.pass(TimeDelta::seconds(2));
+        world.restart();
+        world.poll(FEED);
+    }
+    world.rest();
+    assert!(gaps(&world)[0].contains("Continue?"), "{:?}", gaps(&world));
+    world.press("lH");
+    world.rest();
+    world.press("H");
+    world.rest();
+    let mut asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    asked.sort_unstable();
+    let all = asked.len();
+    asked.dedup();
+    assert_eq!((asked.len(), all), (40, 40), "{:?}", gaps(&world));
+    assert_eq!(world.feed(1).counters.total, 41);
+}
+
+#[test]
+fn copies_are_listed_once_and_read_oldest_first() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    let expected: Vec<String> = std::iter::once(listing()).chain((2021..=2024).map(copy)).collect();
+    let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    assert_eq!(asked, expected);
+    let request = world.requests.iter().find(|request| request.url == listing()).unwrap();
+    let by = Reach::Supplied { by: format!("{ARCHIVE}/"), public: true };
+    assert_eq!(request.reach, by);
+    // Five years, and the two of the publisher's own document.
+    let counters = world.feed(1).counters;
+    assert_eq!((counters.total, counters.unread), (7, 2));
+    assert!(world.titles().contains(&"Eight"), "the publisher's copy stays: {:?}", world.titles());
+    let told = "history from the Internet Archive (not by the publisher): may be incomplete";
+    assert_eq!(standing(&world), told);
+    world.press("lG<enter>");
+    let screen = world.draw();
+    assert!(screen.contains("(not by the publisher)"), "{screen}");
+    check(&mut world);
+    assert_eq!(world.asked().iter().filter(|url| **url != BLOG).count(), 5);
+}
+
+#[test]
+fn a_copy_that_is_gone_is_a_gap_and_the_others_are_read_all_the_same() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    world.refuse(&copy(2022), 404, AnswerHeaders::default());
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    let [gap] = <[String; 1]>::try_from(gaps(&world)).unwrap();
+    assert_eq!(
+        gap,
+        format!("entries before 2022-01-01 missing: archive {} answered 404", copy(2022))
+    );
+    assert_eq!(world.feed(1).history.archives, 3);
+    serve_copies(&mut world);
+    world.press("lH");
+    world.rest();
+    assert_eq!((gaps(&world).len(), world.feed(1).history.archives), (0, 4));
+    assert_eq!(world.asked().iter().filter(|url| **url == copy(2023)).count(), 1);
+}
+
+#[test]
+fn an_archive_that_wants_fewer_requests_is_left_alone_as_long_as_it_says() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    let wait = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
+    world.refuse(&copy(2022), 429, wait);
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    let begun = world.asked().len();
+    world.pass(TimeDelta::minutes(90));
+    check(&mut world);
+    let asked: Vec<&str> = world.asked().split_off(begun);
+    assert!(asked.iter().all(|url| *url == BLOG), "{asked:?}");
+    serve_copies(&mut world);
+    world.pass(TimeDelta::minutes(60));
+    check(&mut world);
+    assert_eq!((gaps(&world).len(), world.feed(1).history.archives), (0, 4));
+}
+
+#[test]
+fn a_listing_that_is_none_is_a_gap_and_an_empty_one_is_not() {
+    for (body, missing) in [("<html>busy</html>", 1), ("[]", 0), ("{}", 1)] {
+        let mut world = blog();
+        world.serve(&listing(), body);
+        choose(&mut world, Some(Adaptor::InternetArchive));
+        check(&mut world);
+        assert_eq!(gaps(&world).len(), missing, "{body} {:?}", gaps(&world));
+        assert_eq!(world.feed(1).counters.total, 2);
+    }
+}
+
+#[test]
+fn a_program_killed_between_two_copies_asks_for_none_twice() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    world.poll(FEED);
+    for _ in 0..5 {
+        world.restart();
+        world.poll(FEED);
+        world.pass(TimeDelta::seconds(2));
+    }
+    world.rest();
+    let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    assert_eq!(asked.len(), 5, "{asked:?}");
+    assert_eq!(world.feed(1).history.archives, 4);
+    assert!(world.now > start());
+}
+
+#[test]
+fn what_is_chosen_no_more_is_asked_for_no_more_and_leaves_no_gap() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    world.refuse(&copy(2022), 503, AnswerHeaders::default());
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    assert_eq!(gaps(&world).len(), 1);
+    choose(&mut world, None);
+    assert_eq!(
+        (gaps(&world).len(), standing(&world).as_str()),
+        (0, "history not offered by this feed")
+    );
+    let before = world.asked().len();
+    world.pass(TimeDelta::hours(3));
+    check(&mut world);
+    assert!(world.asked()[before..].iter().all(|url| *url == BLOG));
+    // Chosen once more, it is read to its end.
+    serve_copies(&mut world);
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    assert_eq!((gaps(&world).len(), world.feed(1).counters.total), (0, 7));
+}
+
+#[test]
+fn what_the_archive_says_to_one_feed_holds_for_all_others() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    let wait = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
+    world.refuse(&copy(2022), 429, wait);
+    let other = "https://other.example/feed";
+    world.serve(other, &rss("Other", &[("o1", "One", 1, "now")]));
+    subscribe(&mut world, other);
+    world.rest();
+    choose(&mut world, Some(Adaptor::InternetArchive));
+    check(&mut world);
+    let mut chosen = world.feed(2).record.chosen();
+    chosen.wishes.archives = Some(Adaptor::InternetArchive);
+    let effects = change(&mut world.model, world.now, FeedKey(2), chosen).unwrap();
+    world.perform(effects);
+    let elsewhere = |world: &World| {
+        world.asked().iter().filter(|url| url.starts_with(ARCHIVE) && url.contains("other")).count()
+    };
+    world.poll(FeedKey(2));
+    world.rest();
+    assert_eq!(elsewhere(&world), 0);
+    assert!(world.feed(2).history.has_work(), "it is asked for later");
+    serve_copies(&mut world);
+    world.pass(TimeDelta::hours(3));
+    world.poll(FeedKey(2));
+    world.rest();
+    assert_eq!(elsewhere(&world), 1);
+}

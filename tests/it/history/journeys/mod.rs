@@ -1,0 +1,47 @@
+//! Histories in the whole program but for network, terminal and clock: walked, interrupted, shown, asked for again.
+
+mod browsing;
+mod elsewhere;
+mod guarded;
+mod walking;
+
+use backissue::engine::msg::Msg;
+use backissue::history::FeedKey;
+
+use crate::support::world::World;
+
+pub(crate) const FEED: FeedKey = FeedKey(1);
+pub(crate) const NOTES: &str = "https://orchard.example/notes/";
+
+macro_rules! example {
+    ($name:literal) => {
+        include_str!(concat!("../../fixtures/spec/", $name))
+    };
+}
+
+pub(crate) use example;
+
+/// The archived feed of SPEC H.4 on the network.
+pub(crate) fn serve_orchard(world: &mut World) {
+    for (name, body) in [
+        ("index.atom", example!("arch-index.xml")),
+        ("archive/2026-02.atom", example!("arch-2026-02.xml")),
+        ("archive/2026-01.atom", example!("arch-2026-01.xml")),
+        ("archive/2025-12.atom", example!("arch-2025-12.xml")),
+    ] {
+        world.serve(&format!("{NOTES}{name}"), body);
+    }
+}
+
+/// The address of one of its archives.
+pub(crate) fn archive(name: &str) -> String {
+    format!("{NOTES}archive/{name}.atom")
+}
+
+/// Subscribes to an address; nothing but the subscription document is asked for yet.
+pub(crate) fn subscribe(world: &mut World, url: &str) {
+    let wanted =
+        backissue::engine::feeds::subscribe::Wanted { address: url.into(), ..Default::default() };
+    world.tell(Msg::Add(wanted));
+    world.tell(Msg::Tick);
+}

@@ -1,0 +1,306 @@
+//! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
+
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::fetch::Reach;
+use backissue::engine::settings::HistoryMode;
+use chrono::TimeDelta;
+
+use super::FEED;
+use super::NOTES;
+use super::archive;
+use super::example;
+use super::serve_orchard;
+use super::subscribe;
+use crate::support::world::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+fn orchard() -> World {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world
+}
+
+fn standing(world: &World) -> String {
+    world.feed(1).history.standing().text()
+}
+
+#[test]
+fn an_archived_feed_is_rebuilt_in_the_background_and_is_not_unread() {
+    let mut world = orchard();
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    assert_eq!(world.asked().len(), 1, "the archive waits for its pause");
+    world.pass(TimeDelta::milliseconds(1900));
+    assert_eq!(world.asked().len(), 1);
+    world.rest();
+    let names = ["2026-02", "2026-01", "2025-12"].map(archive);
+    assert_eq!(world.asked()[1..], names.each_ref().map(String::as_str));
+    let request = &world.requests[1];
+    assert!(request.validators.is_none(), "an archive is asked for without conditions");
+    let by = Reach::Supplied { by: format!("{NOTES}index.atom"), public: true };
+    assert_eq!(request.reach, by);
+    let titles = [
+        "Pruning, second pass",
+        "Frost report (corrected)",
+        "Grafting wax",
+        "Ladders",
+        "Wassail",
+        "Apples, a list",
+    ];
+    assert_eq!(world.titles(), titles);
+    let counters = world.feed(1).counters;
+    assert_eq!((counters.unread, counters.total), (2, 6), "history is not unread");
+    assert_eq!(standing(&world), "complete history");
+    assert!(world.draw().contains("Orchard Notes ─ complete history"));
+
+    world.pass(TimeDelta::hours(30));
+    world.rest();
+    let archives = world.asked().iter().filter(|url| url.contains("archive/")).count();
+    assert_eq!(archives, 3, "a second check asks for no archive");
+}
+
+#[test]
+fn a_refused_archive_is_a_row_in_its_place_until_enter_brings_it() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 403, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    assert_eq!(standing(&world), "history complete except 1 gap");
+    let screen = world.draw();
+    assert!(screen.contains("history complete except 1 gap"), "{screen}");
+    let wax = screen.find("Grafting wax").unwrap();
+    let gap = screen.find("older entries missing").unwrap();
+    assert!(wax < gap, "{screen}");
+    assert!(!world.asked().iter().any(|url| url.contains("2025-12")), "nobody knows that one");
+
+    world.press("lG<enter>");
+    assert!(world.model.backfills.contains_key(&FEED));
+    world.rest();
+    assert_eq!(world.notice(), "Orchard Notes: nothing came: archive 2026-01.atom answered 403");
+
+    serve_orchard(&mut world);
+    world.press("<enter>");
+    world.rest();
+    assert_eq!(world.notice(), "Orchard Notes: 3 entries recovered");
+    assert_eq!(standing(&world), "complete history");
+    assert!(!world.draw().contains("missing"));
+    assert_eq!(world.titles().len(), 6);
+}
+
+#[test]
+fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 403, Default::default());
+    let linked = "&lt;p>&lt;a href='/five'>Five.&lt;/a>".repeat(12);
+    let linked = format!("<summary type='html'>{linked}</summary>");
+    let newest = example!("arch-2026-02.xml").replace("<summary>Five.</summary>", &linked);
+    world.serve(&archive("2026-02"), &newest);
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    world.model.screen.appearance.hyperlinks = true;
+    world.press("lGk<enter>");
+    let link = "\u{1b}]8;";
+    assert!(world.draw().contains(link), "{}", world.draw());
+    let plan_and_prompt = |world: &mut World| {
+        world.press("i");
+        world.tell(Msg::Pasted("https://tower.example/".into()));
+    };
+    plan_and_prompt(&mut world);
+    assert!(!world.draw().contains(link), "the plan lies over the text");
+    world.press("<esc><esc>");
+    let long = format!("a message of many words: {}", "more of it, ".repeat(30));
+    for rows in 12..16 {
+        world.resize(120, rows);
+        world.model.screen.complain(world.now, long.clone());
+        let screen = world.draw();
+        let notice = screen.find("a message of many").unwrap();
+        assert!(screen.rfind(link).is_none_or(|place| place < notice), "{screen}");
+    }
+    world.resize(120, 36);
+    world.press("J");
+    let screen = world.draw();
+    assert!(screen.contains("403") && !screen.contains(link), "{screen}");
+    world.press("1");
+    assert!(world.opened.is_empty());
+    assert!(world.model.screen.reader.is_some(), "it is still there");
+    world.press("K");
+    assert!(world.draw().contains(link));
+}
+
+#[test]
+fn what_fails_for_a_while_is_asked_for_again_after_a_good_check_only() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 500, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    serve_orchard(&mut world);
+    world.refuse(&format!("{NOTES}index.atom"), 503, Default::default());
+    let before = world.asked().len();
+    world.pass(TimeDelta::hours(3));
+    world.rest();
+    let asked: Vec<&str> = world.asked().split_off(before);
+    assert!(asked.iter().all(|url| url.ends_with("index.atom")), "{asked:?}");
+    serve_orchard(&mut world);
+    world.pass(TimeDelta::hours(26));
+    world.rest();
+    assert_eq!(standing(&world), "complete history");
+}
+
+#[test]
+fn a_program_that_is_killed_goes_on_where_it_was_and_fetches_nothing_twice() {
+    let mut world = orchard();
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.asked().len(), 2, "one archive came");
+    world.restart();
+    assert!(world.model.backfills.is_empty());
+    world.press("l");
+    let screen = world.draw();
+    assert!(standing(&world).contains("except 1 gap"));
+    world.pass(TimeDelta::hours(2));
+    world.rest();
+    assert_eq!(standing(&world), "complete history");
+    let archives: Vec<&str> =
+        world.asked().into_iter().filter(|url| url.contains("archive/")).collect();
+    assert_eq!(archives.len(), 3, "{screen}");
+}
+
+#[test]
+fn a_history_that_is_off_or_asks_is_not_walked_but_says_so() {
+    for (mode, text) in [(HistoryMode::Off, "history is off"), (HistoryMode::Ask, "fetches them")] {
+        let mut world = orchard();
+        world.model.settings.history.mode = mode;
+        subscribe(&mut world, &format!("{NOTES}index.atom"));
+        world.rest();
+        assert_eq!(world.asked().len(), 1);
+        let screen = world.draw();
+        assert!(screen.contains(text), "{screen}");
+        world.press("H");
+        world.rest();
+        assert_eq!(standing(&world), "complete history", "the reader agreed");
+    }
+}
+
+#[test]
+fn a_gap_can_be_hidden_and_that_can_be_undone() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 410, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    world.press("lGD");
+    assert!(!world.draw().contains("missing ┄"));
+    assert_eq!(standing(&world), "history complete except 1 gap", "it is still missing");
+    let hidden = world.reload().feeds[&FEED].history.gaps.values().next().cloned().unwrap();
+    assert!(!hidden.is_shown(), "also after a restart");
+    world.press("u");
+    assert!(world.draw().contains("missing ┄"));
+}
+
+#[test]
+fn polls_of_a_site_go_before_its_archives() {
+    let mut world = orchard();
+    world.serve("https://orchard.example/other.xml", &rss("Other", &[("x", "X", 1, "")]));
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.tell(Msg::Import(vec![backissue::engine::feeds::subscribe::Wanted {
+        address: "https://orchard.example/other.xml".into(),
+        ..Default::default()
+    }]));
+    world.pass(TimeDelta::seconds(1));
+    world.pass(TimeDelta::seconds(2));
+    assert!(world.asked()[1].ends_with("other.xml"), "{:?}", world.asked());
+    world.rest();
+    assert_eq!(world.asked().len(), 5);
+}
+
+#[test]
+fn who_subscribes_to_an_archive_gets_the_feed_it_belongs_to() {
+    let mut world = orchard();
+    subscribe(&mut world, &archive("2026-01"));
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.feed(1).record.url, format!("{NOTES}index.atom"));
+    let by = Reach::Supplied { by: archive("2026-01"), public: true };
+    assert_eq!(world.requests[1].reach, by);
+    world.rest();
+    assert_eq!(standing(&world), "complete history");
+
+    let mut world = orchard();
+    world.network.remove(&format!("{NOTES}index.atom"));
+    subscribe(&mut world, &archive("2026-01"));
+    world.pass(TimeDelta::seconds(2));
+    let feed = world.feed(1);
+    assert_eq!(feed.record.url, archive("2026-01"), "its feed cannot be read: it stays");
+    let hours = (feed.plan.next_poll.unwrap() - world.now).num_hours();
+    assert!(hours >= 12, "an archive does not change: {hours} h");
+}
+
+#[test]
+fn a_complete_feed_withdraws_what_it_does_not_hold_and_that_can_be_undone() {
+    let url = "https://lakes.example/top.atom";
+    let complete = example!("complete.xml");
+    let entry = |name: &str| {
+        format!(
+            "<entry><title>{name}</title><id>urn:{name}</id><updated>2026-03-01T06:00:00Z</updated></entry>"
+        )
+    };
+    let before = complete.replace("<entry>", &format!("{}<entry>", entry("Old")));
+    let mut world = World::new(120, 36);
+    world.serve(url, &before);
+    subscribe(&mut world, url);
+    assert_eq!(world.titles(), ["Lake Morn", "Old"]);
+    world.serve(url, complete);
+    world.poll(FEED);
+    assert_eq!(world.titles(), ["Lake Morn"]);
+    assert!(world.notice().contains("withdrew 1 entry"), "{}", world.notice());
+    assert_eq!(world.feed(1).counters.total, 1);
+    world.press("u");
+    assert_eq!(world.titles(), ["Lake Morn", "Old"]);
+    assert_eq!(standing(&world), "complete history");
+}
+
+#[test]
+fn older_pages_come_one_by_one_on_request_only() {
+    let url = "https://find.example/rss?q=bicycles";
+    let mut world = World::new(120, 36);
+    world.serve(url, example!("paged-1.xml"));
+    world.serve(&format!("{url}&page=2"), example!("paged-2.xml"));
+    subscribe(&mut world, url);
+    world.pass(TimeDelta::hours(30));
+    world.rest();
+    assert!(world.asked().iter().all(|asked| *asked == url), "{:?}", world.asked());
+    assert_eq!(standing(&world), "paged: may be incomplete");
+    assert!(world.draw().contains("older pages may exist"));
+    world.press("H");
+    world.rest();
+    assert_eq!(world.feed(1).counters.total, 2);
+    assert_eq!(standing(&world), "paged: may be incomplete", "also after the last page");
+    assert!(world.draw().contains("older pages may exist"));
+}
+
+#[test]
+fn an_overrun_is_recorded_only_after_a_request_without_validators() {
+    let url = "https://busy.example/feed";
+    let window = |from: i64| {
+        let ids: Vec<String> = (from..from + 5).map(|id| format!("e{id}")).collect();
+        let entries: Vec<(&str, &str, i64, &str)> = ids
+            .iter()
+            .zip(from..)
+            .map(|(id, hours)| (id.as_str(), id.as_str(), -hours, ""))
+            .collect();
+        rss("Busy", &entries)
+    };
+    let mut world = World::new(120, 36);
+    let tagged = |body: String, etag| Scripted {
+        status: 200,
+        etag: Some(etag),
+        body,
+        ..Scripted::default()
+    };
+    world.network.insert(url.into(), tagged(window(-50), "\"1\""));
+    subscribe(&mut world, url);
+    world.network.insert(url.into(), tagged(window(-40), "\"2\""));
+    world.poll(FEED);
+    let last: Vec<bool> =
+        world.requests.iter().map(|request| request.validators.is_some()).collect();
+    assert_eq!(last, [false, true, false], "asked once more, without validators");
+    assert!(world.draw().contains("entries may have been missed"));
+}

@@ -1,0 +1,235 @@
+//! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
+
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::Manner;
+use backissue::engine::poll::fetch::Request;
+use backissue::io::http::Http;
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherRequest;
+
+use super::answered;
+use super::conditional;
+use super::document;
+use super::fetch;
+use super::here;
+use super::request;
+use super::roomy;
+use super::settings;
+use crate::support::broken_server::BrokenServer;
+use crate::support::broken_server::Then;
+use crate::support::documents::rss;
+use crate::support::site::answer;
+
+const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
+
+async fn publisher() -> Publisher {
+    Publisher::start(|_| answer(200, &[], rss("T", "e", 3))).await.unwrap()
+}
+
+fn names(request: &PublisherRequest) -> Vec<&str> {
+    let mut names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[tokio::test]
+async fn an_unconditional_request_carries_exactly_the_headers_of_the_table() {
+    let publisher = publisher().await;
+    let answer = answered(roomy(), request(&format!("{}/f?a=b%20c", publisher.base_url()))).await;
+    assert_eq!((answer.status, document(&answer).entries.len()), (200, 3));
+    let asked = publisher.requests().remove(0);
+    assert_eq!((asked.method.as_str(), asked.path_and_query.as_str()), ("GET", "/f?a=b%20c"));
+    assert_eq!(names(&asked), ["accept", "accept-encoding", "host", "user-agent"]);
+    assert_eq!(asked.header("accept"), Some(ACCEPT));
+    assert_eq!(asked.header("accept-encoding"), Some("gzip, deflate, br"));
+}
+
+#[tokio::test]
+async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
+    let publisher = publisher().await;
+    answered(roomy(), request(&publisher.base_url())).await;
+    let asked = publisher.requests().remove(0);
+    let agent = asked.header("user-agent").unwrap();
+    let rest = agent.strip_prefix(concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://"));
+    let address = rest.and_then(|rest| rest.strip_suffix(')'));
+    assert!(address.is_some_and(|address| !address.contains([' ', ';'])), "{agent}");
+}
+
+#[tokio::test]
+async fn a_forced_request_asks_caches_for_a_fresh_copy() {
+    let publisher = publisher().await;
+    let forced = Request { manner: Manner::Fresh, ..request(&publisher.base_url()) };
+    answered(roomy(), forced).await;
+    assert_eq!(publisher.requests()[0].header("cache-control"), Some("no-cache"));
+}
+
+#[tokio::test]
+async fn validators_are_sent_back_byte_for_byte() {
+    let odd: [(&[u8], &[u8]); 6] = [
+        (b"\"plain\"", b"Mon, 02 Mar 2026 10:00:00 GMT"),
+        (b"without quotes", b"yesterday, I think"),
+        (b"W/\"weak\"", b"2026-03-02 10:00:00"),
+        (b"\"5e1-gzip\"", b"Monday, 02-Mar-26 10:00:00 GMT"),
+        (b"W/\"two\", \"three\"", b"0"),
+        (b"\"caf\xe9\"", b"Mon,  2 M\xe4r 2026"),
+    ];
+    for (etag, last_modified) in odd {
+        let mut server = BrokenServer::start("HTTP/1.1 304 Not Modified\r\n\r\n", Then::Wait).await;
+        let answer =
+            answered(roomy(), conditional(&server.at("/f"), Some(etag), Some(last_modified))).await;
+        assert_eq!((answer.status, answer.body), (304, AnswerBody::Unread));
+        let head = server.head().await;
+        for (name, value) in [("if-none-match", etag), ("if-modified-since", last_modified)] {
+            assert_eq!(lines(&head, name), [value], "{name}: {}", value.escape_ascii());
+        }
+    }
+}
+
+/// The values of the lines of a request's head that have this name.
+fn lines<'a>(head: &'a [u8], name: &str) -> Vec<&'a [u8]> {
+    head.split(|&byte| byte == b'\n')
+        .filter_map(|line| {
+            let at = line.iter().position(|&byte| byte == b':')?;
+            let named = line[..at].eq_ignore_ascii_case(name.as_bytes());
+            named.then(|| line[at + 1..].trim_ascii())
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn one_validator_is_sent_alone() {
+    let publisher = publisher().await;
+    let url = format!("{}/f", publisher.base_url());
+    answered(roomy(), conditional(&url, Some(b"\"a\""), None)).await;
+    answered(roomy(), conditional(&url, None, Some(b"Mon"))).await;
+    let asked = publisher.requests();
+    assert_eq!(asked[0].header("if-none-match"), Some("\"a\""));
+    assert_eq!(asked[0].header("if-modified-since"), None);
+    assert_eq!(asked[1].header("if-none-match"), None);
+    assert_eq!(asked[1].header("if-modified-since"), Some("Mon"));
+}
+
+#[tokio::test]
+async fn validators_of_another_address_are_not_sent() {
+    let publisher = publisher().await;
+    let base = publisher.base_url();
+    let other = conditional(&format!("{base}/other"), Some(b"\"a\""), Some(b"Mon"));
+    answered(roomy(), Request { url: format!("{base}/f"), ..other }).await;
+    let asked = publisher.requests().remove(0);
+    assert_eq!(asked.header("if-none-match"), None);
+    assert_eq!(asked.header("if-modified-since"), None);
+}
+
+#[tokio::test]
+async fn the_head_of_an_answer_is_taken_as_it_is() {
+    let head = b"HTTP/1.1 200 OK\r\nETag: W/\"caf\xe9-gzip\"\r\nLast-Modified:  gestern \r\nCache-Control: max-age=60\r\nCache-Control: private\r\nExpires: 0\r\nAge: 5\r\nDate: then\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+    let server = BrokenServer::start(head.as_slice(), Then::Wait).await;
+    let answer = answered(roomy(), request(&server.at("/f"))).await;
+    assert_eq!(answer.headers.etag.as_deref(), Some(b"W/\"caf\xe9-gzip\"".as_slice()));
+    assert_eq!(answer.headers.last_modified.as_deref(), Some(b"gestern".as_slice()));
+    assert_eq!(answer.headers.cache_control.as_deref(), Some("max-age=60, private"));
+    assert_eq!(answer.headers.expires.as_deref(), Some("0"));
+    assert_eq!(answer.headers.age.as_deref(), Some("5"));
+    assert_eq!(answer.headers.date.as_deref(), Some("then"));
+    assert_eq!(answer.headers.retry_after.as_deref(), Some("7"));
+    assert_eq!(answer.body, AnswerBody::Empty);
+}
+
+#[tokio::test]
+async fn a_304_brings_the_headers_it_has() {
+    let publisher = Publisher::start(|_| answer(304, &[("etag", "\"b\"")], "")).await.unwrap();
+    let url = format!("{}/f", publisher.base_url());
+    let answer = answered(roomy(), conditional(&url, Some(b"\"a\""), None)).await;
+    assert_eq!(answer.headers.etag.as_deref(), Some(b"\"b\"".as_slice()));
+    assert_eq!(answer.headers.last_modified, None);
+}
+
+#[tokio::test]
+async fn no_body_is_read_where_the_status_says_all() {
+    for status in [300, 304, 305, 306, 400, 404, 410, 429, 500, 503] {
+        // The announced body never comes: whoever reads it waits.
+        let head = format!("HTTP/1.1 {status} X\r\nContent-Length: 1000\r\n\r\n");
+        let server = BrokenServer::start(head, Then::Wait).await;
+        let fetched = fetch(super::SMALL, request(&server.at("/f"))).await;
+        let answer = fetched.result.unwrap();
+        assert_eq!((answer.status, answer.body), (status, AnswerBody::Unread));
+        assert_eq!(fetched.wire_bytes, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let publisher = publisher().await;
+    let http = Http::within(&settings(), roomy(), &here()).unwrap();
+    for _ in 0..5 {
+        http.fetch(request(&publisher.base_url())).await.result.unwrap();
+    }
+    assert_eq!(publisher.requests().len(), 5);
+}
+
+/// SPEC D.7: the delta, what it says of itself, and its body, read like that of a 200.
+#[tokio::test]
+async fn a_delta_is_asked_for_and_read() {
+    let headers = [("im", "feed"), ("delta-base", "\"a\""), ("etag", "\"b\"")];
+    let publisher =
+        Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
+    let url = format!("{}/f", publisher.base_url());
+    let delta =
+        Request { manner: Manner::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
+    let answer = answered(roomy(), delta).await;
+    let asked = publisher.requests().remove(0);
+    assert_eq!(
+        (asked.header("a-im"), asked.header("if-none-match")),
+        (Some("feed"), Some("\"a\""))
+    );
+    assert_eq!((answer.status, document(&answer).entries.len()), (226, 2));
+    assert_eq!(answer.headers.im.as_deref(), Some("feed"));
+    assert_eq!(answer.headers.delta_base.as_deref(), Some("\"a\""));
+}
+
+/// SPEC D.7: not without a tag, not to another address, and not unless it is asked for.
+#[tokio::test]
+async fn no_delta_is_asked_for_where_no_tag_is_sent() {
+    let publisher = publisher().await;
+    let url = format!("{}/f", publisher.base_url());
+    let tagged = conditional(&url, Some(b"\"a\""), None);
+    let delta = |request: Request| Request { manner: Manner::Delta, ..request };
+    answered(roomy(), delta(conditional(&url, None, Some(b"Mon")))).await;
+    answered(roomy(), delta(request(&url))).await;
+    answered(roomy(), delta(Request { url: format!("{url}/other"), ..tagged.clone() })).await;
+    answered(roomy(), tagged).await;
+    for asked in publisher.requests() {
+        assert_eq!(asked.header("a-im"), None, "{asked:?}");
+    }
+}
+
+/// SPEC D.2, rows 406 and 415: the document in any form, once the core wants it so.
+#[tokio::test]
+async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
+    let publisher = publisher().await;
+    let any = Request { manner: Manner::Anything, ..request(&publisher.base_url()) };
+    answered(roomy(), any).await;
+    assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
+}
+
+/// G.34: nothing is added to the address, nothing is remembered between requests.
+#[tokio::test]
+async fn no_cookie_no_referer_and_the_address_as_it_is() {
+    let publisher = Publisher::start(|request| match request.path() {
+        "/f" => answer(302, &[("location", "/g?b=2&a=%41"), ("set-cookie", "a=b; Path=/")], ""),
+        _ => answer(200, &[("set-cookie", "c=d; Path=/")], rss("T", "e", 1)),
+    })
+    .await
+    .unwrap();
+    let http = Http::within(&settings(), roomy(), &here()).unwrap();
+    let url = format!("{}/f?utm=&x=%7e", publisher.base_url());
+    for _ in 0..2 {
+        http.fetch(request(&url)).await.result.unwrap();
+    }
+    let asked = publisher.requests();
+    let addresses: Vec<&str> = asked.iter().map(|one| one.path_and_query.as_str()).collect();
+    assert_eq!(addresses, ["/f?utm=&x=%7e", "/g?b=2&a=%41", "/f?utm=&x=%7e", "/g?b=2&a=%41"]);
+    for one in &asked {
+        assert_eq!(names(one), ["accept", "accept-encoding", "host", "user-agent"]);
+    }
+}

@@ -1,0 +1,292 @@
+//! Rules about entries: proposed from an entry, previewed, applied to what is there and to what arrives, taken back.
+
+use backissue::engine::effect::Effect;
+use backissue::engine::entries::entry_filters;
+use backissue::engine::msg::Msg;
+use backissue::engine::update::update;
+use backissue::filters::{Action, EntryRule};
+use backissue::history::{EntryKey, FeedKey, Flags};
+use backissue::ui::screen::Overlay;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+use crate::support::world::start;
+
+const NOTES: &str = "https://orchard.example/feed";
+const TOWER: &str = "https://tower.example/feed";
+
+/// Two feeds with advertisements among their entries.
+fn world() -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[
+            ("n4", "Sponsored: ladders", 1, "<p>Buy a ladder now.</p>"),
+            ("n3", "Frost", 2, "<p>It was cold.</p>"),
+            ("n2", "Sponsored: wax", 3, "<p>Buy wax.</p>"),
+            ("n1", "Grafting", 4, "<p>Cut it slowly.</p>"),
+        ],
+    );
+    let tower = rss(
+        "Bell Tower",
+        &[("b2", "Sponsored: ropes", 5, "<p>Buy ropes.</p>"), ("b1", "Vespers", 6, "<p>Six.</p>")],
+    );
+    World::subscribed(120, 36, &[(NOTES, &notes, &["garden"]), (TOWER, &tower, &["sound"])])
+}
+
+/// The marks of all entries, and the rules.
+fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryRule>, u32) {
+    let keys: Vec<EntryKey> = world
+        .model
+        .feeds
+        .values()
+        .flat_map(|feed| (0..feed.counters.next_seq).map(|seq| EntryKey { feed: feed.key, seq }))
+        .collect();
+    let entries = world.store.entries(&keys).unwrap();
+    let flags = entries.into_iter().map(|(_, _, flags)| flags).collect();
+    assert_eq!(world.store.rules().unwrap(), world.model.rules.list, "rules are durable");
+    (flags, world.model.rules.list.clone(), world.model.unread())
+}
+
+/// One more entry of the first feed.
+fn publish(world: &mut World, guid: &str, title: &str) {
+    let more = [(guid, title, 0, "<p>More.</p>"), ("n3", "Frost", 2, "<p>It was cold.</p>")];
+    world.serve(NOTES, &rss("Orchard Notes", &more));
+    world.poll(FeedKey(1));
+}
+
+#[test]
+fn a_rule_made_from_an_entry_shows_what_it_hits_and_hides_it() {
+    let mut world = world();
+    assert_eq!(world.model.unread(), 6);
+    world.press("<enter>m");
+    let screen = world.draw();
+    assert!(screen.contains("hits 2 of 4 entries, 2 unread"), "{screen}");
+    assert!(screen.contains("Sponsored: wax") && screen.contains("'Orchard Notes'"), "{screen}");
+    world.press("<enter>");
+    assert_eq!(world.notice(), "rule saved: 2 entries hidden · u undo");
+    assert_eq!(world.titles(), ["Frost", "Grafting", "Sponsored: ropes", "Vespers"]);
+    assert_eq!(world.model.unread(), 4);
+    world.press("u");
+    assert_eq!((world.model.unread(), world.titles().len()), (6, 6));
+    assert_eq!(world.notice(), "undone: the rules · 2 entries");
+    world.press("<c-y>");
+    assert_eq!((world.model.unread(), world.titles().len()), (4, 4));
+}
+
+#[test]
+fn what_arrives_is_judged_before_it_is_counted() {
+    let mut world = world();
+    world.press("<enter>m<enter>");
+    publish(&mut world, "n5", "sponsored: shears");
+    assert_eq!(world.model.unread(), 4, "it never counted as unread");
+    assert_eq!(world.model.feeds[&FeedKey(1)].counters.next_seq, 5);
+    publish(&mut world, "n6", "Pruning");
+    assert_eq!(world.model.unread(), 5);
+    world.restart();
+    publish(&mut world, "n7", "Sponsored: again");
+    assert_eq!(world.model.unread(), 5, "rules outlive a restart");
+}
+
+#[test]
+fn taking_a_rule_back_shows_also_what_it_hid_on_arrival() {
+    let mut world = world();
+    world.press("<enter>m<enter>");
+    publish(&mut world, "n5", "Sponsored: shears");
+    world.press("u");
+    assert_eq!((world.model.unread(), world.model.rules.list.len()), (7, 0));
+}
+
+#[test]
+fn hidden_entries_can_be_looked_at_and_found_and_a_star_shows_one() {
+    let mut world = world();
+    world.press("<enter>m<enter>hGkk");
+    assert_eq!(world.titles(), ["Frost", "Grafting"]);
+    world.press("lfff");
+    assert_eq!(world.titles(), ["Sponsored: ladders", "Sponsored: wax"]);
+    world.press("m");
+    let screen = world.draw();
+    assert!(screen.contains("hits 2 of 4"), "the rule that hides it is opened: {screen}");
+    world.press("<esc>s");
+    world.press("hkl");
+    world.press("f");
+    world.press("/is:hidden<enter>");
+    assert_eq!(world.titles(), ["Sponsored: wax"]);
+    world.press("<esc>/sponsored is:hidden<enter>");
+    assert_eq!(world.titles(), ["Sponsored: wax"]);
+    world.press("<esc>/sponsored<enter>");
+    assert_eq!(world.titles().len(), 2, "one has a star, one is of another feed");
+}
+
+#[test]
+fn a_rule_that_marks_read_says_so_above_the_text() {
+    let mut world = world();
+    world.press("<enter>m<up><up><right><enter>");
+    assert_eq!(world.notice(), "rule saved: 2 entries marked read · u undo");
+    assert_eq!(world.model.unread(), 4);
+    world.press("hGkklg<enter>");
+    let screen = world.draw();
+    let reason = "marked read by rule 'title ~ Sponsored, in";
+    assert!(screen.contains(reason), "{screen}");
+    world.press("N");
+    assert!(!world.draw().contains(reason), "it is unread now");
+    world.press("uu");
+    assert_eq!(world.model.unread(), 6);
+}
+
+#[test]
+fn a_label_is_shown_in_the_list_and_found_as_a_tag() {
+    let mut world = world();
+    world.press("<enter>m<up><up><left><down>ads<enter>");
+    assert_eq!(world.notice(), "rule saved: 2 entries labelled #ads · u undo");
+    assert_eq!(world.model.rules.list[0].action, Action::Label("ads".into()));
+    assert!(world.draw().contains("#ads"), "{}", world.draw());
+    world.press("/tag:ads<enter>");
+    assert_eq!(world.titles(), ["Sponsored: ladders", "Sponsored: wax"]);
+    world.press("<esc>/-tag:ads<enter>");
+    assert_eq!(world.titles().len(), 4);
+    world.press("<esc>/tag:sound<enter>");
+    assert_eq!(world.titles().len(), 2);
+    world.press("<esc>u");
+    assert!(!world.draw().contains("#ads"));
+}
+
+#[test]
+fn a_changed_rule_shows_what_it_hits_no_longer() {
+    let mut world = world();
+    world.press("<enter>m<enter>F<enter>");
+    // All feeds, and another word.
+    world.press("<up><right><down><c-u>ropes<enter>");
+    assert_eq!(world.notice(), "rule saved: 1 entry hidden, 2 entries shown again · u undo");
+    world.press("<esc>");
+    assert_eq!(world.titles().len(), 5);
+    world.press("u");
+    assert_eq!(world.titles().len(), 4);
+    world.press("u");
+    assert_eq!((world.titles().len(), world.model.rules.list.len()), (6, 0));
+}
+
+#[test]
+fn a_rule_is_given_up_and_had_back() {
+    let mut world = world();
+    world.press("<enter>m<enter>hm");
+    let screen = world.draw();
+    assert!(screen.contains("hide: title ~ Sponsored, in 'Orchard Notes'"), "{screen}");
+    assert!(screen.contains("hit 2 · 2 hidden now"), "{screen}");
+    world.press("D");
+    assert_eq!(world.notice(), "the rule is given up: 2 entries shown again · u undo");
+    assert_eq!(world.model.unread(), 6);
+    world.press("u");
+    assert_eq!((world.model.unread(), world.model.rules.list.len()), (4, 1));
+    world.press("q");
+    assert!(world.model.screen.overlay.is_none());
+}
+
+#[test]
+fn two_rules_that_hide_one_entry_must_both_be_given_up() {
+    let mut world = world();
+    world.press("<enter>m<enter>");
+    world.press("hGkl");
+    world.press("hm");
+    world.press("a<down><down>\"buy wax\"<enter>");
+    assert_eq!(world.notice(), "rule saved: 0 entries hidden · u undo");
+    world.press("gD");
+    assert_eq!(world.notice(), "the rule is given up: 1 entry shown again · u undo");
+    assert_eq!(world.model.unread(), 5);
+    world.press("D");
+    assert_eq!(world.model.unread(), 6);
+    world.press("uuuu");
+    assert_eq!((world.model.unread(), world.model.rules.list.len()), (6, 0));
+}
+
+#[test]
+fn a_wrong_expression_is_told_in_the_dialog_and_nothing_is_lost() {
+    let mut world = world();
+    world.press("<enter>m<c-u>/(spon/");
+    let screen = world.draw();
+    assert!(screen.contains("'/(spon/' is no regular expression: unclosed group"), "{screen}");
+    world.press("<enter>");
+    assert!(matches!(world.model.screen.overlay, Some(Overlay::Mute(_))), "it stays open");
+    assert!(world.model.rules.list.is_empty());
+    world.press("<backspace>sored)/");
+    assert!(world.draw().contains("hits 2 of 4"), "{}", world.draw());
+    world.press("<c-u><up><right>");
+    assert!(world.draw().contains("feeds with the tag") || world.draw().contains("all feeds"));
+    world.press("<esc>");
+    assert!(world.model.rules.list.is_empty());
+}
+
+#[test]
+fn a_rule_holds_as_long_as_it_says() {
+    let mut world = world();
+    world.press("<enter>m<up><up><up>7d<enter>");
+    assert_eq!(world.model.unread(), 4);
+    publish(&mut world, "n5", "Sponsored: in its time");
+    assert_eq!(world.model.unread(), 4);
+    world.pass(chrono::TimeDelta::days(8));
+    publish(&mut world, "n6", "Sponsored: too late");
+    assert_eq!(world.model.unread(), 5, "what it hid stays hidden, what comes is shown");
+    world.press("F");
+    assert!(world.draw().contains("over since 2026-03-09"), "{}", world.draw());
+}
+
+#[test]
+fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
+    let mut world = World::new(120, 36);
+    crate::history::journeys::serve_orchard(&mut world);
+    let rule = EntryRule { id: 1, title: "/e/".into(), ..EntryRule::default() };
+    world.store.save_rules(std::slice::from_ref(&rule)).unwrap();
+    entry_filters::take(&mut world.model, vec![rule]);
+    crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+    world.rest();
+    let (flags, ..) = state(&mut world);
+    let old = flags.iter().filter(|flags| flags.is_from_history());
+    let (hidden, shown): (Vec<&Flags>, Vec<&Flags>) = old.partition(|flags| flags.is_hidden());
+    assert!(!hidden.is_empty() && hidden.len() + shown.len() > 2, "{flags:?}");
+    assert!(flags.iter().all(|flags| !(flags.is_from_history() && flags.is_unread())));
+}
+
+#[test]
+fn rules_marks_and_undo_in_any_order_end_where_they_began() {
+    let mut world = world();
+    world.press("<enter>");
+    let start = state(&mut world);
+    for keys in [
+        "m<enter>",
+        "s",
+        "jm<up><up><right><enter>",
+        "A",
+        "F<enter><up><right><enter><esc>",
+        "N",
+        "FD<esc>",
+        "m<up><up><right><right><enter>",
+    ] {
+        world.press(keys);
+    }
+    assert_ne!(state(&mut world), start);
+    for _ in 0..20 {
+        world.press("u");
+    }
+    assert_eq!(world.notice(), "nothing to undo");
+    assert_eq!(state(&mut world), start);
+    for _ in 0..20 {
+        world.press("<c-y>");
+    }
+    for _ in 0..20 {
+        world.press("u");
+    }
+    assert_eq!(state(&mut world), start);
+}
+
+#[test]
+fn a_trouble_that_has_nothing_to_do_with_a_rule_does_not_keep_it_from_being_applied() {
+    let mut world = world();
+    let rule = EntryRule { id: 1, title: "Sponsored".into(), ..EntryRule::default() };
+    let asked = entry_filters::save(&mut world.model, start(), rule).unwrap();
+    assert!(matches!(asked.as_slice(), [Effect::SaveRules(_)]), "{asked:?}");
+    let troubles = [Msg::Trouble("no browser".into()), Msg::Unsaved("no room".into())];
+    for trouble in troubles {
+        update(&mut world.model, start(), trouble);
+    }
+    let asked = update(&mut world.model, start(), Msg::RulesSaved);
+    assert!(matches!(asked.as_slice(), [Effect::FindHits(_)]), "{asked:?}");
+}

@@ -1,0 +1,245 @@
+//! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
+
+use backissue::engine::entries::full_text::Source;
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::FetchId;
+use backissue::engine::poll::fetch::Manner;
+use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::Request;
+use backissue::engine::settings::Settings;
+use backissue::history::FeedKey;
+use backissue::io::http::{Http, Limits};
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
+use chrono::TimeDelta;
+
+use crate::support::scripted::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const NOTES: &str = "https://site.example/feed";
+const PAGE: &str = "https://site.example/n2";
+
+/// A page with a text that is long enough to be one.
+fn page(word: &str) -> String {
+    let text =
+        format!("The {word} is warmed slowly, in water, and never over an open flame. ").repeat(12);
+    format!(
+        "<html><head><title>Wax</title></head><body><nav><a href='/'>Home</a></nav><article><h1>Wax</h1>\
+         <p>{text}</p><p>{text}</p></article><footer>Imprint</footer></body></html>"
+    )
+}
+
+fn world() -> World {
+    let notes =
+        rss("Notes", &[("n2", "Wax", 1, "<p>teaser</p>"), ("n1", "Ladders", 2, "<p>b</p>")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &notes, &[])]);
+    world.pass(TimeDelta::seconds(5));
+    world
+}
+
+/// Nothing is asked for within a second.
+fn wait_a_second(world: &mut World) {
+    world.model.traffic.not_before = Some(world.now + TimeDelta::seconds(1));
+}
+
+fn asked_pages(world: &World) -> Vec<&str> {
+    let pages = world.requests.iter().filter(|request| request.manner == Manner::Page);
+    pages.map(|request| request.url.as_str()).collect()
+}
+
+#[test]
+fn v_fetches_the_page_once_keeps_it_and_turns_back() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    world.press("<enter><enter>v");
+    let screen = world.draw();
+    assert!(screen.contains("The wax is warmed") && screen.contains("full text"), "{screen}");
+    assert!(!screen.contains("Imprint"));
+    assert_eq!(world.notice(), "", "nothing is being asked for any more");
+    world.press("v");
+    let screen = world.draw();
+    assert!(screen.contains("teaser") && screen.contains("the feed's text"), "{screen}");
+    world.press("v");
+    assert!(world.draw().contains("The wax is warmed"));
+    world.restart();
+    world.press("<end><enter><enter>");
+    assert!(world.draw().contains("teaser"));
+    world.press("v");
+    assert!(world.draw().contains("The wax is warmed"), "it is kept");
+    assert_eq!(asked_pages(&world), [PAGE]);
+}
+
+#[test]
+fn what_cannot_be_had_is_said_and_the_feeds_text_stays() {
+    let mut world = world();
+    let html = |body: &str, status| Scripted { status, body: body.into(), ..Scripted::default() };
+    let pdf =
+        AnswerHeaders { content_type: Some("application/pdf".into()), ..AnswerHeaders::default() };
+    world.press("<enter><enter>");
+    for (answer, why) in [
+        (html("", 403), "no full text: the page answered 403 Forbidden"),
+        (html("<p>Log in", 200), "no full text: no text was found on the page"),
+        (
+            Scripted { status: 200, body: "%PDF".into(), headers: pdf, ..Scripted::default() },
+            "no full text: the link leads to no page but to application/pdf",
+        ),
+        (
+            Scripted { fails: Some(Failure::CutOff), ..Scripted::default() },
+            "no full text: the answer was cut off",
+        ),
+    ] {
+        world.network.insert(PAGE.into(), answer);
+        world.press("v");
+        world.pass(TimeDelta::seconds(2));
+        assert_eq!(world.notice(), why);
+        assert!(world.draw().contains("teaser"));
+    }
+    world.model.offline = true;
+    world.press("v");
+    assert_eq!(world.notice(), "offline: the full text cannot be fetched");
+}
+
+#[test]
+fn a_feed_can_always_be_read_with_the_full_text_and_that_can_be_undone() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    world.refuse("https://site.example/n1", 403, AnswerHeaders::default());
+    world.press("<enter><enter>V");
+    assert!(world.draw().contains("The wax is warmed"));
+    assert_eq!(world.notice(), "'Notes' is shown always with the full text · u undo");
+    world.pass(TimeDelta::seconds(2));
+    world.press("J");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.notice(), "no full text: the page answered 403 Forbidden");
+    world.press("KJK");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(
+        asked_pages(&world).len(),
+        2,
+        "neither what is kept nor what failed is asked for again"
+    );
+    assert_eq!(world.model.screen.reader.as_ref().unwrap().source, Source::Page);
+    assert!(world.reload().feeds[&FeedKey(1)].record.wishes.full_text);
+    world.press("uu");
+    assert!(!world.feed(1).record.wishes.full_text);
+    world.press("V");
+    assert!(world.draw().contains("The wax is warmed"));
+    world.press("V");
+    assert!(world.draw().contains("teaser"), "the feed's own text, as it says");
+}
+
+#[test]
+fn a_page_waits_for_the_pause_of_its_site_and_a_429_keeps_everything_away_from_its_host() {
+    let mut world = world();
+    let headers = AnswerHeaders { retry_after: Some("7200".into()), ..AnswerHeaders::default() };
+    world.serve(PAGE, &page("wax"));
+    world.refuse("https://site.example/n1", 429, headers);
+    world.press("<enter><enter>v");
+    world.pass(TimeDelta::milliseconds(10));
+    world.press("Jv");
+    assert_eq!(asked_pages(&world), [PAGE], "the second waits");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(asked_pages(&world).len(), 2);
+    assert!(world.feed(1).state.facts.host_wait.is_some());
+    world.serve("https://site.example/n1", &page("ladder"));
+    world.press("v");
+    world.pass(TimeDelta::seconds(2));
+    let said = "no full text: site.example wants to be left alone for 12";
+    assert!(world.notice().starts_with(said), "{}", world.notice());
+    assert_eq!(asked_pages(&world).len(), 2, "it is left alone");
+    world.pass(TimeDelta::hours(3));
+    world.press("v");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(asked_pages(&world).len(), 3);
+    assert!(world.draw().contains("The ladder is warmed"));
+}
+
+#[test]
+fn a_host_without_a_feed_is_left_alone_too() {
+    let elsewhere =
+        |markup: &str| markup.replace("https://site.example/n", "https://pages.example/n");
+    let notes = rss("Notes", &[("n2", "Wax", 1, "a"), ("n1", "Ladders", 2, "b")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &elsewhere(&notes), &[])]);
+    let headers = AnswerHeaders { retry_after: Some("600".into()), ..AnswerHeaders::default() };
+    world.refuse("https://pages.example/n2", 429, headers);
+    world.press("<enter><enter>v");
+    world.pass(TimeDelta::seconds(2));
+    world.press("Jv");
+    world.pass(TimeDelta::seconds(2));
+    let said = "no full text: pages.example wants to be left alone for 1";
+    assert!(world.notice().starts_with(said), "{}", world.notice());
+    assert_eq!(asked_pages(&world), ["https://pages.example/n2"]);
+}
+
+#[test]
+fn an_answer_does_not_take_the_reader_from_the_text_they_went_back_to() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    world.press("<enter><enter>V");
+    world.pass(TimeDelta::seconds(2));
+    assert!(world.draw().contains("The wax is warmed"));
+    // A newer page is asked for, since the entry changed.
+    let later = world.now + TimeDelta::hours(1);
+    let reader = world.model.screen.reader.as_mut().unwrap();
+    reader.entry.kept.updated = Some(later);
+    reader.source = Source::Feed;
+    world.serve(PAGE, &page("hive"));
+    wait_a_second(&mut world);
+    world.press("v");
+    assert_eq!(world.model.screen.reader.as_ref().unwrap().source, Source::Waiting);
+    world.model.screen.reader.as_mut().unwrap().source = Source::Feed;
+    world.pass(TimeDelta::seconds(2));
+    let reader = world.model.screen.reader.as_ref().unwrap();
+    assert_eq!(reader.source, Source::Feed);
+    assert!(reader.entry.full.as_ref().unwrap().html.contains("hive"));
+}
+
+#[test]
+fn a_page_that_did_not_change_is_kept_though_its_entry_was_left_meanwhile() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    world.network.get_mut(PAGE).unwrap().etag = Some("\"1\"");
+    world.press("<enter><enter>v");
+    world.pass(TimeDelta::seconds(2));
+    let key = world.model.screen.reader.as_ref().unwrap().entry.key;
+    let reader = world.model.screen.reader.as_mut().unwrap();
+    reader.entry.kept.updated = Some(world.now + TimeDelta::hours(1));
+    reader.source = Source::Feed;
+    wait_a_second(&mut world);
+    world.press("vJ");
+    world.pass(TimeDelta::seconds(3));
+    assert_eq!(asked_pages(&world).len(), 2);
+    assert!(world.requests.last().unwrap().validators.is_some());
+    let kept = world.store.full_text(key).unwrap().unwrap();
+    assert!(kept.failed.is_none() && kept.html.contains("wax"));
+}
+
+#[test]
+fn a_page_is_asked_for_as_a_page_and_read_in_its_own_encoding() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let publisher = Publisher::start(|request| {
+            let accepts = request.header("accept").unwrap_or_default().starts_with("text/html");
+            PublisherAnswer {
+                status: if accepts { 200 } else { 406 },
+                headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
+                body: page("wäx").into_bytes(),
+            }
+        })
+        .await
+        .unwrap();
+        let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
+        let by = format!("{}/feed", publisher.base_url());
+        let request = Request {
+            manner: Manner::Page,
+            reach: Reach::Supplied { by, public: false },
+            ..Request::typed(FetchId(1), format!("{}/n2", publisher.base_url()))
+        };
+        let answer = http.fetch(request).await.result.unwrap();
+        let AnswerBody::Article(Ok(text)) = answer.body else { panic!("{:?}", answer.body) };
+        assert!(text.contains("The wäx is warmed"), "{text}");
+    });
+}

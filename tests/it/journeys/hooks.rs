@@ -1,0 +1,157 @@
+//! Commands of the reader's own: opening, piping, and being told of what is new.
+
+use backissue::engine::entries::entry_json;
+use backissue::engine::external_command::CommandLine;
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::manual_poll::PollWish;
+use backissue::engine::poll::manual_poll::Wish;
+use backissue::engine::run_external::ErrandInput;
+use backissue::engine::run_external::ErrandPurpose;
+use backissue::engine::settings::DesktopNotes;
+use backissue::history::FeedKey;
+use chrono::TimeDelta;
+
+use crate::support::rss::NOTES;
+use crate::support::rss::TOWER;
+use crate::support::rss::rss;
+use crate::support::rss::two_feeds;
+use crate::support::world::World;
+
+fn command(text: &str) -> Option<CommandLine> {
+    Some(CommandLine::typed(text).unwrap())
+}
+
+/// Another entry comes with the next poll.
+fn publish(world: &mut World, url: &str, feed: &str, guids: &[&str]) {
+    let entries: Vec<(&str, &str, i64, &str)> =
+        guids.iter().map(|guid| (*guid, *guid, 0, "<p>new</p>")).collect();
+    world.serve(url, &rss(feed, &entries));
+}
+
+fn poll_all(world: &mut World) {
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.pass(TimeDelta::seconds(2));
+}
+
+#[test]
+fn a_configured_command_opens_the_page_and_links_as_one_argument() {
+    let mut world = two_feeds();
+    world.model.settings.commands.open = command("lynx -dump {link}");
+    world.press("<enter><enter>1o");
+    assert!(world.opened.is_empty());
+    let run: Vec<_> = world.ran.iter().map(|errand| errand.command.arguments().to_vec()).collect();
+    let links = ["https://orchard.example/x", "https://site.example/n2"];
+    assert_eq!(run, links.map(|link| vec!["-dump".to_owned(), link.to_owned()]));
+    assert!(world.ran[0].command.on_terminal, "lynx needs the terminal");
+}
+
+#[test]
+fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
+    let item = "<item><guid>1</guid><title>Ep</title><description>x</description>\
+        <enclosure url=\"https://a.example/1.mp3\" type=\"audio/mpeg\" length=\"24612345\"/></item>";
+    let document =
+        format!("<rss version=\"2.0\"><channel><title>Pod</title>{item}</channel></rss>");
+    let mut world = World::subscribed(120, 36, &[(NOTES, &document, &[])]);
+    world.model.settings.commands.open = command("firefox");
+    world.press("<enter>E");
+    assert!(world.notice().contains("open the entry first"));
+    world.press("<enter>");
+    assert!(world.draw().contains("▶ audio/mpeg · 24 MB · 1.mp3 [1]"));
+    world.press("E");
+    world.model.settings.commands.enclosure = command("mpv --no-video");
+    world.press("1");
+    let started: Vec<&str> = world.ran.iter().map(|errand| errand.command.program()).collect();
+    assert_eq!(started, ["firefox", "mpv"]);
+}
+
+#[test]
+fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
+    let mut world = two_feeds();
+    world.model.settings.commands.pipe = Some("wc".into());
+    world.press("<enter>|");
+    assert!(world.draw().contains("Pipe the entry to: wc"));
+    world.press(" -w<enter>");
+    let errand = &world.ran[0];
+    assert_eq!(
+        (errand.purpose, errand.command.program(), errand.command.arguments()),
+        (ErrandPurpose::Pipe, "wc", &["-w".to_owned()][..])
+    );
+    let ErrandInput::Entry(told) = &errand.input else { panic!("{errand:?}") };
+    assert_eq!((told.feed_title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
+    assert_eq!(world.notice(), "the command is done");
+    world.press("|");
+    assert!(world.draw().contains("Pipe the entry to: wc -w"));
+    world.press("<c-u>sh 'open<enter>");
+    assert_eq!(world.notice(), "a quote in 'sh 'open' is not closed");
+    assert_eq!(world.ran.len(), 1);
+}
+
+#[test]
+fn what_a_command_says_and_what_it_fails_with_stands_in_the_bottom_line() {
+    let mut world = two_feeds();
+    world.tell(Msg::Ran(ErrandPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
+    assert_eq!(world.notice(), "saved as[31m 7");
+    world.tell(Msg::Ran(ErrandPurpose::News, Err("mail ended with status 1".into())));
+    assert_eq!(world.notice(), "mail ended with status 1");
+}
+
+#[test]
+fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else() {
+    let mut world = two_feeds();
+    world.model.settings.commands.on_new = command("tell");
+    poll_all(&mut world);
+    assert!(world.ran.is_empty(), "nothing new came");
+    publish(&mut world, NOTES, "Orchard Notes", &["n4", "n3", "n2", "n1"]);
+    publish(&mut world, TOWER, "Bell Tower", &["b2", "b1"]);
+    poll_all(&mut world);
+    let [errand] = world.ran.as_slice() else { panic!("one document: {:?}", world.ran) };
+    let ErrandInput::News(entries) = &errand.input else { panic!("{errand:?}") };
+    let document = entry_json::news(entries);
+    assert_eq!(document["count"], 3);
+    let first = &document["entries"][0];
+    assert_eq!(
+        (&first["feed_title"], &first["content"]),
+        (&"Orchard Notes".into(), &"<p>new</p>".into())
+    );
+    assert_eq!(first["feed_url"], NOTES);
+    world.ran.clear();
+    world.serve("https://third.example/feed", &rss("Third", &[("t1", "First", 1, "a")]));
+    world.tell(Msg::Add(backissue::engine::feeds::subscribe::Wanted {
+        address: "https://third.example/feed".into(),
+        ..Default::default()
+    }));
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.model.feeds.len(), 3);
+    assert!(world.ran.is_empty(), "the first document of a subscription is no news");
+    assert!(world.model.announcements.is_at_rest());
+}
+
+#[test]
+fn the_desktop_is_told_in_one_note_and_at_most_once_a_minute() {
+    let mut world = two_feeds();
+    publish(&mut world, NOTES, "Orchard Notes", &["n3", "n2", "n1"]);
+    poll_all(&mut world);
+    assert!(world.notes.is_empty(), "off unless it is configured");
+    world.model.settings.notify.desktop = DesktopNotes::Osc9;
+    publish(&mut world, NOTES, "Orchard Notes", &["n4", "n3", "n2", "n1"]);
+    poll_all(&mut world);
+    assert_eq!(world.notes, ["Orchard Notes: n4"]);
+    publish(&mut world, NOTES, "Orchard Notes", &["n6", "n5", "n4"]);
+    publish(&mut world, TOWER, "Bell Tower", &["b2", "b1"]);
+    poll_all(&mut world);
+    assert_eq!(world.notes[1], "3 new in 2 feeds");
+    world.notes.clear();
+    world.pass(TimeDelta::minutes(6));
+    for (url, feed, key, guid) in
+        [(NOTES, "Orchard Notes", 1, "n7"), (TOWER, "Bell Tower", 2, "b3")]
+    {
+        publish(&mut world, url, feed, &[guid]);
+        let feeds = Some(vec![FeedKey(key)]);
+        world.tell(Msg::Poll(PollWish { feeds, wish: Wish::Allowed }));
+        world.pass(TimeDelta::seconds(10));
+    }
+    assert_eq!(world.notes, ["Orchard Notes: n7"], "the second one waits");
+    world.pass(TimeDelta::seconds(60));
+    assert_eq!(world.notes[1..], ["Bell Tower: b3"]);
+}

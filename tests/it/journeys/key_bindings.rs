@@ -1,0 +1,136 @@
+//! Keys of the reader's own, the configuration read again, and the help that shows them.
+
+use backissue::engine::msg::Msg;
+use backissue::engine::reconfigure::Reconfigured;
+use backissue::engine::settings::Settings;
+use backissue::ui::keys::command_names::name;
+use backissue::ui::keys::key::Code;
+use backissue::ui::keys::key::Key;
+use backissue::ui::keys::key_bindings::Keymap;
+use backissue::ui::keys::key_bindings::OwnKeys;
+use backissue::ui::keys::key_bindings::place_of;
+use backissue::ui::keys::key_names::sequence;
+use backissue::ui::keys::keymap::BINDINGS;
+use backissue::ui::keys::mouse::Gesture;
+use backissue::ui::keys::mouse::Mouse;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+fn world() -> World {
+    let document = rss("Garden", &[("a", "Frost", 1, ""), ("b", "Wax", 2, "")]);
+    World::subscribed(100, 30, &[("https://garden.example/feed", &document, &[])])
+}
+
+fn bound(keys: &[(&str, &str)]) -> Settings {
+    let own: Vec<OwnKeys> = (1..)
+        .zip(keys)
+        .map(|(line, (command, keys))| OwnKeys {
+            place: place_of(command).unwrap(),
+            sequences: vec![sequence(keys).unwrap()],
+            line,
+        })
+        .collect();
+    Settings { keys: Keymap::new(&own).0, ..Settings::default() }
+}
+
+fn configured(world: &mut World, settings: Settings) {
+    let appearance = Box::new(world.model.screen.appearance.clone());
+    let read = Reconfigured::Read { settings: Box::new(settings), appearance, notes: Vec::new() };
+    world.tell(Msg::Configured(Box::new(read)));
+}
+
+#[test]
+fn keys_of_the_readers_own_work_at_once_and_the_help_and_the_palette_show_them() {
+    let mut world = world();
+    configured(&mut world, bound(&[("star", "g s"), ("first", "g g")]));
+    assert_eq!(world.notice(), "the configuration was read again");
+    world.press("lg");
+    assert!(world.draw().contains("g … ? help"), "{}", world.draw());
+    world.press("s");
+    assert_eq!(world.model.starred(), 1);
+    world.press("s");
+    assert_eq!(world.notice(), "s does nothing here · ? shows the keys");
+    world.press("gx");
+    assert_eq!(world.notice(), "g x does nothing here · ? shows the keys");
+    world.press("g<esc>:star");
+    assert!(world.draw().contains("g\u{a0}s"), "{}", world.draw());
+    world.press("<esc>?/star");
+    assert!(world.draw().contains("g\u{a0}s"), "{}", world.draw());
+}
+
+#[test]
+fn a_wrong_configuration_changes_nothing_and_is_told() {
+    let mut world = world();
+    configured(&mut world, bound(&[("star", "x")]));
+    world.tell(Msg::Configured(Box::new(Reconfigured::Wrong("line 3: no".into()))));
+    assert_eq!(world.notice(), "line 3: no; what was in force before stays");
+    world.press("lx");
+    assert_eq!(world.model.starred(), 1);
+}
+
+#[test]
+fn new_bounds_make_new_plans() {
+    let mut world = world();
+    let before = world.feed(1).plan.next_poll.unwrap();
+    let mut settings = Settings::default();
+    settings.poll.min_minutes = 600;
+    configured(&mut world, settings);
+    let after = world.feed(1).plan.next_poll.unwrap();
+    assert!((after - before).num_minutes() > 300, "{before} {after}");
+}
+
+#[test]
+fn the_help_is_searched_by_keys_names_and_words() {
+    let mut world = world();
+    world.press("?/less often");
+    assert!(world.draw().contains("poll the feed less often"));
+    assert!(!world.draw().contains("half a page down"));
+    world.press("<enter>");
+    assert!(world.draw().contains("Keys with 'less often'"), "{}", world.draw());
+    world.press("<esc>");
+    assert!(world.draw().contains("half a page down"), "all keys are shown again");
+    world.press("/zzz");
+    assert!(world.draw().contains("no key that works here is like this"));
+    world.press("<esc><esc>");
+    assert!(world.model.screen.overlay.is_none());
+}
+
+#[test]
+fn the_help_over_a_plan_shows_what_works_there() {
+    let mut world = world();
+    world.press("hGi?");
+    assert!(world.draw().contains("in a plan: UTC"), "{}", world.draw());
+    assert!(!world.draw().contains("mark this list read"), "{}", world.draw());
+}
+
+#[test]
+fn every_command_but_the_link_numbers_can_be_bound() {
+    for binding in BINDINGS {
+        assert!(place_of(name(binding.command())).is_some());
+    }
+    let mut world = world();
+    configured(&mut world, bound(&[("toggle-read", "F5")]));
+    world.press("l");
+    world.tell(Msg::Key(Key::code(Code::Function(5))));
+    assert_eq!(world.feed(1).counters.unread, 1);
+}
+
+#[test]
+fn a_click_or_a_paste_ends_a_sequence_that_was_begun() {
+    let mut world = world();
+    configured(&mut world, bound(&[("star", "g s")]));
+    let click = Mouse { gesture: Gesture::Click, column: 50, row: 8 };
+    let wheel = Mouse { gesture: Gesture::WheelDown, ..click };
+    for (msg, ends) in [
+        (Msg::Mouse(click), true),
+        (Msg::Pasted("no address".into()), true),
+        (Msg::Mouse(wheel), false),
+    ] {
+        world.press("lg");
+        assert!(!world.model.screen.begun.is_empty());
+        world.tell(msg.clone());
+        assert_eq!(world.model.screen.begun.is_empty(), ends, "{msg:?}");
+        world.press("<esc>");
+    }
+}

@@ -1,0 +1,18 @@
+//! Journeys from key to screen.
+
+pub mod filters;
+pub mod full_text;
+pub mod hooks;
+pub mod key_bindings;
+pub mod late_rows;
+pub mod mouse;
+pub mod palette;
+pub mod plans;
+pub mod random_keys;
+pub mod reading;
+pub mod reading_positions;
+pub mod searching;
+pub mod sideways;
+pub mod tags;
+pub mod tour;
+pub mod undo;

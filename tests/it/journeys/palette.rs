@@ -1,0 +1,75 @@
+//! The command palette: found by letters, done by Enter, with what stands behind a name.
+
+use backissue::schedule::Pace;
+use backissue::ui::screen::Overlay;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+fn world() -> World {
+    let entries: Vec<(String, String)> =
+        (1..=9).map(|at| (format!("e{at}"), format!("Entry {at}"))).collect();
+    let entries: Vec<_> = entries
+        .iter()
+        .zip(1..)
+        .map(|((id, title), at)| (id.as_str(), title.as_str(), at, ""))
+        .collect();
+    let document = rss("Garden", &entries);
+    World::subscribed(100, 30, &[("https://garden.example/feed", &document, &[])])
+}
+
+fn found(world: &World) -> Vec<&'static str> {
+    let Some(Overlay::Palette(palette)) = &world.model.screen.overlay else { return Vec::new() };
+    let bindings = palette.found.iter().map(|at| &backissue::ui::keys::keymap::BINDINGS[*at]);
+    bindings.map(|binding| backissue::ui::keys::command_names::name(binding.command())).collect()
+}
+
+#[test]
+fn a_few_letters_find_a_command_and_enter_does_it() {
+    let mut world = world();
+    world.press("hG:less");
+    assert_eq!(found(&world)[0], "less-often");
+    world.press("<enter>");
+    assert!(world.model.screen.overlay.is_none());
+    assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::Less));
+    world.press(":");
+    assert!(found(&world).len() > 20, "nothing typed offers everything: {:?}", found(&world));
+    world.press("<esc>");
+    assert!(world.model.screen.overlay.is_none());
+}
+
+#[test]
+fn what_a_command_does_is_searched_too_and_its_name_counts_more() {
+    let mut world = world();
+    world.press(":browser");
+    assert_eq!(found(&world), Vec::<&str>::new(), "no entry has the keys");
+    world.press("<esc>l:browser");
+    assert_eq!(found(&world)[0], "open-in-browser");
+    world.press("<esc>:poll");
+    assert_eq!(found(&world)[..2], ["poll", "poll-all"]);
+}
+
+#[test]
+fn what_stands_behind_a_name_goes_with_it() {
+    let mut world = world();
+    world.press("lg:goto 1990<enter>");
+    world.rest();
+    let list = &world.model.screen.list;
+    assert_eq!(list.selected, list.total - 1, "the oldest is the last not newer than that");
+    world.press(":star now<enter>");
+    assert_eq!(world.notice(), "'star' takes nothing behind it: 'now' was not understood");
+    world.press(":zzz<enter>");
+    assert_eq!(world.notice(), "no command is like 'zzz' · ? shows the keys");
+    world.press(":add not an address<enter>");
+    assert!(world.notice().contains("address"), "{}", world.notice());
+}
+
+#[test]
+fn a_command_that_does_not_work_over_the_plan_says_so() {
+    let mut world = world();
+    world.press("hGi:mark<enter>");
+    assert_eq!(world.notice(), "that works in the panes below: q closes this one");
+    world.press(":more<enter>");
+    assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::More));
+    assert!(matches!(world.model.screen.overlay, Some(Overlay::Plan(_))));
+}

@@ -1,0 +1,330 @@
+//! The journeys around plans: more often, the plan pane, the timetable, the edit dialog, the order of feeds.
+
+use backissue::engine::effect::Effect;
+use backissue::engine::msg::Msg;
+use backissue::engine::settings::HistoryMode;
+use backissue::history::{Adaptor, FeedKey};
+use backissue::schedule::Pace;
+use backissue::ui::keys::key::Code;
+use backissue::ui::keys::key::Key;
+use backissue::ui::panes::feeds_pane::FeedsRow;
+use backissue::ui::screen::Overlay;
+use chrono::TimeDelta;
+
+use crate::support::world::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const GAZETTE: &str = "https://gazette.example/feed";
+const TOWER: &str = "https://tower.example/feed";
+/// Every half hour in office hours, else every four hours.
+pub const RULES: &str = "<interval xmlns=\"tag:backissue.example,2026:schedule\">240</interval>\
+    <interval xmlns=\"tag:backissue.example,2026:schedule\" starthour=\"9\" endhour=\"17\" startday=\"1\" endday=\"5\">30</interval>";
+
+/// An RSS document with hints in its head.
+pub fn hinting(title: &str, hints: &str) -> String {
+    rss(title, &[("e1", "Ships", 1, "<p>In and out.</p>")])
+        .replace("<description/>", &format!("<description/>{hints}"))
+}
+
+/// A feed with rules and one with a ttl at the minimum; the first is selected.
+fn two_plans() -> World {
+    let gazette = hinting("Harbour Gazette", RULES);
+    let tower = hinting("Bell Tower", "<ttl>15</ttl>");
+    let feeds = [(GAZETTE, gazette.as_str(), &["coast"][..]), (TOWER, tower.as_str(), &[])];
+    let mut world = World::subscribed(120, 36, &feeds);
+    world.model.screen.notice = None;
+    world.press("jjjjjj");
+    world
+}
+
+fn key(code: Code) -> Msg {
+    Msg::Key(Key::code(code))
+}
+
+fn paced(world: &World) -> Option<Pace> {
+    world.model.feeds[&FeedKey(1)].record.wishes.pace
+}
+
+#[test]
+fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_after_a_restart() {
+    let mut world = two_plans();
+    world.press("i");
+    let before = world.draw();
+    assert!(before.contains("Plan ─ Harbour Gazette"), "{before}");
+    assert!(before.contains("▶ 2  30 min    from hour 9 to hour 17"), "{before}");
+    assert!(!before.contains('▲'), "{before}");
+    let planned = world.model.feeds[&FeedKey(1)].plan.next_poll;
+    world.press("+");
+    let after = world.draw();
+    assert!(after.contains("halved to 15 min"), "{after}");
+    assert!(after.lines().next().unwrap().contains('▲'), "in the pane's title: {after}");
+    assert_eq!(after.matches('▲').count(), 2, "and in the list: {after}");
+    assert!(world.notice().starts_with("more often: halved to 15 min · next poll in"));
+    assert!(world.model.feeds[&FeedKey(1)].plan.next_poll < planned);
+    let saved = world.reload();
+    assert_eq!(saved.feeds[&FeedKey(1)].record.wishes.pace, Some(Pace::More));
+    assert_eq!(saved.feeds[&FeedKey(1)].plan.due, world.model.feeds[&FeedKey(1)].plan.due);
+    world.press("u");
+    assert_eq!((paced(&world), world.model.feeds[&FeedKey(1)].plan.next_poll), (None, planned));
+    assert!(world.draw().contains("Plan ─ Harbour Gazette"), "undo leaves the pane open");
+    assert_eq!(world.reload().feeds[&FeedKey(1)].record.wishes.pace, None);
+}
+
+#[test]
+fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
+    let mut world = two_plans();
+    world.press("<end>+");
+    let held = "halved to 7 min 30 s, held at your minimum of 15 min: the setting has no effect";
+    assert!(world.notice().contains(held), "{}", world.notice());
+    assert!(world.notice().contains("next poll stays in"), "{}", world.notice());
+    world.press("+");
+    assert_eq!(world.notice(), "more often already");
+    world.press("=");
+    assert!(
+        world.notice().starts_with("as often as recommended · next poll"),
+        "{}",
+        world.notice()
+    );
+    world.press("-");
+    assert!(world.notice().starts_with("less often: doubled to 30 min"), "{}", world.notice());
+    assert!(world.draw().contains('▼'));
+    world.press("uuu");
+    assert_eq!(world.model.feeds[&FeedKey(2)].record.wishes.pace, None);
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
+}
+
+#[test]
+fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
+    let mut world = two_plans();
+    for key in ["+", "-", "=", "i", "e"] {
+        world.press("gjjjjj");
+        assert!(matches!(world.model.screen.feeds.selected_row(), Some(FeedsRow::Tag(..))));
+        world.press(key);
+        assert!(world.notice().starts_with("select a feed first"), "{key}: {}", world.notice());
+        world.press("g");
+        world.press(key);
+        assert!(world.notice().starts_with("select a feed first"), "{key}: {}", world.notice());
+    }
+    world.press("g<enter>");
+    let feed = world.model.screen.list.selected_row().unwrap().key.feed();
+    world.press("-");
+    assert_eq!(world.model.feeds[&feed].record.wishes.pace, Some(Pace::Less));
+}
+
+#[test]
+fn a_gone_feed_says_why_nothing_helps() {
+    let mut world = two_plans();
+    world.network.insert(GAZETTE.into(), Scripted { status: 410, ..Scripted::default() });
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    world.press("+");
+    assert!(world.notice().contains("the publisher ended this feed (410)"), "{}", world.notice());
+    world.press("i");
+    let screen = world.draw();
+    assert!(screen.contains("Never polled by itself"), "{screen}");
+    assert!(screen.contains("D unsubscribes"), "{screen}");
+}
+
+#[test]
+fn the_plan_follows_polls_while_it_is_open() {
+    let mut world = two_plans();
+    world.press("i");
+    assert!(world.draw().contains("in 3"), "{}", world.draw());
+    world.network.insert(GAZETTE.into(), Scripted { status: 500, ..Scripted::default() });
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    let screen = world.draw();
+    assert!(screen.contains("answered 500") && screen.contains("back-off"), "{screen}");
+    world.press("G");
+    let screen = world.draw();
+    assert!(screen.contains("●!"), "the marks of both polls: {screen}");
+    assert!(screen.contains("by hand"), "{screen}");
+    assert!(!screen.contains("Next poll"), "scrolled to the end: {screen}");
+    world.press("gU");
+    assert!(world.draw().contains("times in UTC"));
+    world.press("i");
+    assert_eq!(world.model.screen.overlay, None);
+}
+
+#[test]
+fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
+    let hours = "<ttl>60</ttl><skipHours><hour>10</hour><hour>11</hour></skipHours>";
+    let feed = hinting("Night Watch", hours);
+    let mut world = World::subscribed(120, 50, &[(GAZETTE, &feed, &[])]);
+    world.press("<end>i");
+    let screen = world.draw();
+    assert!(screen.contains("moved out of the hours the publisher asks"), "{screen}");
+    assert!(screen.contains("skip hours 10 to 11 (UTC): no polls then"), "{screen}");
+    assert!(screen.contains("××"), "{screen}");
+    world.press("e");
+    for _ in 0..9 {
+        world.tell(key(Code::Down));
+    }
+    world.press(" <enter>");
+    let screen = world.draw();
+    assert!(screen.contains("ignored, as you wish"), "{screen}");
+    assert!(world.reload().feeds[&FeedKey(1)].record.wishes.ignore_skips);
+    world.press("u");
+    assert!(!world.model.feeds[&FeedKey(1)].record.wishes.ignore_skips);
+}
+
+#[test]
+fn the_form_changes_title_tags_and_bounds_as_one_step() {
+    let mut world = two_plans();
+    world.press("e");
+    world.press("My Gazette");
+    world.tell(key(Code::Down));
+    world.press("<c-u>sea/harbour, ships");
+    for _ in 0..2 {
+        world.tell(key(Code::Tab));
+    }
+    world.press("1h");
+    world.press("<enter>");
+    assert_eq!(world.notice(), "'My Gazette' is changed · u undo");
+    let feed = &world.model.feeds[&FeedKey(1)];
+    assert_eq!(feed.record.shown_title(), "My Gazette");
+    assert_eq!(feed.record.tags, ["sea/harbour", "ships"]);
+    assert_eq!((feed.record.wishes.min_minutes, feed.plan.binding_seconds), (Some(60), Some(3600)));
+    assert!(world.draw().contains("▾ harbour"), "{}", world.draw());
+    assert_eq!(world.reload().feeds[&FeedKey(1)].record, world.model.feeds[&FeedKey(1)].record);
+    world.press("u");
+    let feed = &world.model.feeds[&FeedKey(1)];
+    assert_eq!(
+        (feed.record.shown_title(), feed.record.wishes.min_minutes),
+        ("Harbour Gazette", None)
+    );
+    assert_eq!(feed.record.tags, ["coast"]);
+}
+
+#[test]
+fn bounds_that_clash_are_refused_with_a_sentence_and_the_form_stays_open() {
+    let mut world = two_plans();
+    world.press("e");
+    for _ in 0..3 {
+        world.tell(key(Code::Down));
+    }
+    world.press("2d<enter>");
+    let screen = world.draw();
+    assert!(screen.contains("the shortest interval (2d) would be longer"), "{screen}");
+    assert_eq!(world.model.feeds[&FeedKey(1)].record.wishes.min_minutes, None);
+    world.press("<c-u>soon<enter>");
+    assert!(world.draw().contains("'soon' is not a duration"), "{}", world.draw());
+    world.press("<esc>");
+    assert_eq!(world.model.screen.overlay, None);
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
+}
+
+#[test]
+fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
+    let mut world = two_plans();
+    world.press("e");
+    world.tell(Msg::Pasted("https://looks-like.example/an/address".into()));
+    // From the first line upwards: the full text, the archives, the history.
+    world.tell(key(Code::Up));
+    world.tell(key(Code::Up));
+    world.tell(key(Code::Left));
+    world.tell(key(Code::Up));
+    world.tell(key(Code::Left));
+    world.press("<enter>");
+    let record = &world.model.feeds[&FeedKey(1)].record;
+    assert_eq!(record.own_title.as_deref(), Some("https://looks-like.example/an/address"));
+    assert_eq!(record.wishes.history, Some(HistoryMode::Off));
+    assert_eq!(record.wishes.archives, Some(Adaptor::InternetArchive));
+}
+
+#[test]
+fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
+    let mut world = two_plans();
+    world.press("P");
+    let screen = world.draw();
+    let place = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
+    let tower = "17m  Bell Tower ";
+    assert!(place(tower) < screen.lines().count(), "{screen}");
+    assert!(screen.contains("the publisher's rules") && screen.contains("1/2"), "{screen}");
+    world.press("j");
+    assert!(world.draw().contains("2/2"));
+    world.press("<enter>");
+    assert!(world.draw().contains("Plan ─ Harbour Gazette"), "{}", world.draw());
+    world.press("?");
+    assert!(world.draw().contains("plan of the feed: when next, and why"));
+    world.press("?q");
+    assert!(world.draw().contains("Timetable"), "back where it was opened: {}", world.draw());
+    world.press("q");
+    assert_eq!(world.model.screen.overlay, None);
+    assert!(!world.quit);
+}
+
+#[test]
+fn the_timetable_keeps_its_selection_on_the_feed_when_plans_move() {
+    let mut world = two_plans();
+    world.press("Pj");
+    let selected = |world: &World| match world.model.screen.overlay {
+        Some(Overlay::Timetable(pane)) => (pane.selected, pane.feed),
+        _ => panic!("the timetable is open"),
+    };
+    assert_eq!(selected(&world), (1, Some(FeedKey(1))));
+    world.press("+");
+    let first = world.model.timetable.iter().next().map(|(_, feed)| *feed);
+    let expected = usize::from(first != Some(FeedKey(1)));
+    assert_eq!(selected(&world), (expected, Some(FeedKey(1))));
+    world.pass(TimeDelta::hours(20));
+    world.pass(TimeDelta::seconds(5));
+    assert_eq!(selected(&world).1, Some(FeedKey(1)));
+}
+
+#[test]
+fn feeds_are_sorted_by_unread_by_next_poll_and_back() {
+    let mut world = two_plans();
+    let order = |world: &World| -> Vec<u32> {
+        let rows = world.model.screen.feeds.rows.iter();
+        rows.filter_map(|row| match row {
+            FeedsRow::Feed(key, _) => Some(key.0),
+            _ => None,
+        })
+        .collect()
+    };
+    assert_eq!(order(&world), [1, 2], "under its tag first");
+    world.press("jS");
+    assert_eq!(world.notice(), "feeds: the most unread first");
+    world.press("S");
+    assert_eq!(order(&world), [2, 1], "15 minutes before 30");
+    assert_eq!(world.model.screen.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(2), 0)));
+    world.pass(TimeDelta::seconds(3));
+    world.press("-");
+    world.press("-");
+    world.pass(TimeDelta::seconds(3));
+    world.press("<end>");
+    world.press("S");
+    assert_eq!(world.notice(), "feeds: by tag and title");
+    assert!(world.model.screen.feeds.rows.iter().any(|row| matches!(row, FeedsRow::Tag(..))));
+}
+
+#[test]
+fn unsubscribing_elsewhere_closes_the_plan() {
+    let mut world = two_plans();
+    world.press("i");
+    world.model.feeds.remove(&FeedKey(1));
+    world.pass(TimeDelta::seconds(1));
+    assert_eq!(world.model.screen.overlay, None);
+    assert!(world.draw().contains("Feeds"));
+}
+
+#[test]
+fn opening_a_plan_asks_the_store_once() {
+    use backissue::engine::update::update;
+    let mut world = two_plans();
+    let now = world.now;
+    let asked = update(&mut world.model, now, Msg::Key(Key::char('i')));
+    assert_eq!(asked, [Effect::LoadPolls(FeedKey(1)), Effect::LoadPublications(FeedKey(1))]);
+    assert!(
+        matches!(&world.model.screen.overlay, Some(Overlay::Plan(pane)) if pane.polls.is_none())
+    );
+    world.draw();
+    world.press("G");
+    assert!(world.draw().contains("The last polls"), "{}", world.draw());
+}

@@ -1,0 +1,146 @@
+//! Keys pressed at random on the demo's feeds, at every size: nothing panics, nothing is drawn outside the screen,
+//! and what was changed can be taken back.
+//!
+//! `BACKISSUE_KEYS=5000` presses more keys than the ordinary run.
+
+use std::fmt::Write as _;
+
+use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::msg::Msg;
+use backissue::filters::EntryRule;
+use backissue::history::{EntryKey, Flags};
+use backissue::ui::keys::mouse::Gesture;
+use backissue::ui::keys::mouse::Mouse;
+
+use crate::support::demo_world::demo_world;
+use crate::support::world::World;
+
+/// Keys of the ordinary run.
+const KEYS: usize = 600;
+/// So many are pressed, then all they changed is taken back.
+const STRETCH: usize = 40;
+const SIZES: [(u16, u16); 6] = [(160, 50), (100, 30), (60, 20), (40, 12), (119, 9), (12, 4)];
+/// Keys that are no characters, and some that would be rare among characters.
+const NAMED: [&str; 28] = [
+    "<enter>",
+    "<esc>",
+    "<tab>",
+    "<up>",
+    "<down>",
+    "<left>",
+    "<right>",
+    "<home>",
+    "<end>",
+    "<pgup>",
+    "<pgdn>",
+    "<backspace>",
+    "<c-d>",
+    "<c-u>",
+    "<c-y>",
+    "<c-z>",
+    "<c-p>",
+    "<c-n>",
+    "j",
+    "l",
+    "h",
+    " ",
+    "m",
+    "t",
+    "F",
+    "D",
+    ">",
+    "<lt>",
+];
+
+/// A small generator of numbers that look random (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % u64::try_from(below).unwrap()).unwrap()
+    }
+
+    /// A click or a step of the wheel anywhere on a screen, or beside it.
+    fn mouse(&mut self, columns: u16, rows: u16) -> Mouse {
+        let gestures = [
+            Gesture::Click,
+            Gesture::Click,
+            Gesture::Click,
+            Gesture::WheelDown,
+            Gesture::WheelUp,
+            Gesture::WheelLeft,
+            Gesture::WheelRight,
+        ];
+        let mut below = |most: u16| u16::try_from(self.roll(usize::from(most) + 1)).unwrap();
+        let (column, row) = (below(columns), below(rows));
+        Mouse { gesture: gestures[self.roll(gestures.len())], column, row }
+    }
+
+    fn key(&mut self) -> String {
+        if self.roll(3) == 0 {
+            return NAMED[self.roll(NAMED.len())].to_owned();
+        }
+        let char = char::from(b' ' + u8::try_from(self.roll(95)).unwrap());
+        // What begins a name for `press` has no meaning as a key.
+        if char == '<' { "漢".to_owned() } else { char.to_string() }
+    }
+}
+
+/// What the reader can change, and what has been kept of every feed.
+fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryRule>) {
+    let keys: Vec<EntryKey> = world
+        .model
+        .feeds
+        .values()
+        .flat_map(|feed| (0..feed.counters.next_seq).map(|seq| EntryKey { feed: feed.key, seq }))
+        .collect();
+    let entries = world.store.entries(&keys).unwrap();
+    let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
+    let rules = world.store.rules().unwrap();
+    assert_eq!(rules, world.model.rules.list, "rules are durable");
+    (records, entries.into_iter().map(|(_, _, flags)| flags).collect(), rules)
+}
+
+#[test]
+fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
+    let stated = std::env::var("BACKISSUE_KEYS").ok().and_then(|count| count.parse().ok());
+    let keys: usize = stated.unwrap_or(KEYS);
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut world = demo_world(100, 30);
+    world.rest();
+    let mut changes = 0;
+    for stretch in 0..keys.div_ceil(STRETCH) {
+        let (columns, rows) = SIZES[stretch % SIZES.len()];
+        world.resize(columns, rows);
+        let before = state(&mut world);
+        let mut pressed = String::new();
+        for _ in 0..STRETCH {
+            if dice.roll(6) == 0 {
+                let mouse = dice.mouse(columns, rows);
+                write!(pressed, "{mouse:?}").ok();
+                world.tell(Msg::Mouse(mouse));
+                world.draw();
+                continue;
+            }
+            let key = dice.key();
+            pressed.push_str(&key);
+            world.press(&key);
+        }
+        for _ in 0..8 {
+            if world.model.screen.overlay.is_some() {
+                world.press("<esc>");
+            }
+        }
+        changes += usize::from(state(&mut world) != before);
+        for _ in 0..=STRETCH {
+            world.press("u");
+        }
+        assert_eq!(world.notice(), "nothing to undo", "after {pressed}");
+        assert_eq!(state(&mut world), before, "after {pressed}");
+        world.quit = false;
+    }
+    assert!(changes * 8 > keys / STRETCH, "keys at random change something: {changes} times");
+}

@@ -1,0 +1,377 @@
+//! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
+
+use backissue::engine::effect::Effect;
+use backissue::engine::msg::LoadedEntry;
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::manual_poll::PollWish;
+use backissue::engine::poll::manual_poll::Wish;
+use backissue::engine::poll::poll_results::PollOutcome;
+use backissue::engine::update::update;
+use backissue::history::FeedKey;
+use backissue::ui::keys::key::Key;
+use backissue::ui::screen::Pane;
+use chrono::TimeDelta;
+
+use crate::support::documents::page;
+use crate::support::rss::NOTES;
+use crate::support::rss::rss;
+use crate::support::rss::two_feeds;
+use crate::support::world::Scripted;
+use crate::support::world::World;
+
+fn unread(world: &World) -> u32 {
+    world.model.unread()
+}
+
+#[test]
+fn opening_an_entry_marks_it_read_and_undo_takes_it_back() {
+    let mut world = two_feeds();
+    assert_eq!(unread(&world), 3);
+    world.press("<enter><enter>");
+    assert_eq!((unread(&world), world.model.screen.focus), (2, Pane::Reader));
+    assert!(world.draw().contains("Wax"));
+    world.press("u");
+    assert_eq!(unread(&world), 3);
+}
+
+#[test]
+fn marking_a_list_read_is_one_step_that_undo_takes_back() {
+    let mut world = two_feeds();
+    world.press("A");
+    assert_eq!(unread(&world), 0);
+    assert_eq!(world.notice(), "3 marked read · u undo");
+    assert_eq!(world.titles().len(), 3, "rows stay until the list is opened anew");
+    world.press("u");
+    assert_eq!(unread(&world), 3);
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
+}
+
+#[test]
+fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
+    use backissue::engine::update::update;
+    use backissue::ui::keys::key::Key;
+    let mut world = two_feeds();
+    world.press("<enter>s");
+    // Both keys come before the store has answered the first one.
+    let now = world.now;
+    let marks = update(&mut world.model, now, Msg::Key(Key::char('A')));
+    assert!(update(&mut world.model, now, Msg::Key(Key::char('u'))).is_empty());
+    world.perform(marks);
+    assert_eq!((unread(&world), world.model.starred()), (3, 1));
+    assert_eq!(world.notice(), "undone: 3 marked read");
+}
+
+#[test]
+fn a_star_is_set_taken_away_and_undone() {
+    let mut world = two_feeds();
+    world.press("<enter>s");
+    assert_eq!(world.model.starred(), 1);
+    world.press("hjj");
+    assert_eq!(world.titles(), ["Wax"]);
+    world.press("ls");
+    assert_eq!(world.model.starred(), 0);
+    world.press("u");
+    assert_eq!(world.model.starred(), 1);
+}
+
+#[test]
+fn space_reads_everything_from_unread_to_unread_and_from_feed_to_feed() {
+    let mut world = two_feeds();
+    world.press("jjjjjj");
+    assert_eq!(world.titles(), ["Wax", "Ladders"]);
+    world.press("   ");
+    assert_eq!(unread(&world), 0, "two of this feed and one of the next");
+    assert_eq!(world.titles(), ["Vespers"]);
+    world.press(" ");
+    assert_eq!(world.notice(), "nothing unread");
+}
+
+#[test]
+fn the_previous_unread_entry_is_found_above() {
+    let mut world = two_feeds();
+    world.press("<enter>jjp");
+    assert_eq!(
+        world.model.screen.reader.as_ref().unwrap().entry.kept.title.as_deref(),
+        Some("Ladders")
+    );
+}
+
+#[test]
+fn a_link_is_followed_by_its_number_and_the_page_by_o() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>1o");
+    assert_eq!(world.opened, ["https://orchard.example/x", "https://site.example/n2"]);
+}
+
+#[test]
+fn q_goes_back_pane_by_pane_and_then_quits() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>qq");
+    assert!(!world.quit);
+    world.press("q");
+    assert!(world.quit);
+}
+
+#[test]
+fn a_feed_is_not_polled_again_by_hand_within_a_minute() {
+    let mut world = two_feeds();
+    let before = world.requests.len();
+    world.press("<end>r");
+    assert_eq!(world.requests.len(), before);
+    assert!(world.notice().contains("polled a moment ago"), "{}", world.notice());
+    world.pass(TimeDelta::seconds(61));
+    world.press("r");
+    assert_eq!(world.requests.len(), before + 1);
+}
+
+#[test]
+fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
+    let mut world = two_feeds();
+    let body = world.network[NOTES].body.clone();
+    world.network.insert(
+        NOTES.into(),
+        Scripted { status: 200, etag: Some("W/odd-\"tag"), body, ..Scripted::default() },
+    );
+    for _ in 0..2 {
+        world.pass(TimeDelta::minutes(2));
+        world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish: Wish::Allowed }));
+        world.pass(TimeDelta::seconds(2));
+    }
+    let last = world.requests.last().unwrap();
+    assert_eq!(
+        last.validators.as_ref().and_then(|v| v.etag.as_deref()),
+        Some(b"W/odd-\"tag".as_slice())
+    );
+    assert_eq!(world.model.run.results.back().unwrap().outcome, PollOutcome::NotModified);
+    assert_eq!(unread(&world), 3);
+}
+
+#[test]
+fn who_asks_by_hand_is_not_kept_waiting_by_the_spread_at_start_up() {
+    let mut world = two_feeds();
+    world.pass(TimeDelta::minutes(2));
+    let before = world.requests.len();
+    world.model.traffic.not_before = Some(world.now + TimeDelta::seconds(5));
+    world.press("<end>r");
+    assert_eq!(world.requests.len(), before + 1);
+}
+
+#[test]
+fn a_forced_poll_carries_no_validators() {
+    let mut world = two_feeds();
+    world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
+    for wish in [Wish::Allowed, Wish::Forced] {
+        world.pass(TimeDelta::minutes(2));
+        world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish }));
+        world.pass(TimeDelta::seconds(2));
+    }
+    let last = world.requests.last().unwrap();
+    assert!(
+        last.validators.is_none() && last.manner == backissue::engine::poll::fetch::Manner::Fresh
+    );
+}
+
+#[test]
+fn feeds_are_polled_by_their_plans_without_being_asked() {
+    let mut world = two_feeds();
+    let polled = world.requests.len();
+    let planned = world.model.feeds[&FeedKey(1)].plan.next_poll.unwrap();
+    assert!(planned > world.now, "{planned}");
+    world.pass(planned - world.now - TimeDelta::seconds(1));
+    let early = world.requests.iter().skip(polled).filter(|request| request.url == NOTES).count();
+    world.pass(TimeDelta::seconds(1));
+    world.pass(TimeDelta::seconds(3));
+    let due = world.requests.iter().skip(polled).filter(|request| request.url == NOTES).count();
+    assert_eq!((early, due), (0, 1));
+}
+
+#[test]
+fn a_failing_feed_keeps_its_entries_and_its_validators_and_backs_off() {
+    let mut world = two_feeds();
+    world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
+    world.pass(TimeDelta::minutes(2));
+    world.press("<end>r");
+    world.pass(TimeDelta::seconds(2));
+    world.network.insert(NOTES.into(), Scripted { status: 500, ..Scripted::default() });
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    let feed = &world.model.feeds[&FeedKey(1)];
+    assert_eq!(feed.state.trouble.as_deref(), Some("answered 500 Internal Server Error"));
+    assert_eq!((feed.state.facts.failures, feed.counters.total), (1, 2));
+    assert_eq!(feed.state.validators.etag.as_deref(), Some(b"\"1\"".as_slice()));
+    assert!(feed.plan.next_poll.unwrap() >= world.now + TimeDelta::minutes(14));
+}
+
+#[test]
+fn a_feed_that_is_gone_is_left_alone() {
+    let mut world = two_feeds();
+    world.network.insert(NOTES.into(), Scripted { status: 410, ..Scripted::default() });
+    world.pass(TimeDelta::minutes(2));
+    world.press("<end>r");
+    world.pass(TimeDelta::seconds(2));
+    let asked = world.requests.len();
+    assert!(world.model.feeds[&FeedKey(1)].is_gone());
+    world.press("r");
+    for _ in 0..50 {
+        world.pass(TimeDelta::hours(12));
+    }
+    assert!(world.requests.iter().skip(asked).all(|request| request.url != NOTES));
+    assert_eq!(world.model.feeds[&FeedKey(1)].counters.total, 2);
+}
+
+#[test]
+fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
+    let mut world = World::new(120, 36);
+    world.serve("https://site.example/", "<html><head><title>Site</title><link rel=alternate type='application/rss+xml' href='/feed.xml'></head></html>");
+    world.serve(
+        "https://site.example/feed.xml",
+        &rss("Site Notes", &[("s1", "Hello", 1, "<p>World</p>")]),
+    );
+    world.tell(Msg::Pasted("https://site.example/".into()));
+    world.press("<enter>");
+    world.pass(TimeDelta::seconds(2));
+    world.pass(TimeDelta::seconds(2));
+    let screen = world.draw();
+    assert!(screen.contains("Site Notes") && screen.contains("Hello"), "{screen}");
+    let offer = "1 entry · no older entries offered · every 1 h (default interval)";
+    assert_eq!(world.notice(), format!("subscribed to 'Site Notes': {offer}"));
+    world.press("<enter>");
+    assert!(world.draw().contains("World"), "paste, Enter, Enter: it is read");
+}
+
+#[test]
+fn a_page_with_several_feeds_asks_which_one() {
+    let mut world = World::new(120, 36);
+    let links = [("Notes", "/notes.xml"), ("Pictures", "/pictures.xml")];
+    world.serve("https://site.example/", &page("Site", &links));
+    world.serve(
+        "https://site.example/pictures.xml",
+        &rss("Pictures of a Site", &[("p1", "A gate", 1, "")]),
+    );
+    world.press("asite.example<enter>");
+    assert!(world.draw().contains("Which feed?"), "{}", world.draw());
+    world.press("j<enter>");
+    world.pass(TimeDelta::seconds(2));
+    assert!(world.notice().starts_with("subscribed to 'Pictures of a Site': 1 entry"));
+    world.press("asite.example<enter>");
+    world.pass(TimeDelta::seconds(2));
+    world.press("q");
+    assert!(!world.draw().contains("Which feed?"));
+    assert_eq!(world.model.feeds.len(), 1);
+}
+
+#[test]
+fn a_page_without_a_feed_is_told_in_one_sentence() {
+    let mut world = World::new(120, 36);
+    world.serve("https://site.example/", "<html><head><title>Nothing here</title></head></html>");
+    world.press("asite.example<enter>");
+    for _ in 0..20 {
+        world.pass(TimeDelta::seconds(2));
+    }
+    assert!(world.notice().contains("the page 'Nothing here' names no feed"), "{}", world.notice());
+    assert!(world.requests.len() <= 8, "{}", world.requests.len());
+    assert!(world.model.feeds.is_empty());
+}
+
+#[test]
+fn an_address_is_subscribed_to_once() {
+    let mut world = two_feeds();
+    world.press("ahttps://orchard.example/feed<enter>");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.model.feeds.len(), 2);
+    assert_eq!(world.notice(), "'Orchard Notes' is already subscribed");
+}
+
+#[test]
+fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
+    let mut world = two_feeds();
+    world.press("<end><enter>j");
+    assert_eq!(world.model.screen.list.selected_row().unwrap().title, "Ladders");
+    world.serve(
+        NOTES,
+        &rss(
+            "Orchard Notes",
+            &[("n3", "Frost", 0, ""), ("n2", "Wax", 1, ""), ("n1", "Ladders", 2, "")],
+        ),
+    );
+    world.pass(TimeDelta::minutes(2));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.titles(), ["Frost", "Wax", "Ladders"]);
+    assert_eq!(world.model.screen.list.selected_row().unwrap().title, "Ladders");
+}
+
+#[test]
+fn unsubscribing_can_be_taken_back_with_every_mark() {
+    let mut world = two_feeds();
+    world.press("<enter>shjjjjjj");
+    assert_eq!(world.titles(), ["Wax", "Ladders"]);
+    world.press("D");
+    assert_eq!((world.model.feeds.len(), world.model.starred()), (1, 0));
+    assert_eq!(world.notice(), "unsubscribed from 'Orchard Notes' · u undo");
+    world.press("g");
+    assert_eq!(world.titles(), ["Vespers"], "its entries are in no list");
+    assert_eq!(world.reload().feeds.len(), 1);
+    world.press("u");
+    assert_eq!((world.model.feeds.len(), world.model.starred()), (2, 1));
+    world.press("jg");
+    assert_eq!(world.titles().len(), 3);
+}
+
+#[test]
+fn everything_survives_a_restart() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>s");
+    let saved = world.reload();
+    assert_eq!(saved.unread(), 2);
+    assert_eq!(saved.starred(), 1);
+    for (key, feed) in &world.model.feeds {
+        assert_eq!(saved.feeds[key].state, feed.state);
+        assert_eq!(saved.feeds[key].record, feed.record);
+        assert_eq!(saved.feeds[key].plan.due, feed.plan.due);
+    }
+}
+
+#[test]
+fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
+    let mut world = two_feeds();
+    world.press("<enter><enter>");
+    let next = |world: &mut World| {
+        let asked = update(&mut world.model, world.now, Msg::Key(Key::char('J')));
+        let loads = |effect: &Effect| matches!(effect, Effect::LoadEntry(_));
+        let key = world.model.screen.reader.as_ref().map(|reader| reader.entry.key);
+        let selected = world.model.screen.list.selected_row().and_then(|row| row.key.entry());
+        (key == selected, asked.iter().filter(|effect| loads(effect)).count())
+    };
+    assert_eq!(next(&mut world), (true, 1), "it is shown, and the one behind it asked for");
+
+    let mut world = two_feeds();
+    world.press("<enter><enter>");
+    let edited = rss("Orchard Notes", &[("n1", "Ladders", 2, "<p>longer ladders</p>")]);
+    world.serve(NOTES, &edited);
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.pass(TimeDelta::seconds(2));
+    world.press("J");
+    assert!(world.draw().contains("longer ladders"), "{}", world.draw());
+}
+
+#[test]
+fn who_comes_straight_back_is_where_the_text_was_left_though_that_is_not_written_yet() {
+    let long: String = (0..200).map(|line| format!("<p>paragraph {line}</p>")).collect();
+    let feed = rss("Notes", &[("a", "Long", 1, &long), ("b", "Short", 2, "<p>b</p>")]);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
+    world.press("<enter><enter> J");
+    let key = |char| Msg::Key(Key::char(char));
+    let left = world.model.screen.left.unwrap();
+    assert!(left.1.is_some());
+    // What the store says of the place is older.
+    let asked = update(&mut world.model, world.now, key('K'));
+    let Some(Effect::LoadEntry(back)) = asked.first() else { panic!("{asked:?}") };
+    let read = world.store.read_entry(*back).unwrap().unwrap();
+    world.tell(Msg::EntryLoaded(Box::new(LoadedEntry { place: None, ..read })));
+    let reader = world.model.screen.reader.as_ref().unwrap();
+    assert_eq!((reader.entry.key, reader.place()), (left.0, left.1));
+}

@@ -1,0 +1,51 @@
+//! The place in a text is kept: an entry that is opened again stands where it was left, at any width.
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const NOTES: &str = "https://orchard.example/feed";
+
+fn long_text() -> World {
+    let words: Vec<String> =
+        (0..400).map(|at| format!("<p>word{at} and a few more of them</p>")).collect();
+    let notes =
+        rss("Orchard Notes", &[("n2", "Long", 1, &words.concat()), ("n1", "Short", 2, "<p>b</p>")]);
+    World::subscribed(120, 36, &[(NOTES, &notes, &[])])
+}
+
+/// The first word of the text that is on the screen.
+fn first_word(world: &mut World) -> String {
+    let screen = world.draw();
+    let from = screen.find("word").expect("the text is shown");
+    screen[from..].split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn an_entry_opens_again_where_it_was_left() {
+    let mut world = long_text();
+    world.press("<enter><enter><pgdn><pgdn><pgdn>j");
+    let left = first_word(&mut world);
+    assert_ne!(left, "word0");
+    world.press("JK");
+    assert_eq!(first_word(&mut world), left, "after another entry");
+    world.press("qq");
+    world.restart();
+    world.resize(60, 20);
+    world.press("<end><enter><enter>");
+    assert_eq!(first_word(&mut world), left, "after a new start, at another width");
+    world.resize(120, 36);
+    assert_eq!(first_word(&mut world), left, "and at the first one again");
+}
+
+#[test]
+fn what_is_open_when_the_program_ends_is_kept_and_what_was_read_to_its_end_begins_anew() {
+    let mut world = long_text();
+    world.press("<enter><enter><pgdn>");
+    let left = first_word(&mut world);
+    world.press("<c-c>");
+    world.restart();
+    world.press("<end><enter><enter>");
+    assert_eq!(first_word(&mut world), left);
+    world.press("GJK");
+    assert_eq!(first_word(&mut world), "word0");
+}

@@ -1,0 +1,184 @@
+//! Searching in the reader: as it is typed, opened, left, refined.
+
+use backissue::engine::msg::Msg;
+use backissue::history::FeedKey;
+use backissue::ui::keys::key::Code;
+use backissue::ui::keys::key::Key;
+use backissue::ui::panes::entry_list::RowOrder;
+use backissue::ui::screen::Overlay;
+use backissue::ui::screen::Pane;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+fn orchard() -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[
+            ("n3", "Frost report", 1, "<p>The late frost.</p>"),
+            ("n2", "Grafting wax", 30, "<p>Warm it; frost harms.</p>"),
+            ("n1", "Pruning", 31, "<p>Sharp shears.</p>"),
+        ],
+    );
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>Six in the frost.</p>")]);
+    let mut world = World::subscribed(
+        120,
+        36,
+        &[
+            ("https://orchard.example/feed", &notes, &["garden"]),
+            ("https://tower.example/feed", &tower, &["sound"]),
+        ],
+    );
+    world.model.screen.notice = None;
+    world
+}
+
+#[test]
+fn the_list_follows_each_key_and_enter_opens_what_is_selected() {
+    let mut world = orchard();
+    world.press("/fr");
+    assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"]);
+    assert_eq!(world.model.screen.list.order, RowOrder::BestFirst);
+    world.press("ost feed:bell");
+    assert_eq!(world.titles(), ["Vespers"]);
+    world.press("<c-w>");
+    assert_eq!(world.titles().len(), 3);
+    world.press("<down><enter>");
+    assert_eq!(world.model.screen.focus, Pane::Entries);
+    assert!(world.model.screen.overlay.is_none());
+    world.press("<enter>");
+    let reader = world.model.screen.reader.as_ref().unwrap();
+    assert_eq!(reader.entry.kept.title.as_deref(), Some("Vespers"));
+    assert!(world.draw().contains("Search: frost"));
+}
+
+#[test]
+fn escape_goes_back_to_where_one_was() {
+    let mut world = orchard();
+    world.press("jjjjjj<enter>j<enter>");
+    let before = world.model.screen.clone();
+    assert_eq!(before.focus, Pane::Reader);
+    for keys in
+        ["/frost<esc>", "/frost<enter><enter><esc><esc>", "/<enter>", "/<esc>", "/x<back><enter>"]
+    {
+        world.press(keys);
+        let after = &world.model.screen;
+        assert!(after.search.is_none() && after.overlay.is_none(), "{keys}");
+        assert_eq!(
+            (after.focus, after.feeds.selected),
+            (before.focus, before.feeds.selected),
+            "{keys}"
+        );
+        assert_eq!(after.list.selected, before.list.selected, "{keys}");
+        assert_eq!(after.list.selected_row().unwrap().key, before.list.selected_row().unwrap().key);
+        assert_eq!(after.list.rows.len(), before.list.rows.len(), "{keys}");
+        let title = |screen: &backissue::ui::screen::Screen| {
+            screen.reader.as_ref().map(|reader| reader.entry.key)
+        };
+        assert_eq!(title(after), title(&before), "{keys}");
+    }
+}
+
+#[test]
+fn a_query_that_cannot_be_read_says_why() {
+    let mut world = orchard();
+    world.press("/frost titel:x");
+    assert_eq!(world.titles().len(), 0, "what was found before the colon: no 'titel'");
+    assert!(world.draw().contains("there is no field 'titel:'; is 'title:' meant?"));
+    world.press("<c-w>title:report");
+    assert_eq!(world.titles(), ["Frost report"]);
+}
+
+#[test]
+fn marks_and_moves_work_in_what_was_found() {
+    let mut world = orchard();
+    world.press("/frost is:unread<enter>");
+    assert_eq!(world.titles().len(), 3);
+    world.press("<enter><esc>s");
+    assert_eq!(world.titles().len(), 3, "what was read stays until the list is opened anew");
+    assert_eq!(world.model.starred(), 1);
+    world.press("/ -zebra");
+    assert_eq!(world.titles().len(), 2, "asked anew");
+    world.press("<enter>A");
+    assert_eq!(world.feed(1).counters.unread, 1);
+    world.press("u");
+    assert_eq!(world.model.unread(), 3);
+}
+
+#[test]
+fn late_rows_of_an_earlier_key_are_dropped() {
+    let mut world = orchard();
+    world.press("/frost");
+    let list = &world.model.screen.list;
+    let late = backissue::ui::panes::entry_list::RowsLoaded {
+        list: list.number - 1,
+        total: 0,
+        offset: 0,
+        rows: Vec::new(),
+        found: None,
+        asked: None,
+        seek: false,
+        dated: false,
+        opened: None,
+    };
+    world.tell(Msg::RowsLoaded(late));
+    assert_eq!(world.titles().len(), 3);
+}
+
+#[test]
+fn an_open_search_shows_what_the_index_has_taken_in() {
+    let mut world = orchard();
+    world.press("/frost<enter>");
+    let more = rss("Bell Tower", &[("b2", "Matins in frost", 0, "<p>Cold.</p>")]);
+    world.serve("https://tower.example/feed", &more);
+    world.poll(FeedKey(2));
+    assert_eq!(world.titles().len(), 3, "the index lags behind");
+    world.tell(Msg::Indexed { missing: 0 });
+    assert_eq!(world.titles().len(), 4);
+}
+
+#[test]
+fn any_keys_in_a_search_leave_a_screen_that_draws() {
+    let mut world = orchard();
+    for (place, size) in [(120, 36), (90, 24), (40, 12), (39, 5)].into_iter().enumerate() {
+        world.resize(size.0, size.1);
+        world.press("/");
+        for char in "-\"fr漢:* is:gap feed:".chars().skip(place) {
+            world.tell(Msg::Key(Key::char(char)));
+            world.draw();
+        }
+        for code in [Code::Up, Code::Down, Code::PageDown, Code::Left, Code::Delete, Code::Enter] {
+            world.tell(Msg::Key(Key::code(code)));
+            world.draw();
+        }
+        world.press("jkngGhl@2014<enter><esc><esc>");
+        while matches!(world.model.screen.overlay, Some(Overlay::Prompt(_))) {
+            world.press("<esc>");
+        }
+    }
+    assert!(world.model.screen.search.is_none());
+}
+
+#[test]
+fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
+    let mut world = orchard();
+    world.press("/frost<c-s>");
+    assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"], "newest first");
+    assert!(world.model.screen.search.is_none());
+    let screen = world.draw();
+    assert!(screen.contains("⌕ frost                  3"), "{screen}");
+    world.press("<enter>");
+    assert!(world.draw().contains("⌕ frost                  2"), "one was read");
+    world.restart();
+    world.press("jjjjj");
+    assert!(world.draw().contains("⌕ frost                  2"), "kept over a start");
+    world.press("e<c-u>Cold nights<enter>");
+    assert!(world.draw().contains("⌕ Cold nights            2"));
+    world.press("D");
+    assert!(!world.draw().contains("Cold nights"));
+    world.press("u");
+    assert!(world.draw().contains("⌕ Cold nights            2"));
+    world.press("u");
+    assert!(world.draw().contains("⌕ frost"), "the name is taken back too");
+    assert_eq!(world.reload().searches.list, world.model.searches.list);
+}

@@ -1,0 +1,112 @@
+//! Tables and code that are wider than the pane: moved with keys and the wheel, the text around them stays.
+
+use backissue::engine::msg::Msg;
+use backissue::ui::keys::mouse::Gesture;
+use backissue::ui::keys::mouse::Mouse;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const FEED: &str = "https://orchard.example/feed";
+
+const ARTICLE: &str = "<p>What the trees gave, by year and by sort, in baskets.</p>\
+    <table><tr><th>Sort</th><th>First year</th><th>Second year</th><th>Third year</th><th>Fourth year</th><th>Fifth year</th><th>What was done</th></tr>\
+    <tr><td>Bramley</td><td>12</td><td>30</td><td>28</td><td>31</td><td>30</td><td>Pruned in January, limed in March, and left alone</td></tr>\
+    <tr><td>Conference</td><td>4</td><td>9</td><td>17</td><td>20</td><td>19</td><td><a href=\"/wax\">Grafted anew</a></td></tr></table>\
+    <p>How it was counted:</p>\
+    <pre>let baskets: u32 = trees.iter().filter(|tree| tree.is_ours()).map(Tree::baskets).sum();\nprint(baskets);</pre>\
+    <p>And so on.</p>";
+
+fn world(columns: u16, rows: u16) -> World {
+    let document = rss("Orchard Notes", &[("a", "Harvest", 1, ARTICLE), ("b", "Wax", 2, "Text.")]);
+    let mut world = World::subscribed(columns, rows, &[(FEED, &document, &[])]);
+    world.press("l<enter>");
+    world
+}
+
+fn sideways(world: &World) -> usize {
+    world.model.screen.reader.as_ref().unwrap().sideways
+}
+
+#[test]
+fn what_is_too_wide_is_moved_and_says_how() {
+    for (columns, rows) in [(60, 20), (40, 12)] {
+        let mut world = world(columns, rows);
+        insta::assert_snapshot!(format!("wide_{columns}x{rows}"), world.draw());
+        world.press(">");
+        insta::assert_snapshot!(format!("wide_moved_{columns}x{rows}"), world.draw());
+    }
+}
+
+#[test]
+fn it_is_moved_to_its_end_and_back_and_another_entry_begins_at_the_left() {
+    let mut world = world(60, 30);
+    let screen = world.draw();
+    assert!(screen.contains("›") && screen.contains("< > sideways"), "{screen}");
+    world.press("<lt>");
+    assert_eq!(sideways(&world), 0);
+    world.press(">>>>>>>>");
+    let end = sideways(&world);
+    let screen = world.draw();
+    assert!(screen.contains("Grafted anew") && screen.contains("baskets).sum();"), "{screen}");
+    assert!(screen.contains("What the trees gave, by year"), "the text stays: {screen}");
+    assert!(!screen.contains("›"), "{screen}");
+    world.press(">");
+    assert_eq!(sideways(&world), end);
+    world.press("<lt>");
+    assert!(sideways(&world) < end);
+    world.press("J");
+    assert_eq!(sideways(&world), 0);
+    world.draw();
+    world.press(">");
+    assert_eq!(world.notice(), "nothing in sight is wider than the pane");
+    assert!(!world.draw().contains("sideways"));
+}
+
+#[test]
+fn a_link_is_clicked_where_it_is_seen_and_the_wheel_moves_too() {
+    let mut world = world(60, 30);
+    let screen = world.draw();
+    let line = |screen: &str, text: &str| screen.lines().position(|line| line.contains(text));
+    let row = u16::try_from(line(&screen, "Conference").unwrap()).unwrap();
+    for _ in 0..20 {
+        world.tell(Msg::Mouse(Mouse { gesture: Gesture::WheelRight, column: 9, row }));
+    }
+    let screen = world.draw();
+    let text = screen.lines().nth(usize::from(row)).unwrap();
+    let column = text[..text.find("Grafted").unwrap()].chars().count();
+    let column = u16::try_from(column).unwrap();
+    world.tell(Msg::Mouse(Mouse { gesture: Gesture::Click, column, row }));
+    assert_eq!(world.notice(), "opening https://orchard.example/wax");
+    world.tell(Msg::Mouse(Mouse { gesture: Gesture::WheelLeft, column, row }));
+    assert!(sideways(&world) > 0);
+}
+
+#[test]
+fn the_plain_screen_breaks_what_is_too_wide() {
+    let mut world = world(40, 60);
+    world.model.screen.appearance.plain = true;
+    world.press("q<enter>");
+    let screen = world.draw();
+    for said in ["Sort: Bramley", "Third year: 28", "What was done:", "print(baskets);"] {
+        assert!(screen.contains(said), "no '{said}' in\n{screen}");
+    }
+    assert!(!screen.contains("sideways"), "{screen}");
+}
+
+#[test]
+fn nothing_is_drawn_over_the_border_at_any_width() {
+    for columns in (40..200).step_by(7) {
+        let mut world = world(columns, 40);
+        for _ in 0..4 {
+            let screen = world.draw();
+            let panes: Vec<&str> = screen.lines().filter(|line| !line.starts_with(' ')).collect();
+            assert!(panes.len() > 20, "{screen}");
+            for line in panes {
+                assert!(line.ends_with(['│', '┐', '┘', '┤']), "{line}\n{screen}");
+            }
+            assert!(screen.contains("And so on."), "{screen}");
+            world.press(">");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The tour of the demo.
+
+use backissue::ui::panes::tour::Tour;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const FEED: &str = "https://garden.example/feed.atom";
+
+/// A feed with news, and an archive that is refused.
+fn world() -> World {
+    let archive = "https://garden.example/old.atom";
+    let entries = [("a", "Frost", 1, "white"), ("b", "Wax", 2, "")];
+    let document = rss("Garden", &entries).replace(
+        "<description/>",
+        &format!("<description/><link xmlns='http://www.w3.org/2005/Atom' rel='prev-archive' href='{archive}'/>"),
+    );
+    let mut world = World::subscribed(120, 36, &[(FEED, &document, &[])]);
+    world.refuse(archive, 403, Default::default());
+    world.rest();
+    world.model.screen.tour = Some(Tour::default());
+    world
+}
+
+/// The number of the step the tour is at; 0: it is over.
+fn step(world: &mut World) -> u32 {
+    let screen = world.draw();
+    let step = screen.split("tour ").nth(1).and_then(|rest| rest.split('/').next());
+    step.map_or(0, |step| step.parse().unwrap())
+}
+
+#[test]
+fn the_tour_goes_on_when_what_it_says_was_done_and_ends() {
+    let mut world = world();
+    assert_eq!(step(&mut world), 1);
+    let mut seen = Vec::new();
+    for keys in ["j", "n", "q", "i", "+", "u", "q", "hg<down><down><down>", "l", "?"] {
+        world.press(keys);
+        world.rest();
+        seen.push(step(&mut world));
+    }
+    assert_eq!(seen, [1, 2, 3, 4, 5, 6, 6, 7, 8, 0]);
+}
+
+#[test]
+fn the_tour_stays_in_sight_beside_messages() {
+    let mut world = world();
+    world.press("nqi+");
+    let screen = world.draw();
+    assert!(!world.notice().is_empty());
+    assert!(screen.contains(world.notice()) && screen.contains("tour 5/8"), "{screen}");
+}

@@ -1,0 +1,127 @@
+//! Taking changes back and doing them again, across views.
+
+use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::history::{EntryKey, FeedKey, Flags};
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+fn world() -> World {
+    let entries = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
+    let (garden, tower) = (rss("Garden", &entries), rss("Tower", &entries));
+    let mut world = World::subscribed(
+        100,
+        30,
+        &[
+            ("https://garden.example/feed", &garden, &[]),
+            ("https://tower.example/feed", &tower, &[]),
+        ],
+    );
+    world.press("hG");
+    world
+}
+
+/// What the reader can change: the subscriptions, and the marks of all entries.
+fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
+    let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
+    let keys: Vec<EntryKey> = (1..=2)
+        .flat_map(|feed| (0..3).map(move |seq| EntryKey { feed: FeedKey(feed), seq }))
+        .collect();
+    let entries = world.store.entries(&keys).unwrap();
+    (records, entries.into_iter().map(|(_, _, flags)| flags).collect())
+}
+
+#[test]
+fn all_changes_are_taken_back_and_done_again_one_after_another() {
+    let mut world = world();
+    let mut seen = vec![state(&mut world)];
+    for keys in ["+", "ls", "jN", "A", "h-", "D"] {
+        world.press(keys);
+        let now = state(&mut world);
+        assert_ne!(Some(&now), seen.last(), "{keys} changes something");
+        seen.push(now);
+    }
+    for _ in 0..2 {
+        for before in seen.iter().rev().skip(1) {
+            world.press("u");
+            assert_eq!(&state(&mut world), before);
+        }
+        world.press("u");
+        assert_eq!(world.notice(), "nothing to undo");
+        for after in seen.iter().skip(1) {
+            world.press("<c-y>");
+            assert_eq!(&state(&mut world), after);
+        }
+        world.press("<c-y>");
+        assert_eq!(world.notice(), "nothing to do again");
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_told_and_a_new_change_ends_what_could_be_done_again() {
+    let mut world = world();
+    world.press("lA");
+    assert_eq!(world.notice(), "3 marked read · u undo");
+    world.press("u");
+    assert_eq!(world.notice(), "undone: 3 marked read");
+    world.press("<c-y>");
+    assert_eq!(world.notice(), "done again: 3 marked read");
+    world.press("h+u");
+    assert_eq!(world.notice(), "undone: the settings of 'Tower'");
+    world.press("<c-y>");
+    assert_eq!(world.notice(), "done again: the settings of 'Tower'");
+    world.press("u-<c-y>");
+    assert_eq!(world.notice(), "nothing to do again");
+}
+
+#[test]
+fn two_hundred_changes_can_be_taken_back() {
+    let mut world = world();
+    let start = state(&mut world);
+    for _ in 0..100 {
+        world.press("+-");
+    }
+    assert_ne!(state(&mut world), start);
+    for _ in 0..200 {
+        world.press("u");
+    }
+    assert_eq!(state(&mut world), start);
+}
+
+#[test]
+fn a_list_of_five_thousand_is_marked_read_in_one_step_and_taken_back_in_one() {
+    let items: Vec<(String, String)> =
+        (0..5000).map(|n| (format!("g{n}"), format!("Entry {n}"))).collect();
+    let entries: Vec<(&str, &str, i64, &str)> = (1..)
+        .zip(&items)
+        .map(|(hours, (guid, title))| (guid.as_str(), title.as_str(), hours, ""))
+        .collect();
+    let large = rss("Large", &entries);
+    let mut world = World::subscribed(100, 30, &[("https://large.example/feed", &large, &[])]);
+    assert_eq!(world.model.unread(), 5000);
+    world.press("lsA");
+    assert_eq!((world.model.unread(), world.notice()), (0, "5000 marked read · u undo"));
+    world.press("hG+");
+    world.press("uu");
+    assert_eq!((world.model.unread(), world.notice()), (5000, "undone: 5000 marked read"));
+    world.press("<c-y>");
+    assert_eq!((world.model.unread(), world.notice()), (0, "done again: 5000 marked read"));
+    world.press("uu<c-y>");
+    assert_eq!((world.model.unread(), world.model.starred()), (5000, 1));
+}
+
+#[test]
+fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
+    let mut world = World::new(120, 36);
+    crate::history::journeys::serve_orchard(&mut world);
+    crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+    world.rest();
+    let flags = |world: &World| world.model.screen.list.selected_row().unwrap().flags;
+    world.press("lG");
+    let before = flags(&world);
+    assert!(before.is_from_history() && !before.was_opened(), "{before:?}");
+    world.press("N");
+    assert!(flags(&world).is_unread());
+    world.press("u");
+    assert_eq!(flags(&world), before);
+}

@@ -1,0 +1,6 @@
+//! Polls: politeness, timing, rhythms, and months of simulated days.
+
+pub mod politeness;
+pub mod rhythms;
+pub mod simulation;
+pub mod timing;

@@ -1,0 +1,205 @@
+//! Feeds that move: which address is stored after which chain (SPEC D.3), and what the reader is asked.
+
+use backissue::history::FeedKey;
+use backissue::ui::panes::attention;
+use backissue::ui::panes::attention::Remedy;
+use chrono::TimeDelta;
+
+use crate::support::world::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const A: &str = "https://a.example/feed";
+const B: &str = "https://b.example/feed";
+const C: &str = "https://c.example/feed";
+const FEED: FeedKey = FeedKey(1);
+
+fn orchard() -> String {
+    rss("Orchard", &[("o2", "Wax", 1, ""), ("o1", "Ladders", 2, "")])
+}
+
+fn elsewhere() -> String {
+    rss("Elsewhere", &[("x1", "Other", 1, "")])
+}
+
+/// A world subscribed to A.
+fn world() -> World {
+    World::subscribed(120, 36, &[(A, &orchard(), &["garden"])])
+}
+
+fn remedies(world: &World) -> Vec<Remedy> {
+    attention::concerns(&world.model, world.now).iter().map(|concern| concern.remedy).collect()
+}
+
+/// Opens the Attention list.
+fn attend(world: &mut World) {
+    world.press("<esc><esc>gjjjj<enter>");
+    assert!(attention::is_open(&world.model));
+}
+
+#[test]
+fn the_stored_address_is_the_end_of_the_leading_run_of_permanent_redirects() {
+    for (chain, end, stored) in [
+        (&[(A, 301, B)][..], Some(B), B),
+        (&[(A, 308, B)], Some(B), B),
+        (&[(A, 302, B)], Some(B), A),
+        (&[(A, 303, B)], Some(B), A),
+        (&[(A, 307, B)], Some(B), A),
+        (&[(A, 301, B), (B, 302, C)], Some(C), B),
+        (&[(A, 302, B), (B, 301, C)], Some(C), A),
+        (&[(A, 308, B), (B, 301, C)], Some(C), C),
+        (&[(A, 301, B)], None, A),
+    ] {
+        let mut world = world();
+        for (from, status, to) in chain {
+            world.lead(from, *status, to);
+        }
+        match end {
+            Some(end) => world.serve(end, &orchard()),
+            None => world.refuse(B, 404, Default::default()),
+        }
+        world.poll(FEED);
+        assert_eq!(world.feed(1).record.url, stored, "{chain:?}");
+        assert_eq!(world.reload().feeds[&FEED].record.url, stored, "{chain:?}, after a restart");
+        assert_eq!(world.feed(1).is_failing(), end.is_none(), "{chain:?}");
+    }
+}
+
+#[test]
+fn a_page_or_a_broken_document_at_the_new_address_moves_nothing() {
+    // G.27.
+    for body in ["<html><title>Parked</title></html>", "<rss><channel><item>", "{}"] {
+        let mut world = world();
+        world.lead(A, 301, B);
+        world.serve(B, body);
+        world.poll(FEED);
+        assert_eq!(world.feed(1).record.url, A, "{body}");
+        assert!(world.feed(1).is_failing(), "{body}");
+    }
+}
+
+#[test]
+fn a_304_from_the_new_address_moves_if_its_validators_came_with_a_good_answer() {
+    let mut world = world();
+    let etag = Some("\"b\"");
+    world
+        .network
+        .insert(B.into(), Scripted { status: 200, etag, body: orchard(), ..Scripted::default() });
+    world.lead(A, 302, B);
+    world.poll(FEED);
+    world.lead(A, 301, B);
+    world.poll(FEED);
+    assert_eq!(world.feed(1).state.status, Some(304));
+    assert_eq!(world.feed(1).record.url, B);
+}
+
+#[test]
+fn a_move_keeps_entries_marks_and_tags_and_remembers_where_it_came_from() {
+    let mut world = world();
+    world.press("<enter>s<enter>");
+    world.press("<esc>");
+    let before = world.feed(1).counters;
+    assert_eq!((before.starred, before.unread), (1, 1));
+    world.lead(A, 301, B);
+    world.serve(B, &orchard());
+    world.poll(FEED);
+    let feed = world.feed(1);
+    assert_eq!((feed.counters, &feed.record.tags[..]), (before, &["garden".to_owned()][..]));
+    assert_eq!(feed.record.former[0].url, A);
+    assert_eq!(feed.state.validators.url, B);
+}
+
+#[test]
+fn another_host_without_a_shared_entry_is_asked_about() {
+    let mut world = world();
+    world.lead(A, 301, B);
+    world.serve(B, &elsewhere());
+    world.poll(FEED);
+    assert_eq!(world.feed(1).record.url, A);
+    assert_eq!(remedies(&world), [Remedy::AcceptMove]);
+    attend(&mut world);
+    world.press("<enter>");
+    assert_eq!(world.feed(1).record.url, B);
+    world.press("u");
+    assert_eq!(world.feed(1).record.url, A);
+    assert_eq!(remedies(&world), [Remedy::AcceptMove], "the question stands again");
+    world.press("N");
+    assert_eq!(remedies(&world), []);
+    world.poll(FEED);
+    assert_eq!(world.feed(1).record.url, A, "the reader said no");
+    assert_eq!(remedies(&world), []);
+}
+
+#[test]
+fn the_same_host_or_the_same_identity_is_proof_enough() {
+    let mut world = world();
+    world.lead(A, 301, "https://a.example/new");
+    world.serve("https://a.example/new", &elsewhere());
+    world.poll(FEED);
+    assert_eq!(world.feed(1).record.url, "https://a.example/new");
+    let atom = |id: &str, entry: &str| {
+        format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><id>{id}</id><title>T</title>\
+             <updated>2026-03-01T00:00:00Z</updated><entry><id>{entry}</id><title>{entry}</title>\
+             <updated>2026-03-01T00:00:00Z</updated></entry></feed>"
+        )
+    };
+    for (id, stored) in [("urn:t", B), ("urn:other", A)] {
+        let mut world = World::subscribed(90, 24, &[(A, &atom("urn:t", "e1"), &[])]);
+        world.lead(A, 301, B);
+        world.serve(B, &atom(id, "e2"));
+        world.poll(FEED);
+        assert_eq!(world.feed(1).record.url, stored, "{id}");
+    }
+}
+
+#[test]
+fn a_document_without_entries_proves_nothing() {
+    let mut world = world();
+    world.lead(A, 301, "https://a.example/new");
+    world.serve("https://a.example/new", &rss("Empty", &[]));
+    world.poll(FEED);
+    assert_eq!(world.feed(1).record.url, A);
+    assert!(!world.feed(1).is_failing());
+}
+
+#[test]
+fn a_move_is_told_of_and_can_be_undone_and_is_not_made_again() {
+    let mut world = world();
+    world.lead(A, 301, B);
+    world.serve(B, &orchard());
+    world.poll(FEED);
+    assert!(world.notice().contains("moved to https://b.example/feed"), "{}", world.notice());
+    assert_eq!(remedies(&world), [Remedy::UndoMove]);
+    attend(&mut world);
+    world.press("<enter>");
+    assert_eq!(world.feed(1).record.url, A);
+    world.poll(FEED);
+    assert_eq!((world.feed(1).record.url.as_str(), world.feed(1).is_failing()), (A, false));
+    assert_eq!(remedies(&world), []);
+}
+
+#[test]
+fn a_target_that_is_subscribed_already_takes_the_feed_over_with_its_marks() {
+    let both =
+        [(A, orchard()), (B, rss("Orchard", &[("o3", "Frost", 0, ""), ("o2", "Wax", 1, "")]))];
+    let feeds: Vec<(&str, &str, &[&str])> =
+        vec![(both[0].0, &both[0].1, &["garden"][..]), (both[1].0, &both[1].1, &["news"][..])];
+    let mut world = World::subscribed(120, 36, &feeds);
+    // "Wax" is starred in the first feed, "Ladders" is read there.
+    world.press("jjjjjj<enter>s");
+    assert_eq!(world.titles(), ["Wax", "Ladders"]);
+    world.press("j<enter><esc><esc>");
+    world.lead(A, 301, B);
+    world.poll(FEED);
+    assert_eq!((remedies(&world), world.model.feeds.len()), (vec![Remedy::Merge], 2));
+    world.pass(TimeDelta::minutes(3));
+    attend(&mut world);
+    world.press("<enter>");
+    assert_eq!(world.model.feeds.keys().map(|key| key.0).collect::<Vec<_>>(), [2]);
+    let kept = world.feed(2);
+    assert_eq!((kept.counters.total, kept.counters.starred, kept.counters.unread), (3, 1, 2));
+    assert_eq!(kept.record.tags, ["news", "garden"]);
+    world.press("u");
+    assert_eq!(world.model.feeds.len(), 2, "the one that was given up is had back");
+}

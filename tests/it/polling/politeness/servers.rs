@@ -1,0 +1,245 @@
+//! Servers with habits: deltas, broken tags, 304 for ever, forms they do not accept, 404 for a month (SPEC D.2, D.4, D.7).
+
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Manner;
+use backissue::history::FeedKey;
+use backissue::schedule::{SettledBy, Standing};
+use backissue::ui::panes::attention;
+use backissue::ui::panes::attention::Remedy;
+use chrono::TimeDelta;
+
+use crate::support::world::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const A: &str = "https://a.example/feed";
+const FEED: FeedKey = FeedKey(1);
+
+fn orchard() -> String {
+    rss("Orchard", &[("o2", "Wax", 1, ""), ("o1", "Ladders", 2, "")])
+}
+
+fn tagged(status: u16, etag: &'static str) -> Scripted {
+    Scripted { status, etag: Some(etag), body: orchard(), ..Scripted::default() }
+}
+
+fn dated() -> AnswerHeaders {
+    AnswerHeaders { last_modified: Some(b"Mon".into()), ..AnswerHeaders::default() }
+}
+
+/// A world subscribed to A, which sends a tag.
+fn world() -> World {
+    let mut world = World::subscribed(120, 36, &[(A, &orchard(), &[])]);
+    world.network.insert(A.into(), tagged(200, "\"one\""));
+    world.poll(FEED);
+    world
+}
+
+fn last_sent(world: &World) -> (Manner, Option<Vec<u8>>) {
+    let request = world.requests.last().unwrap();
+    (request.manner, request.validators.as_ref().and_then(|sent| sent.etag.clone()))
+}
+
+#[test]
+fn a_delta_is_merged_and_its_tag_is_kept() {
+    // SPEC D.7, cases 1 and 4; hints a delta is silent about stay.
+    let mut world = world();
+    let headers = AnswerHeaders { im: Some("feed".into()), ..AnswerHeaders::default() };
+    let body = rss("Orchard", &[("o3", "Frost", 0, "")]);
+    world
+        .network
+        .insert(A.into(), Scripted { headers, body, deaf: true, ..tagged(226, "\"two\"") });
+    world.poll(FEED);
+    assert_eq!(last_sent(&world), (Manner::Delta, Some(b"\"one\"".into())));
+    assert_eq!((world.feed(1).counters.total, world.feed(1).is_failing()), (3, false));
+    world.poll(FEED);
+    assert_eq!(last_sent(&world).1, Some(b"\"two\"".into()));
+}
+
+#[test]
+fn a_delta_that_does_not_fit_is_thrown_away_and_the_whole_is_asked_for_once() {
+    // SPEC D.7, case 2.
+    let mut world = world();
+    let before = world.requests.len();
+    let headers = AnswerHeaders { im: Some("gzip".into()), ..AnswerHeaders::default() };
+    world.network.insert(A.into(), Scripted { headers, deaf: true, ..tagged(226, "\"two\"") });
+    world.poll(FEED);
+    world.pass(TimeDelta::seconds(2));
+    let manners: Vec<Manner> =
+        world.requests[before..].iter().map(|request| request.manner).collect();
+    assert_eq!(manners, [Manner::Delta, Manner::Usual]);
+    assert!(world.requests.last().unwrap().validators.is_none());
+    assert!(world.feed(1).is_failing(), "the second 226 was not asked for");
+    world.network.insert(A.into(), tagged(200, "\"three\""));
+    world.pass(TimeDelta::days(2));
+    world.poll(FEED);
+    world.poll(FEED);
+    assert_eq!(last_sent(&world).0, Manner::Usual, "no delta for 30 days");
+    for _ in 0..29 {
+        world.pass(TimeDelta::days(1));
+        world.pass(TimeDelta::seconds(2));
+    }
+    world.poll(FEED);
+    assert_eq!(last_sent(&world).0, Manner::Delta);
+}
+
+#[test]
+fn a_server_that_does_not_understand_deltas_is_asked_without_one() {
+    // SPEC D.2, 400 after A-IM.
+    let mut world = world();
+    let before = world.requests.len();
+    world.refuse(A, 400, AnswerHeaders::default());
+    world.poll(FEED);
+    world.pass(TimeDelta::seconds(2));
+    let manners: Vec<Manner> =
+        world.requests[before..].iter().map(|request| request.manner).collect();
+    assert_eq!(manners, [Manner::Delta, Manner::Usual]);
+    assert!(world.requests.last().unwrap().validators.is_some());
+}
+
+#[test]
+fn an_answer_that_ignores_the_wish_for_a_delta_is_nothing_special() {
+    // SPEC D.7, case 3.
+    let mut world = world();
+    world.poll(FEED);
+    assert_eq!((last_sent(&world).0, world.feed(1).state.status), (Manner::Delta, Some(304)));
+    world.network.insert(A.into(), tagged(200, "\"two\""));
+    world.poll(FEED);
+    assert_eq!((world.feed(1).state.status, world.feed(1).is_failing()), (Some(200), false));
+}
+
+#[test]
+fn a_server_that_always_says_304_is_asked_once_in_eight_days_without_validators() {
+    // SPEC D.4 rule 9, G.25.
+    let mut world = world();
+    let mut unconditional = Vec::new();
+    for day in 0..26 {
+        for _ in 0..24 {
+            let before = world.requests.len();
+            world.pass(TimeDelta::hours(1));
+            world.pass(TimeDelta::seconds(2));
+            let fresh = &world.requests[before..];
+            if fresh.iter().any(|request| request.validators.is_none()) {
+                unconditional.push(day);
+                world
+                    .network
+                    .insert(A.into(), Scripted { body: orchard(), ..tagged(200, "\"one\"") });
+            }
+        }
+    }
+    unconditional.dedup();
+    assert_eq!(unconditional.len(), 3, "{unconditional:?}");
+    assert!(unconditional.windows(2).all(|pair| pair[1] - pair[0] >= 8), "{unconditional:?}");
+}
+
+#[test]
+fn a_tag_that_is_not_honoured_is_not_sent_for_a_month() {
+    // SPEC D.4 rule 10, G.24.
+    let mut world = world();
+    let deaf = Scripted { deaf: true, headers: dated(), ..tagged(200, "\"one-gzip\"") };
+    world.network.insert(A.into(), deaf);
+    world.poll(FEED);
+    for expected in [Some(b"\"one-gzip\"".to_vec()), Some(b"\"one-gzip\"".to_vec()), None, None] {
+        world.poll(FEED);
+        assert_eq!(last_sent(&world).1, expected);
+    }
+    assert!(world.requests.last().unwrap().validators.as_ref().unwrap().last_modified.is_some());
+}
+
+#[test]
+fn a_form_that_is_not_accepted_is_asked_for_in_any_form_at_the_next_check() {
+    // SPEC D.2, 406 and 415.
+    for status in [406, 415] {
+        let mut world = world();
+        world.refuse(A, status, AnswerHeaders::default());
+        world.poll(FEED);
+        let after_refusal = world.requests.len();
+        world.network.insert(A.into(), tagged(200, "\"two\""));
+        world.poll(FEED);
+        assert_eq!(world.requests.len(), after_refusal + 1);
+        assert_eq!(last_sent(&world).0, Manner::Anything);
+        assert!(!world.feed(1).is_failing());
+    }
+}
+
+#[test]
+fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
+    let mut world = world();
+    world.refuse(A, 404, AnswerHeaders::default());
+    let mut days = Vec::new();
+    for day in 0..60 {
+        for _ in 0..24 {
+            let before = world.requests.len();
+            world.pass(TimeDelta::hours(1));
+            world.pass(TimeDelta::seconds(2));
+            if world.requests.len() > before {
+                days.push(day);
+            }
+        }
+    }
+    assert_eq!(world.feed(1).state.facts.standing, Standing::Dead);
+    assert_eq!(world.feed(1).plan.settled_by, SettledBy::Dead);
+    let late: Vec<i32> = days.into_iter().filter(|&day| day > 31).collect();
+    assert!((4..=5).contains(&late.len()), "{late:?}");
+    let told = attention::concerns(&world.model, world.now);
+    assert_eq!((told[0].state, told[0].remedy), ("dead", Remedy::Retry));
+    world.network.insert(A.into(), tagged(200, "\"two\""));
+    world.poll(FEED);
+    assert_eq!(world.feed(1).state.facts.standing, Standing::Active);
+}
+
+#[test]
+fn a_feed_that_ended_is_left_alone_until_the_reader_resumes_it() {
+    let mut world = world();
+    world.refuse(A, 410, AnswerHeaders::default());
+    world.poll(FEED);
+    let asked = world.requests.len();
+    for _ in 0..40 {
+        world.pass(TimeDelta::days(1));
+    }
+    world.poll(FEED);
+    assert_eq!(world.requests.len(), asked);
+    assert_eq!(world.feed(1).counters.total, 2);
+    world.network.insert(A.into(), tagged(200, "\"two\""));
+    world.press("gjjjj<enter>");
+    assert!(world.draw().contains("The publisher ended this feed on"), "{}", world.draw());
+    world.press("<enter>");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.requests.len(), asked + 1);
+    assert_eq!(world.feed(1).state.status, Some(200));
+    assert!(attention::concerns(&world.model, world.now).is_empty());
+}
+
+#[test]
+fn an_insecure_redirect_is_allowed_by_one_key() {
+    let mut world = world();
+    let fails = Some(Failure::Insecure { to: "http://a.example/feed".into() });
+    world.network.insert(A.into(), Scripted { fails, ..Scripted::default() });
+    world.poll(FEED);
+    let told = attention::concerns(&world.model, world.now);
+    assert_eq!((told[0].state, told[0].remedy), ("insecure redirect", Remedy::AllowInsecure));
+    assert!(!world.requests.last().unwrap().allow_insecure);
+    world.network.insert(A.into(), tagged(200, "\"two\""));
+    world.pass(TimeDelta::minutes(3));
+    world.press("gjjjj<enter><enter>");
+    world.pass(TimeDelta::seconds(2));
+    assert!(world.requests.last().unwrap().allow_insecure);
+    assert!(world.reload().feeds[&FEED].record.wishes.allow_insecure);
+}
+
+#[test]
+fn what_the_reader_took_note_of_leaves_the_list_until_it_changes() {
+    let mut world = world();
+    world.refuse(A, 401, AnswerHeaders::default());
+    world.poll(FEED);
+    world.press("gjjjj<enter>");
+    assert!(world.draw().contains("config.toml"), "{}", world.draw());
+    world.press("N");
+    assert!(attention::concerns(&world.model, world.now).is_empty());
+    world.network.insert(A.into(), tagged(200, "\"two\""));
+    world.poll(FEED);
+    world.refuse(A, 500, AnswerHeaders::default());
+    world.poll(FEED);
+    assert_eq!(attention::concerns(&world.model, world.now).len(), 1);
+}

@@ -1,0 +1,147 @@
+//! Floors: what a server asks for is kept, by all feeds of its host and over a restart (SPEC B.4, B.8, G.19, G.20, G.26).
+
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::manual_poll::PollWish;
+use backissue::engine::poll::manual_poll::Wish;
+use backissue::history::FeedKey;
+use chrono::TimeDelta;
+
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const A: &str = "https://host.example/a";
+const B: &str = "https://host.example/b";
+const OTHER: &str = "https://other.example/c";
+
+fn document(name: &str) -> String {
+    rss(name, &[("e", name, 1, "")])
+}
+
+fn world() -> World {
+    let (a, b, c) = (document("A"), document("B"), document("C"));
+    World::subscribed(120, 36, &[(A, &a, &[]), (B, &b, &[]), (OTHER, &c, &[])])
+}
+
+fn retry_after(seconds: &str) -> AnswerHeaders {
+    AnswerHeaders { retry_after: Some(seconds.into()), ..AnswerHeaders::default() }
+}
+
+fn asked(world: &World, url: &str) -> usize {
+    world.requests.iter().filter(|request| request.url == url).count()
+}
+
+#[test]
+fn a_429_keeps_every_feed_of_its_host_away_and_a_restart_forgets_nothing() {
+    let mut world = world();
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(A, 429, retry_after("7200"));
+    world.poll(FeedKey(1));
+    let limit = world.now + TimeDelta::seconds(7190);
+    for feed in [1, 2] {
+        assert!(world.feed(feed).plan.next_poll.unwrap() >= limit, "feed {feed}");
+        assert!(world.reload().feeds[&FeedKey(feed)].plan.next_poll.unwrap() >= limit);
+    }
+    assert!(world.feed(3).plan.next_poll.unwrap() < limit);
+    for _ in 0..110 {
+        world.pass(TimeDelta::minutes(1));
+    }
+    assert_eq!((asked(&world, A), asked(&world, B)), (2, 1));
+    assert_eq!(asked(&world, OTHER), 2, "the other host is polled as ever");
+}
+
+#[test]
+fn feeds_that_wait_for_a_host_are_not_asked_after_its_429() {
+    let mut world = world();
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(A, 429, AnswerHeaders::default());
+    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    for _ in 0..5 {
+        world.pass(TimeDelta::seconds(2));
+    }
+    assert_eq!((asked(&world, A), asked(&world, B), asked(&world, OTHER)), (2, 1, 2));
+    let result = world.model.run.results.iter().find(|result| result.feed == FeedKey(2));
+    assert!(world.model.busy.is_empty() && result.is_some());
+}
+
+#[test]
+fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
+    let mut world = world();
+    world.refuse(A, 503, retry_after("7200"));
+    world.poll(FeedKey(1));
+    world.pass(TimeDelta::minutes(6));
+    world.press("jjjjj");
+    world.press("r");
+    assert_eq!(asked(&world, A), 2);
+    assert!(world.notice().contains("r again polls it all the same"), "{}", world.notice());
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(asked(&world, A), 3);
+    world.pass(TimeDelta::minutes(6));
+    world.press("r");
+    world.press("j");
+    world.press("k");
+    world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(2)]), wish: Wish::Allowed }));
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(asked(&world, A), 3, "another poll in between takes the question back");
+}
+
+#[test]
+fn all_are_refreshed_at_most_once_in_five_minutes() {
+    let mut world = world();
+    let mut all = |after| {
+        world.pass(after);
+        world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+        for _ in 0..5 {
+            world.pass(TimeDelta::seconds(2));
+        }
+        world.requests.len()
+    };
+    let first = all(TimeDelta::zero());
+    assert_eq!(all(TimeDelta::minutes(4)), first);
+    assert_eq!(all(TimeDelta::minutes(1)), first + 3);
+}
+
+#[test]
+fn a_request_that_was_under_way_is_not_repeated_by_a_restart() {
+    // G.20: what was tried is known before the answer comes.
+    let mut world = world();
+    world.pass(TimeDelta::minutes(70));
+    world.pass(TimeDelta::seconds(2));
+    let tried = world.feed(1).state.facts.last_try.unwrap();
+    let again = world.reload();
+    assert_eq!(again.feeds[&FeedKey(1)].state.facts.last_try, Some(tried));
+    assert!(again.feeds[&FeedKey(1)].plan.next_poll.unwrap() > world.now);
+}
+
+#[test]
+fn a_start_does_not_poll_everything_at_once() {
+    // G.19: one request at a time a site, a pause between two.
+    let documents: Vec<(String, String)> =
+        (0..30).map(|n| (format!("https://f{n}.host.example/"), document("T"))).collect();
+    let feeds: Vec<(&str, &str, &[&str])> =
+        documents.iter().map(|(url, body)| (url.as_str(), body.as_str(), &[][..])).collect();
+    let mut world = World::subscribed(90, 24, &feeds);
+    let at_first = world.requests.len();
+    assert!(at_first <= 3, "{at_first} requests in two seconds to one site");
+    world.pass(TimeDelta::milliseconds(500));
+    world.pass(TimeDelta::milliseconds(499));
+    assert!(world.requests.len() <= at_first + 1);
+}
+
+#[test]
+fn a_key_that_polls_says_how_many_are_polled_and_why_others_are_not() {
+    let mut world = world();
+    world.press("R");
+    let told =
+        |world: &mut World| world.draw().lines().last().unwrap_or_default().trim().to_owned();
+    let none = told(&mut world);
+    assert!(none.starts_with("none of 3 feeds is polled; A: it was polled a moment ago"), "{none}");
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(A, 429, retry_after("7200"));
+    world.poll(FeedKey(1));
+    world.press("R");
+    let some = told(&mut world);
+    assert!(some.starts_with("1 feed is polled, 2 not now"), "{some}");
+}

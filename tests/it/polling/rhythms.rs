@@ -1,0 +1,248 @@
+//! Feeds whose publishers say nothing of when to poll: their rhythm is learned, shown, and left alone on wish.
+
+use backissue::engine::effect::Effect;
+use backissue::engine::feeds::feed_settings;
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::plans;
+use backissue::engine::update::update;
+use backissue::history::FeedKey;
+use backissue::schedule::{Pace, SettledBy};
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use crate::support::world::World;
+use crate::support::world::start;
+
+const DESK: &str = "https://desk.example/feed";
+const FEED: FeedKey = FeedKey(1);
+/// Entries in the document.
+const ENTRIES: usize = 20;
+
+/// When the desk publishes: at 9:02 and 15:32 on working days, at most three minutes later.
+fn publications() -> Vec<DateTime<Utc>> {
+    let monday = start() - TimeDelta::hours(10);
+    let days = (-3..60).filter(|day: &i64| day.rem_euclid(7) < 5);
+    let times = days.flat_map(|day| {
+        [542, 932].map(|minute| {
+            monday + TimeDelta::days(day) + TimeDelta::minutes(minute + day.rem_euclid(4))
+        })
+    });
+    times.collect()
+}
+
+fn document(now: DateTime<Utc>, hints: &str) -> String {
+    let visible: Vec<DateTime<Utc>> = publications().into_iter().filter(|at| *at <= now).collect();
+    let items = visible.iter().rev().take(ENTRIES).map(|at| {
+        let (id, date) = (at.timestamp(), at.to_rfc2822());
+        format!("<item><guid isPermaLink=\"false\">{id}</guid><title>No. {id}</title><pubDate>{date}</pubDate></item>")
+    });
+    format!(
+        "<rss version=\"2.0\"><channel><title>Evening Desk</title><link>https://desk.example/</link><description/>{hints}{}</channel></rss>",
+        items.collect::<String>()
+    )
+}
+
+fn desk(hints: &str) -> World {
+    let mut world = World::subscribed(120, 60, &[(DESK, &document(start(), hints), &[])]);
+    world.model.screen.notice = None;
+    world.press("<end>");
+    world
+}
+
+/// Goes from deadline to deadline; when the feed was polled.
+fn run(world: &mut World, hints: &str, time: TimeDelta) -> Vec<DateTime<Utc>> {
+    let end = world.now + time;
+    let mut polls = Vec::new();
+    while let Some(next) = world.model.timetable.next().filter(|at| *at < end) {
+        world.now = next.max(world.now);
+        world.serve(DESK, &document(world.now, hints));
+        let before = world.requests.len();
+        world.tell(Msg::Tick);
+        if world.requests.len() > before {
+            polls.push(world.now);
+        }
+    }
+    world.now = end;
+    polls
+}
+
+/// Minutes from a publication to the next poll, on average.
+fn mean_delay(polls: &[DateTime<Utc>], from: DateTime<Utc>, to: DateTime<Utc>) -> f64 {
+    let times = publications().into_iter().filter(|at| *at >= from && *at < to);
+    let delays: Vec<i64> = times
+        .filter_map(|at| {
+            Some((polls.iter().find(|poll| **poll >= at)?.timestamp() - at.timestamp()) / 60)
+        })
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
+    let mean = delays.iter().sum::<i64>() as f64 / delays.len() as f64;
+    mean
+}
+
+fn settled(world: &World) -> SettledBy {
+    world.model.feeds[&FEED].plan.settled_by
+}
+
+#[test]
+fn a_feed_without_hints_is_learned_over_weeks_and_polled_when_it_publishes() {
+    let mut world = desk("");
+    run(&mut world, "", TimeDelta::weeks(4));
+    assert_eq!(settled(&world), SettledBy::Learned);
+    let from = world.now;
+    let polls = run(&mut world, "", TimeDelta::weeks(1));
+    let delay = mean_delay(&polls, from, world.now - TimeDelta::days(1));
+    #[expect(clippy::cast_precision_loss, reason = "some hundred polls")]
+    let even = 7.0 * 1440.0 / polls.len() as f64 / 2.0;
+    assert!(delay < even / 3.0, "{delay} min, evenly {even} min, {} polls", polls.len());
+    for gap in polls.windows(2) {
+        let minutes = (gap[1] - gap[0]).num_minutes();
+        assert!((15..=1443).contains(&minutes), "{minutes}");
+    }
+    world.press("i");
+    let screen = world.draw();
+    assert!(screen.contains("Its rhythm") && screen.contains("learned from"), "{screen}");
+    assert!(screen.contains("next polls: ") && screen.contains('◉'), "{screen}");
+    assert!(screen.contains("settled by: learned rhythm"), "{screen}");
+}
+
+#[test]
+fn where_learning_is_off_the_default_interval_stays() {
+    let mut world = desk("");
+    let mut chosen = world.model.feeds[&FEED].record.chosen();
+    chosen.wishes.learn = Some(false);
+    let now = world.now;
+    let effects = feed_settings::change(&mut world.model, now, FEED, chosen.clone()).unwrap();
+    world.perform(effects);
+    run(&mut world, "", TimeDelta::weeks(3));
+    assert_eq!(settled(&world), SettledBy::Default);
+    assert_eq!(world.model.feeds[&FEED].state.facts.learned, None);
+    world.press("i");
+    assert!(world.draw().contains("learning is off for this feed"), "{}", world.draw());
+    chosen.wishes.learn = None;
+    let now = world.now;
+    let effects = feed_settings::change(&mut world.model, now, FEED, chosen).unwrap();
+    world.perform(effects);
+    assert_eq!(settled(&world), SettledBy::Learned, "what was observed meanwhile counts at once");
+}
+
+#[test]
+fn a_publisher_who_speaks_is_never_overruled_but_is_shown_beside_the_rhythm() {
+    let hints = "<ttl>120</ttl>";
+    let mut world = desk(hints);
+    run(&mut world, hints, TimeDelta::weeks(3));
+    assert_eq!(settled(&world), SettledBy::Ttl);
+    world.press("i");
+    let screen = world.draw();
+    assert!(screen.contains("not followed: the publisher says how often"), "{screen}");
+    assert_eq!(world.model.feeds[&FEED].state.facts.learned, None);
+}
+
+#[test]
+fn a_pace_moves_the_polls_and_a_restart_moves_nothing() {
+    let mut world = desk("");
+    run(&mut world, "", TimeDelta::weeks(4));
+    let week = |world: &World| {
+        let feed = &world.model.feeds[&FEED];
+        let end = world.now + TimeDelta::weeks(1);
+        plans::polls_until(feed, world.model.salt, world.now, end).len()
+    };
+    let normal = week(&world);
+    let planned = world.model.feeds[&FEED].plan;
+    let reloaded = world.reload().feeds[&FEED].plan;
+    assert_eq!(reloaded, planned, "a restart");
+    world.press("+");
+    assert!(week(&world) > normal, "more often");
+    assert_eq!(world.reload().feeds[&FEED].plan, world.model.feeds[&FEED].plan);
+    world.press("=-");
+    assert!(week(&world) <= normal, "never more");
+    world.press("=");
+    assert_eq!(week(&world), normal);
+    assert_eq!(world.model.feeds[&FEED].state.facts.settings.pace, Pace::Normal);
+}
+
+#[test]
+fn learning_is_asked_for_after_a_poll_once_a_day_and_never_before_the_first_frame() {
+    let mut world = desk("");
+    run(&mut world, "", TimeDelta::weeks(2));
+    let mut model = world.reload();
+    let now = world.now;
+    let effects = backissue::engine::update::begin(&mut model, now);
+    let learns = |effect: &Effect| matches!(effect, Effect::Learn(_) | Effect::LoadPublications(_));
+    assert!(!effects.iter().any(learns), "{effects:?}");
+    assert!(!update(&mut model, now, Msg::Resized(80, 24)).iter().any(learns));
+    world.poll(FEED);
+    let learned = |world: &World| {
+        let learned = world.model.feeds[&FEED].state.facts.learned.clone();
+        learned.and_then(|learned| learned.plan).map(|plan| plan.learned_at)
+    };
+    let mut times = vec![learned(&world).unwrap()];
+    for _ in 0..48 {
+        run(&mut world, "", TimeDelta::hours(3));
+        times.extend(learned(&world));
+    }
+    times.dedup();
+    assert!(times.len() >= 4, "{times:?}");
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= TimeDelta::days(1)), "{times:?}");
+}
+
+#[test]
+fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone() {
+    let mut world = desk("");
+    run(&mut world, "", TimeDelta::weeks(4));
+    world.press("iM");
+    let screen = world.draw();
+    assert!(screen.contains("Mon, 10:00 to 11:00") && screen.contains("Space marks"), "{screen}");
+    world.press("h jjjjlll");
+    let screen = world.draw();
+    assert!(screen.contains("Mon to Fri, 9:00 to 13:00"), "{screen}");
+    world.press("<enter>");
+    let screen = world.draw();
+    assert!(screen.contains("Your rule (change the interval): Mon-Fri 9:00-13:00"), "{screen}");
+    world.press("<backspace><backspace><backspace><backspace> UTC<enter>");
+    let rules = |world: &World| world.model.feeds[&FEED].record.wishes.rules.clone();
+    assert_eq!(rules(&world).len(), 1, "{}", world.notice());
+    assert_eq!((rules(&world)[0].start_hour, rules(&world)[0].end_hour), (Some(9), Some(12)));
+    assert_eq!(world.reload().feeds[&FEED].record.wishes.rules, rules(&world), "it is kept");
+    let screen = world.draw();
+    assert!(
+        screen.contains("Interval rules") && screen.contains("from hour 9 to hour 12"),
+        "{screen}"
+    );
+    assert!(screen.contains("your own rules come first"), "{screen}");
+    assert_eq!(settled(&world), SettledBy::OwnRules);
+    world.press("M");
+    while !world.draw().contains("Mon, 10:00") {
+        world.press("h");
+    }
+    world.press("<enter>");
+    assert!(world.draw().contains("Your rule (empty takes it away): Mon-Fri 9:00-13:00"));
+    for _ in 0..40 {
+        world.press("<backspace>");
+    }
+    world.press("2h sat<enter>");
+    assert_eq!((rules(&world)[0].minutes, rules(&world)[0].start_day), (120, Some(6)));
+    world.press("u");
+    assert_eq!(rules(&world)[0].start_day, Some(1));
+    world.press("u");
+    assert!(rules(&world).is_empty());
+    assert_eq!(world.model.zone, Tz::UTC);
+}
+
+#[test]
+fn the_timetable_says_what_all_feeds_cost_and_what_less_often_would_save() {
+    let hourly = document(start(), "<ttl>60</ttl>");
+    let daily = document(start(), "<ttl>360</ttl>").replace("Evening Desk", "Tide Table");
+    let feeds =
+        [(DESK, hourly.as_str(), &[][..]), ("https://tide.example/feed", daily.as_str(), &[])];
+    let mut world = World::subscribed(140, 30, &feeds);
+    world.model.screen.notice = None;
+    world.press("<end>P");
+    let screen = world.draw();
+    assert!(screen.contains("2 feeds: 28 downloads a day, a new entry waits about 1h"), "{screen}");
+    assert!(screen.contains("polling all less often would save 14 a day"), "{screen}");
+    assert!(screen.contains("24 a day, waits  30m"), "{screen}");
+    assert!(screen.contains("4.0 a day, waits   3h"), "{screen}");
+    world.press("+");
+    let screen = world.draw();
+    assert!(screen.contains("downloads a day") && !screen.contains(": 28 downloads"), "{screen}");
+}

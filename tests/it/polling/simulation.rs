@@ -1,0 +1,314 @@
+//! Thirty days of three hundred feeds with all kinds of hints, by a clock set by hand: every poll happens when it
+//! was planned, and no feed is polled more than its publisher recommends.
+//!
+//! `cargo test --test it simulation -- --nocapture` prints polls a feed a day beside the recommendation.
+
+use std::collections::BTreeMap;
+
+use backissue::engine::effect::Effect;
+use backissue::engine::feeds::subscription::FeedState;
+use backissue::engine::feeds::subscription::SavedSubscription;
+use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::feeds::subscription::Wishes;
+use backissue::engine::model::Model;
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::fetch::Answer;
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::settings::Settings;
+use backissue::engine::update::update;
+use backissue::history::{Counters, FeedKey};
+use backissue::io::http::read_body;
+use backissue::schedule::Pace;
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use crate::journeys::plans::RULES;
+use crate::journeys::plans::hinting;
+use crate::support::world::start;
+
+const DAYS: i64 = 30;
+const FEEDS: u32 = 300;
+/// Sundays are left alone, as are mornings.
+const WINDOWS: &str = "<ttl>240</ttl><skipHours><hour>6</hour><hour>7</hour><hour>8</hour></skipHours>\
+    <skipDays><day>Sunday</day></skipDays>";
+const SLOTS: &str = "<updatePeriod xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">daily</updatePeriod>\
+    <updateFrequency xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">4</updateFrequency>";
+const BASE: &str = "<updateBase xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">2026-01-05T00:00:00Z</updateBase>";
+
+/// Thirty days from a Monday have 22 working days: nine hours of two polls each, and one each morning that cuts the
+/// night's four hours short; the other hours have a poll in four.
+const RULES_A_DAY: f64 = (22.0 * 19.0 + (720.0 - 22.0 * 9.0) / 4.0) / 30.0;
+
+/// How the publisher of a kind answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Publisher {
+    /// Always well.
+    Well,
+    /// With this `Cache-Control`.
+    Fresh(&'static str),
+    /// Every fifth request is refused with this status and this `Retry-After`.
+    Refusing(u16, Option<&'static str>),
+    /// Nobody is there.
+    Silent,
+    /// Gone from the tenth request on.
+    Ending,
+}
+
+/// A kind of feed: what it says, how it answers, what its reader wishes, and polls a day that follow from the
+/// recommendation, with the reader's pace and bounds, before any floor or window.
+struct Kind {
+    name: &'static str,
+    hints: String,
+    publisher: Publisher,
+    wishes: Wishes,
+    recommended: f64,
+    /// Nothing but the recommendation decides.
+    exact: bool,
+}
+
+fn kinds() -> Vec<Kind> {
+    let kind = |name, hints: &str, publisher, wishes: Wishes, recommended, exact| Kind {
+        name,
+        hints: hints.into(),
+        publisher,
+        wishes,
+        recommended,
+        exact,
+    };
+    let pace = |pace| Wishes { pace: Some(pace), ..Wishes::default() };
+    let (none, rules) = (Wishes::default, RULES_A_DAY);
+    let (well, slots) = (Publisher::Well, format!("{SLOTS}{BASE}"));
+    let fixed = Wishes { fixed_minutes: Some(360), ..none() };
+    let bounded = Wishes { min_minutes: Some(360), ..none() };
+    vec![
+        kind("no hint", "", well, none(), 24.0, true),
+        kind("ttl 240", "<ttl>240</ttl>", well, none(), 6.0, true),
+        kind("ttl 240, more often", "<ttl>240</ttl>", well, pace(Pace::More), 12.0, true),
+        kind("ttl 240, less often", "<ttl>240</ttl>", well, pace(Pace::Less), 3.0, true),
+        kind("ttl a week, held at a day", "<ttl>10080</ttl>", well, none(), 1.0, true),
+        kind("ttl 60, held at 6 h", "<ttl>60</ttl>", well, bounded, 4.0, false),
+        kind("fixed 6 h", "<ttl>30</ttl>", well, fixed, 4.0, true),
+        kind("rules", RULES, well, none(), rules, false),
+        kind("sy, four times a day", SLOTS, well, none(), 4.0, true),
+        kind("sy with a base", &slots, well, none(), 4.0, true),
+        kind("ttl 240 and windows", WINDOWS, well, none(), 6.0, false),
+        kind(
+            "ttl 60, fresh for 4 h",
+            "<ttl>60</ttl>",
+            Publisher::Fresh("max-age=14400"),
+            none(),
+            24.0,
+            false,
+        ),
+        kind(
+            "ttl 240, 503 at times",
+            "<ttl>240</ttl>",
+            Publisher::Refusing(503, Some("21600")),
+            none(),
+            6.0,
+            false,
+        ),
+        kind(
+            "ttl 240, 500 at times",
+            "<ttl>240</ttl>",
+            Publisher::Refusing(500, None),
+            none(),
+            6.0,
+            false,
+        ),
+        kind("nobody there", "", Publisher::Silent, none(), 24.0, false),
+        kind("gone after nine polls", "<ttl>60</ttl>", Publisher::Ending, none(), 24.0, false),
+    ]
+}
+
+/// The feeds at work: a model, and a publisher for each feed.
+struct Simulation {
+    model: Model,
+    now: DateTime<Utc>,
+    kinds: Vec<Kind>,
+    documents: Vec<AnswerBody>,
+    /// When each feed is to be polled next, as it was planned after its last poll.
+    planned: BTreeMap<FeedKey, Option<DateTime<Utc>>>,
+    polls: BTreeMap<FeedKey, Vec<DateTime<Utc>>>,
+}
+
+impl Simulation {
+    fn new() -> Self {
+        let kinds = kinds();
+        let saved = (1..=FEEDS).map(|number| {
+            let kind = &kinds[number as usize % kinds.len()];
+            let record = SubscriptionRecord {
+                url: format!("https://host{number}.example/feed"),
+                wishes: kind.wishes.clone(),
+                added: start(),
+                ..SubscriptionRecord::default()
+            };
+            let (state, counters) = (FeedState::default(), Counters::default());
+            SavedSubscription {
+                key: FeedKey(number),
+                record,
+                state,
+                counters,
+                history: Default::default(),
+            }
+        });
+        let mut settings = Settings::default();
+        settings.poll.start_spread_seconds = 0;
+        // What is stated is followed here; there is no store to learn from.
+        settings.poll.learn = false;
+        let model = Model::new(settings, Tz::UTC, 7, saved.collect(), start());
+        let document = |kind: &Kind| {
+            let text = hinting(kind.name, &kind.hints);
+            read_body(text.as_bytes(), "https://host.example/feed", None)
+        };
+        let documents = kinds.iter().map(document).collect();
+        let planned = model.feeds.iter().map(|(key, feed)| (*key, feed.plan.next_poll)).collect();
+        Self { model, now: start(), kinds, documents, planned, polls: BTreeMap::new() }
+    }
+
+    /// Goes from deadline to deadline.
+    fn run(&mut self, end: DateTime<Utc>) {
+        self.tell(Msg::Tick);
+        while let Some(next) = self.model.timetable.next().filter(|at| *at < end) {
+            assert!(next > self.now, "a deadline that has passed stands in the timetable");
+            self.now = next;
+            self.tell(Msg::Tick);
+        }
+    }
+
+    fn tell(&mut self, msg: Msg) {
+        let mut waiting = vec![msg];
+        while let Some(msg) = waiting.pop() {
+            for effect in update(&mut self.model, self.now, msg) {
+                waiting.extend(self.answer(effect));
+            }
+        }
+    }
+
+    fn answer(&mut self, effect: Effect) -> Option<Msg> {
+        match effect {
+            Effect::Fetch(request) => {
+                let number = request.url.trim_start_matches("https://host").split('.').next();
+                let feed = FeedKey(number.and_then(|number| number.parse().ok()).unwrap());
+                assert_eq!(
+                    self.planned[&feed],
+                    Some(self.now),
+                    "feed {feed}, {}",
+                    self.kind(feed).name
+                );
+                self.polls.entry(feed).or_default().push(self.now);
+                let result = self.result(feed, request.url);
+                let fetched = Fetched {
+                    started: self.now,
+                    wire_bytes: 0,
+                    hops: Vec::new(),
+                    conditional: false,
+                    result,
+                };
+                Some(Msg::Fetched(request.id, Box::new(fetched)))
+            }
+            Effect::Commit(commit) => {
+                let msg = Msg::Committed {
+                    known: 0,
+                    feed: commit.feed,
+                    counters: Counters::default(),
+                    new: 0,
+                    edited: 0,
+                    withdrawn: Vec::new(),
+                };
+                let effects = update(&mut self.model, self.now, msg);
+                assert!(effects.is_empty(), "{effects:?}");
+                let plan = self.model.feeds[&commit.feed].plan;
+                self.planned.insert(commit.feed, plan.next_poll);
+                assert!(plan.next_poll != Some(self.now), "not due again at once: {plan:?}");
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn kind(&self, feed: FeedKey) -> &Kind {
+        &self.kinds[feed.0 as usize % self.kinds.len()]
+    }
+
+    fn result(&self, feed: FeedKey, url: String) -> Result<Answer, Failure> {
+        let asked = self.polls[&feed].len();
+        let publisher = self.kind(feed).publisher;
+        let (status, cache_control, retry_after) = match publisher {
+            Publisher::Fresh(words) => (200, Some(words.to_owned()), None),
+            Publisher::Refusing(status, wait) if asked.is_multiple_of(5) => {
+                (status, None, wait.map(str::to_owned))
+            }
+            Publisher::Well | Publisher::Refusing(..) => (200, None, None),
+            Publisher::Silent => return Err(Failure::Connect("the host (refused)".into())),
+            Publisher::Ending => (if asked >= 10 { 410 } else { 200 }, None, None),
+        };
+        let body = if status == 200 {
+            self.documents[feed.0 as usize % self.kinds.len()].clone()
+        } else {
+            AnswerBody::Unread
+        };
+        let headers = AnswerHeaders { cache_control, retry_after, ..AnswerHeaders::default() };
+        Ok(Answer { status, url, public: true, received: self.now, headers, body })
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "a table for who asks for it")]
+fn thirty_days_of_three_hundred_feeds_are_polled_as_planned() {
+    let mut simulation = Simulation::new();
+    simulation.run(start() + TimeDelta::days(DAYS));
+    println!("{:28} {:>5} {:>10} {:>12}", "kind", "feeds", "polls/day", "recommended");
+    for (place, kind) in simulation.kinds.iter().enumerate() {
+        let of_kind = |feed: &FeedKey| feed.0 as usize % simulation.kinds.len() == place;
+        let counts: Vec<usize> = simulation
+            .polls
+            .iter()
+            .filter(|(feed, _)| of_kind(feed))
+            .map(|(_, polls)| polls.len())
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "a few thousand polls")]
+        let a_day = counts.iter().sum::<usize>() as f64 / counts.len() as f64 / DAYS as f64;
+        let (name, recommended) = (kind.name, kind.recommended);
+        println!("{name:28} {:>5} {a_day:>10.2} {recommended:>12.2}", counts.len());
+        assert!(!counts.is_empty(), "{name}");
+        // The first poll comes besides.
+        assert!(a_day <= recommended * 1.03 + 0.04, "{name}: {a_day} polls a day");
+        assert!(!kind.exact || a_day >= recommended * 0.97, "{name}: {a_day} polls a day");
+    }
+    spared(&simulation);
+}
+
+/// What was asked for besides intervals was kept.
+fn spared(simulation: &Simulation) {
+    use chrono::{Datelike, Timelike, Weekday};
+    for (feed, polls) in &simulation.polls {
+        let kind = simulation.kind(*feed);
+        // The first poll knows nothing yet.
+        let later = polls.iter().skip(1);
+        if kind.hints == WINDOWS {
+            let skipped =
+                |at: &DateTime<Utc>| (6..=8).contains(&at.hour()) || at.weekday() == Weekday::Sun;
+            assert!(!later.clone().any(skipped), "feed {feed}");
+        }
+        let least = match kind.publisher {
+            Publisher::Fresh(_) => TimeDelta::hours(4),
+            Publisher::Well | Publisher::Refusing(..) | Publisher::Silent | Publisher::Ending => {
+                TimeDelta::minutes(15)
+            }
+        };
+        assert!(polls.windows(2).all(|pair| pair[1] - pair[0] >= least), "feed {feed}");
+        if kind.publisher == Publisher::Ending {
+            assert_eq!(polls.len(), 10, "feed {feed}: never again after the 410");
+        }
+        for (place, at) in polls.iter().enumerate() {
+            let refused = kind.publisher == Publisher::Refusing(503, Some("21600"));
+            if refused && (place + 1).is_multiple_of(5) && place + 1 < polls.len() {
+                assert!(polls[place + 1] - *at >= TimeDelta::hours(6), "feed {feed}");
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Screens as snapshots, and the pictures of the README.
+
+pub mod gallery;
+pub mod pictures;
+pub mod previews;
+pub mod reader_pictures;
+pub mod views;

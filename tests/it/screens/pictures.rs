@@ -1,0 +1,95 @@
+//! The pictures of the README are what the program draws. `BACKISSUE_PICTURES=write` writes them anew.
+
+use backissue::ui::panes::entry_list::RowKey;
+use backissue::ui::theme::colours::Colours;
+use backissue::view::{self, Paper};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use crate::support::demo_world::demo_world;
+use crate::support::world::World;
+
+/// What stands around the screen where a cell has no colour of its own: the ground of the theme.
+const PAPER: Paper = Paper { ink: (0xd7, 0xda, 0xe0), ground: (0x16, 0x18, 0x1d) };
+
+/// The picture of a world.
+fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> String {
+    world.resize(columns, rows);
+    let appearance = &mut world.model.screen.appearance;
+    appearance.colours = Colours::True;
+    appearance.choose("dark").unwrap();
+    world.model.screen.notice = None;
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal
+        .draw(|frame| {
+            view::draw(frame, &world.model, world.now);
+        })
+        .unwrap();
+    view::svg(terminal.backend().buffer(), PAPER, title)
+}
+
+#[test]
+fn the_pictures_of_the_readme_are_what_is_drawn() {
+    let write = std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write");
+    for (name, keys, row, then, size, title) in [
+        // The list of a feed with all kinds of texts.
+        (
+            "panes",
+            "<end>l",
+            Some("Tables"),
+            "<enter>",
+            (124, 30),
+            "Subscriptions, entries and an entry side by side",
+        ),
+        // Code in the colours of its language, and a line of it that is wider than the pane.
+        (
+            "code",
+            "<end>l",
+            Some("Code"),
+            "<enter>z",
+            (100, 40),
+            "An entry with code, alone on the screen",
+        ),
+        (
+            "plan",
+            "<end>",
+            None,
+            "i",
+            (124, 40),
+            "The plan of a feed: when it is polled next, and why then",
+        ),
+        // The feed with archives, of which one is refused.
+        (
+            "gap",
+            "gjjjjjjjjjjjl",
+            Some("missing"),
+            "",
+            (124, 20),
+            "A line in the list where older entries are missing",
+        ),
+    ] {
+        let mut world = demo_world(160, 50);
+        world.press(keys);
+        // Down to the row of a title, or to the first gap.
+        while let (Some(wanted), Some(row)) = (row, world.model.screen.list.selected_row()) {
+            let gap = matches!(row.key, RowKey::Gap(..));
+            if row.title.contains(wanted) || gap {
+                break;
+            }
+            world.press("j");
+        }
+        world.press(then);
+        let drawn = picture(&mut world, size, title);
+        let path = format!("{}/assets/{name}.svg", env!("CARGO_MANIFEST_DIR"));
+        if write {
+            std::fs::write(&path, &drawn).unwrap();
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == drawn,
+            "assets/{name}.svg is not what is drawn: BACKISSUE_PICTURES=write cargo test --test it pictures"
+        );
+        let readme = include_str!("../../../README.md");
+        assert!(readme.contains(&format!("(assets/{name}.svg)")), "{name} is shown");
+    }
+}

@@ -1,0 +1,92 @@
+//! What a feed offers is seen before it is subscribed to, and nothing is asked twice.
+
+use crate::support::documents::page;
+use crate::support::rss::numbered;
+use crate::support::rss::rss;
+use crate::support::world::World;
+
+const SITE: &str = "https://site.example/";
+const NOTES: &str = "https://site.example/notes.xml";
+const PICTURES: &str = "https://site.example/pictures.xml";
+
+/// A site that names three feeds; the last one is not there.
+fn site(columns: u16, rows: u16) -> World {
+    let mut world = World::new(columns, rows);
+    let links = [("Notes", "/notes.xml"), ("Pictures", "/pictures.xml"), ("Gone", "/gone.xml")];
+    world.serve(SITE, &page("Site", &links));
+    world.serve(NOTES, &numbered("All Notes", "Note number", 8, 30));
+    world.serve(PICTURES, &rss("Pictures of a Site", &[("p1", "A gate", 1, "<p>Iron.</p>")]));
+    world.press("asite.example<enter>");
+    world
+}
+
+#[test]
+fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen() {
+    let mut world = site(120, 36);
+    assert!(world.draw().contains("looking at it"), "{}", world.draw());
+    world.wait(4);
+    let screen = world.draw();
+    let offer = "All Notes: 8 entries · no older entries offered · every 1 h (default";
+    assert!(screen.contains(offer), "{screen}");
+    assert!(screen.contains("2026-03-01  Note number 1") && screen.contains("Note number 5"));
+    assert!(!screen.contains("Note number 6"), "{screen}");
+    assert_eq!(world.asked(), [SITE, NOTES], "only the selected one");
+    world.press("j");
+    world.wait(4);
+    assert!(world.draw().contains("Pictures of a Site: 1 entry"), "{}", world.draw());
+    world.press("k");
+    world.wait(4);
+    assert_eq!(world.asked(), [SITE, NOTES, PICTURES]);
+    world.press("<enter>");
+    world.wait(4);
+    assert_eq!(world.asked(), [SITE, NOTES, PICTURES], "the document was here");
+    assert_eq!(world.model.feeds.len(), 1);
+    assert_eq!(world.titles().len(), 8);
+    world.press("<enter>");
+    assert!(world.draw().contains("Text."), "{}", world.draw());
+}
+
+#[test]
+fn who_does_not_wait_for_the_preview_gets_the_feed_from_the_same_request() {
+    let mut world = site(120, 36);
+    world.press("<enter>");
+    world.wait(4);
+    assert_eq!(world.asked(), [SITE, NOTES]);
+    assert!(
+        world.notice().starts_with("subscribed to 'All Notes': 8 entries"),
+        "{}",
+        world.notice()
+    );
+    assert_eq!(world.titles().len(), 8);
+}
+
+#[test]
+fn a_feed_that_cannot_be_read_says_so_and_the_choice_stays_open() {
+    let mut world = site(120, 36);
+    world.press("jj");
+    world.wait(4);
+    world.wait(4);
+    let screen = world.draw();
+    assert!(screen.contains("it cannot be read:"), "{screen}");
+    world.press("<esc>");
+    world.wait(4);
+    assert!(world.model.feeds.is_empty());
+}
+
+#[test]
+fn leaving_asks_for_nothing_more_and_subscribes_to_nothing() {
+    let mut world = site(120, 36);
+    world.press("<esc>");
+    world.wait(4);
+    assert!(world.model.feeds.is_empty());
+    assert_eq!(world.asked(), [SITE]);
+}
+
+#[test]
+fn the_choice_with_its_preview_fits_every_size() {
+    for (columns, rows) in [(120, 36), (90, 24), (40, 12)] {
+        let mut world = site(columns, rows);
+        world.wait(4);
+        insta::assert_snapshot!(format!("preview_{columns}x{rows}"), world.draw());
+    }
+}

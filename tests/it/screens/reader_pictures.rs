@@ -1,0 +1,388 @@
+//! Pictures in the text: off, nothing is fetched; on, each once, near the screen, within limits, and the text stays
+//! where it is.
+
+use backissue::engine::effect::Effect;
+use backissue::engine::msg::Msg;
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::FetchId;
+use backissue::engine::poll::fetch::Manner;
+use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::Request;
+use backissue::engine::reconfigure::Reconfigured;
+use backissue::engine::settings::Settings;
+use backissue::engine::update::update;
+use backissue::io::http::{Http, Limits};
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
+use backissue::ui::reader::pictures::BYTES_MAX;
+use backissue::ui::reader::pictures::PictureWish;
+use backissue::ui::reader::pictures::Standing;
+use backissue::ui::theme::colours::Colours;
+use backissue::ui::theme::graphics::Graphics;
+use backissue::ui::theme::graphics::Protocol;
+use chrono::TimeDelta;
+use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+
+use crate::support::scripted::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const FEED: &str = "https://site.example/feed";
+const WAX: &str = "https://pictures.example/wax.png";
+const POT: &str = "https://pictures.example/pot.png";
+
+/// A picture of two colours, the upper half and the lower.
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut image = RgbImage::from_pixel(width, height, Rgb([200, 120, 40]));
+    for pixel in image.rows_mut().skip(usize::try_from(height / 2).unwrap()).flatten() {
+        *pixel = Rgb([20, 60, 160]);
+    }
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    DynamicImage::ImageRgb8(image).write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// A picture whose lines are all different.
+fn shaded(width: u32, height: u32) -> Vec<u8> {
+    let shade = |row: u32| u8::try_from(row * 255 / height).unwrap();
+    let image = RgbImage::from_fn(width, height, |_, row| Rgb([shade(row), 90, 160]));
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    DynamicImage::ImageRgb8(image).write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+fn paragraphs(count: usize) -> String {
+    let words = "Wax is warmed slowly, in water, and never over an open flame. ".repeat(4);
+    (0..count).map(|number| format!("<p>{number}. {words}</p>")).collect()
+}
+
+/// A feed of two entries; the first has this text.
+fn world((columns, rows): (u16, u16), markup: &str) -> World {
+    let feed = rss("Notes", &[("n2", "Wax", 1, markup), ("n1", "Ladders", 2, "<p>b</p>")]);
+    let mut world = World::subscribed(columns, rows, &[(FEED, &feed, &[])]);
+    world.pass(TimeDelta::seconds(5));
+    world
+}
+
+fn serve(world: &mut World, url: &str, picture: Vec<u8>) {
+    let scripted = Scripted { status: 200, picture, ..Scripted::default() };
+    world.network.insert(url.into(), scripted);
+}
+
+fn asked(world: &World) -> Vec<&str> {
+    let asked = world.requests.iter().filter(|request| request.manner == Manner::Picture);
+    asked.map(|request| request.url.as_str()).collect()
+}
+
+/// Time for everything that waits.
+fn settle(world: &mut World) -> String {
+    world.wait(40);
+    world.draw()
+}
+
+fn blocks(screen: &str) -> usize {
+    screen.lines().filter(|line| line.contains('▄') || line.contains('▀')).count()
+}
+
+#[test]
+fn off_nothing_is_fetched_and_on_each_picture_is_fetched_once_and_kept() {
+    let text =
+        format!("<p>Before.</p><img src='{WAX}' alt='a pot of wax' width='120' height='90'>");
+    let mut world = world((100, 30), &text);
+    serve(&mut world, WAX, png(120, 90));
+    world.press("<enter><enter>");
+    let screen = settle(&mut world);
+    assert!(screen.contains("[image: a pot of wax]"), "{screen}");
+    assert_eq!(asked(&world), [""; 0]);
+    world.press("I");
+    assert_eq!(
+        world.notice(),
+        "pictures on (half-blocks), fetched from their publishers as you read · I off"
+    );
+    let screen = settle(&mut world);
+    assert_eq!(blocks(&screen), 1, "the row in which its halves meet: {screen}");
+    assert!(screen.contains("[image: a pot of wax]"), "its words stand below it");
+    world.press("JKJK");
+    settle(&mut world);
+    world.press("II");
+    settle(&mut world);
+    world.restart();
+    world.press("<end><enter><enter>I");
+    assert_eq!(blocks(&settle(&mut world)), 1);
+    assert_eq!(asked(&world), [WAX], "asked for once");
+    world.press("I");
+    assert_eq!(world.notice(), "pictures off: none is fetched or shown");
+    assert_eq!(blocks(&world.draw()), 0);
+}
+
+#[test]
+fn what_cannot_be_shown_says_why_and_is_asked_for_again_only_by_hand() {
+    let mut bomb = png(1, 1);
+    bomb[16..24].copy_from_slice(&[0, 0, 0x30, 0, 0, 0, 0x30, 0]);
+    let sum = crc32fast::hash(&bomb[12..29]);
+    bomb[29..33].copy_from_slice(&sum.to_be_bytes());
+    let answers = [
+        (Scripted { status: 404, ..Scripted::default() }, "404 Not Found at pictures.example"),
+        (
+            Scripted { status: 200, picture: bomb, ..Scripted::default() },
+            "12288 x 12288 pixels are too many",
+        ),
+        (
+            Scripted { status: 200, picture: b"<svg/>".to_vec(), ..Scripted::default() },
+            "SVG cannot be shown here",
+        ),
+        (Scripted { status: 200, ..Scripted::default() }, "pictures.example sent nothing"),
+        (
+            Scripted {
+                fails: Some(Failure::TooLarge("more than 8 MiB".into())),
+                ..Scripted::default()
+            },
+            "the answer is too large: more than 8 MiB",
+        ),
+    ];
+    let mut world = world((100, 30), &format!("<p>Before.</p><img src='{WAX}' alt='wax'>"));
+    world.press("<enter><enter>");
+    for (count, (answer, why)) in answers.into_iter().enumerate() {
+        world.network.insert(WAX.into(), answer);
+        world.press("I");
+        let screen = settle(&mut world);
+        assert!(screen.contains("no picture: ") && screen.contains(why), "{screen}");
+        world.press("JK");
+        settle(&mut world);
+        assert_eq!(asked(&world).len(), count + 1);
+        world.press("I");
+    }
+    let text = "<p>x</p><img src='https://pictures.example/plan.svg' alt='plan'>";
+    let mut world = super::reader_pictures::world((100, 30), text);
+    world.press("<enter><enter>I");
+    assert!(settle(&mut world).contains("no picture: SVG cannot be shown here"));
+    assert_eq!(asked(&world), [""; 0], "its address says enough");
+}
+
+/// The check sum of a part of a PNG.
+#[test]
+fn counting_pixels_and_signs_have_no_place_and_a_declared_pixel_is_not_even_fetched() {
+    let pixel = "https://pictures.example/pixel.gif";
+    let text =
+        format!("<p>Text.</p><img src='{pixel}' width='1' height='1'><img src='{WAX}' alt='wax'>");
+    let mut world = world((100, 30), &text);
+    serve(&mut world, WAX, png(2, 2));
+    world.press("<enter><enter>I");
+    let screen = settle(&mut world);
+    assert_eq!(asked(&world), [WAX]);
+    assert_eq!(world.model.pictures.standing(WAX), Some(&Standing::Kept(2, 2)));
+    assert_eq!(world.model.screen.reader.as_ref().unwrap().pictures[0].rows, 0, "{screen}");
+}
+
+#[test]
+fn a_picture_far_below_is_fetched_when_the_reader_comes_near() {
+    let text = format!("{}<img src='{WAX}' alt='wax'>", paragraphs(60));
+    let mut world = world((100, 30), &text);
+    serve(&mut world, WAX, png(120, 90));
+    world.press("<enter><enter>I");
+    settle(&mut world);
+    assert_eq!(asked(&world), [""; 0]);
+    world.press("G");
+    settle(&mut world);
+    assert_eq!(asked(&world), [WAX]);
+}
+
+#[test]
+fn the_text_stays_where_it_is_when_a_picture_above_it_turns_out_to_be_large() {
+    let text = format!("<img src='{WAX}' alt='wax'>{}", paragraphs(60));
+    let mut world = world((100, 30), &text);
+    world.press("<enter><enter>I");
+    world.press("jjjj");
+    let line = |world: &mut World| world.draw().lines().nth(12).unwrap().to_owned();
+    let before = line(&mut world);
+    assert!(before.contains("flame"), "{before}");
+    // The answer comes now.
+    serve(&mut world, WAX, png(300, 300));
+    world.press("II");
+    settle(&mut world);
+    assert_eq!(line(&mut world), before);
+    let places = &world.model.screen.reader.as_ref().unwrap().pictures;
+    assert!(places[0].rows > 5, "{places:?}");
+}
+
+#[test]
+fn a_host_that_asks_for_fewer_requests_is_not_asked_for_its_other_pictures() {
+    let text = format!("<img src='{WAX}' alt='wax'><img src='{POT}' alt='pot'>");
+    let mut world = world((100, 30), &text);
+    let headers = AnswerHeaders { retry_after: Some("600".into()), ..AnswerHeaders::default() };
+    world.refuse(WAX, 429, headers);
+    serve(&mut world, POT, png(50, 50));
+    world.press("<enter><enter>I");
+    let screen = settle(&mut world);
+    assert_eq!(asked(&world), [WAX]);
+    assert!(screen.contains("429") && screen.contains("asks for fewer requests"), "{screen}");
+}
+
+#[test]
+fn pictures_wait_behind_what_is_read_and_are_given_up_with_their_entry() {
+    let near = |number: u32| format!("https://pictures.example/{number}.png");
+    let text: String =
+        (0..8).map(|number| format!("<img src='{}' alt='x'>", near(number))).collect();
+    let mut world = world((100, 40), &text);
+    for number in 0..8 {
+        serve(&mut world, &near(number), png(40, 40));
+    }
+    world.press("<enter><enter>I");
+    assert_eq!(asked(&world).len(), 1, "one at a time from a site");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(asked(&world).len(), 2);
+    world.press("J");
+    settle(&mut world);
+    assert_eq!(asked(&world).len(), 2, "another entry is read");
+    world.press("K");
+    settle(&mut world);
+    assert_eq!(asked(&world).len(), 8);
+}
+
+#[test]
+fn without_a_network_or_on_a_plain_screen_nothing_is_asked() {
+    let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
+    world.model.offline = true;
+    world.press("<enter><enter>I");
+    assert!(settle(&mut world).contains("no picture: offline"));
+    world.model.offline = false;
+    world.model.screen.appearance.plain = true;
+    world.press("II");
+    assert_eq!(world.notice(), "a plain screen has no pictures: their words stand in the text");
+    settle(&mut world);
+    assert_eq!(asked(&world), [""; 0]);
+}
+
+#[test]
+fn the_configuration_switches_pictures_too() {
+    let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
+    serve(&mut world, WAX, png(50, 50));
+    world.press("<enter><enter>");
+    let mut settings = Settings::default();
+    settings.ui.images = true;
+    let appearance = Box::new(world.model.screen.appearance.clone());
+    let read = Reconfigured::Read { settings: Box::new(settings), appearance, notes: Vec::new() };
+    world.tell(Msg::Configured(Box::new(read)));
+    settle(&mut world);
+    assert_eq!(asked(&world), [WAX]);
+    assert!(world.reload().pictures.on, "so does a start");
+}
+
+#[test]
+fn another_terminal_draws_anew_and_a_sixel_is_shown_whole_or_not() {
+    let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(1), paragraphs(30));
+    let mut world = world((100, 30), &text);
+    serve(&mut world, WAX, png(200, 200));
+    world.press("<enter><enter>I");
+    settle(&mut world);
+    let graphics = Graphics { protocol: Protocol::Sixel, ..Graphics::default() };
+    world.tell(Msg::Graphics(graphics));
+    let screen = world.draw();
+    assert!(screen.contains("\u{1b}P") && blocks(&screen) == 0, "{screen}");
+    world.press("jjjjjjjjj");
+    let screen = world.draw();
+    assert!(!screen.contains("\u{1b}P"));
+    assert!(screen.contains("a picture, shown when all of it is in sight"), "{screen}");
+    world.press("g?");
+    assert!(!world.draw().contains("\u{1b}P"), "nothing is painted over the help");
+}
+
+#[test]
+fn a_drawing_that_comes_too_late_is_left() {
+    let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
+    serve(&mut world, WAX, png(50, 50));
+    world.press("<enter><enter>");
+    let now = world.now;
+    let mut drawings = Vec::new();
+    let mut waiting =
+        update(&mut world.model, now, Msg::Key(backissue::ui::keys::key::Key::char('I')));
+    // Everything happens but the drawing.
+    while let Some(effect) = waiting.pop() {
+        match effect {
+            Effect::Picture(wish) if matches!(*wish, PictureWish::Draw(_)) => drawings.push(wish),
+            other => world.perform(vec![other]),
+        }
+    }
+    world.press("I");
+    for wish in drawings {
+        world.perform(vec![Effect::Picture(wish)]);
+    }
+    assert_eq!(world.model.pictures.drawings().count(), 0);
+}
+
+#[test]
+fn pictures_in_half_blocks_look_like_this() {
+    let text = format!(
+        "<p>Wax is warmed slowly.</p><figure><img src='{WAX}' alt='a pot of wax' width='400' height='200'>\
+         <figcaption>The pot.</figcaption></figure><p>Never over a flame. <img src='{POT}' alt='a broken pot'> Then it cools.</p>"
+    );
+    for (columns, rows) in [(100, 30), (40, 12)] {
+        let mut world = world((columns, rows), &text);
+        serve(&mut world, WAX, shaded(400, 200));
+        world.model.screen.appearance.colours = Colours::True;
+        world.press("<enter><enter>I");
+        settle(&mut world);
+        world.model.screen.notice = None;
+        if rows == 12 {
+            world.press("jj");
+        }
+        insta::assert_snapshot!(format!("pictures_{columns}x{rows}"), world.draw());
+    }
+}
+
+#[test]
+fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let publisher = Publisher::start(|request| {
+            let accepts = request.header("accept").unwrap_or_default().starts_with("image/png");
+            let bytes = if request.path() == "/large" { BYTES_MAX + 1 } else { 3 };
+            PublisherAnswer {
+                status: if accepts { 200 } else { 406 },
+                headers: Vec::new(),
+                body: vec![7; bytes],
+            }
+        })
+        .await
+        .unwrap();
+        let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
+        let ask = |path: &str, public: bool| Request {
+            id: FetchId(1),
+            url: format!("{}{path}", publisher.base_url()),
+            validators: None,
+            manner: Manner::Picture,
+            reach: Reach::Supplied { by: publisher.base_url(), public },
+            allow_insecure: true,
+        };
+        let fetched = http.fetch(ask("/small", false)).await.result.unwrap();
+        assert_eq!(fetched.body, AnswerBody::Picture(vec![7; 3].into()));
+        let refused = http.fetch(ask("/large", false)).await.result.unwrap_err();
+        assert_eq!(refused.to_string(), "the answer is too large: more than 8 MiB");
+        let blocked = http.fetch(ask("/small", true)).await.result.unwrap_err();
+        assert!(matches!(blocked, Failure::Blocked(_)), "a public feed leads to public pictures");
+    });
+}
+
+#[test]
+fn another_size_of_the_terminal_keeps_the_picture_in_sight() {
+    let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(20), paragraphs(20));
+    let mut world = world((100, 30), &text);
+    serve(&mut world, WAX, png(300, 300));
+    world.press("<enter><enter>I");
+    settle(&mut world);
+    let place = |world: &World| world.model.screen.reader.as_ref().unwrap().pictures[0];
+    while world.model.screen.reader.as_ref().unwrap().scroll < place(&world).line + 2 {
+        world.press("j");
+    }
+    assert!(place(&world).rows > 5);
+    settle(&mut world);
+    for size in [(60, 20), (40, 12), (160, 50)] {
+        world.resize(size.0, size.1);
+        settle(&mut world);
+        let (top, place) = (world.model.screen.reader.as_ref().unwrap().scroll, place(&world));
+        let bottom = place.line + usize::from(place.rows);
+        assert!((place.line..bottom).contains(&top), "{size:?}: {top} in {place:?}");
+    }
+}

@@ -1,0 +1,298 @@
+//! Every view at three sizes, as a person sees it: empty, full and broken.
+
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::history::FeedKey;
+
+use crate::journeys::plans::RULES;
+use crate::journeys::plans::hinting;
+use crate::support::world::Scripted;
+use crate::support::world::World;
+use crate::support::world::rss;
+
+const SIZES: [(u16, u16); 3] = [(120, 36), (90, 24), (40, 12)];
+
+const ARTICLE: &str = "<h2>The frost</h2><p>The frost of the <em>tenth</em> came early. See \
+    <a href=\"https://site.example/ladders\">the ladders</a> and <a href=\"/wax\">the wax</a>.</p>\
+    <ul><li>apples<ul><li>Bramley</li></ul></li><li>pears</li></ul>\
+    <table><tr><th>night</th><th>degrees</th></tr><tr><td>ninth</td><td>-2</td></tr></table>\
+    <pre>let frost = true;\n    if frost { cover(); }</pre><blockquote><p>Cover the figs.</p></blockquote>";
+
+/// A world with three feeds, one of them failing.
+fn full(columns: u16, rows: u16) -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[
+            ("n3", "Frost report (corrected)", 1, ARTICLE),
+            ("n2", "Grafting wax", 30, "<p>Warm it slowly.</p>"),
+            (
+                "n1",
+                "漢字 and emoji 🍎 in a rather long title that has to be cut somewhere",
+                31,
+                "<p>Wide.</p>",
+            ),
+        ],
+    );
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>Six.</p>")]);
+    let mut world = World::subscribed(
+        columns,
+        rows,
+        &[
+            ("https://orchard.example/feed", &notes, &["garden"]),
+            ("https://tower.example/feed", &tower, &["garden", "sound"]),
+        ],
+    );
+    world.model.screen.notice = None;
+    let gone = backissue::engine::feeds::subscribe::Wanted {
+        address: "https://quiet.example/feed".into(),
+        ..Default::default()
+    };
+    world.tell(backissue::engine::msg::Msg::Import(vec![gone]));
+    world.pass(chrono::TimeDelta::seconds(5));
+    world.model.screen.notice = None;
+    world
+}
+
+/// Shows one view at every size.
+fn show(name: &str, prepare: impl Fn(u16, u16) -> World) {
+    for (columns, rows) in SIZES {
+        let screen = prepare(columns, rows).draw();
+        assert!(screen.lines().count() <= usize::from(rows));
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), screen);
+    }
+}
+
+/// A full world after some keys.
+fn after(keys: &'static str) -> impl Fn(u16, u16) -> World {
+    move |columns, rows| {
+        let mut world = full(columns, rows);
+        world.press(keys);
+        world
+    }
+}
+
+#[test]
+fn the_welcome_offers_three_things_to_do() {
+    show("welcome", World::new);
+}
+
+#[test]
+fn the_subscriptions_show_unread_next_poll_and_trouble() {
+    show("subscriptions", full);
+}
+
+#[test]
+fn the_entries_stand_under_their_days() {
+    show("entries", after("<enter>j"));
+}
+
+#[test]
+fn the_reader_shows_an_entry_as_a_person_wants_it() {
+    show("reader", after("<enter><enter>"));
+}
+
+#[test]
+fn a_failing_feed_says_why() {
+    show("failing", after("<end><enter>"));
+}
+
+#[test]
+fn the_attention_list_gives_reason_and_remedy() {
+    let attention = |columns, rows| {
+        let mut world = full(columns, rows);
+        let (orchard, moved) = ("https://orchard.example/feed", "https://apples.example/feed");
+        world.lead(orchard, 301, moved);
+        world.serve(moved, &rss("Apples", &[("x", "Other", 1, "")]));
+        world.refuse("https://tower.example/feed", 410, AnswerHeaders::default());
+        world.poll(FeedKey(1));
+        world.poll(FeedKey(2));
+        world.press("gjjjj<enter>");
+        world
+    };
+    show("attention", attention);
+    show("attention_empty", |columns, rows| {
+        let mut world = World::subscribed(
+            columns,
+            rows,
+            &[("https://a.example/f", &rss("A", &[("a", "A", 1, "")]), &[])],
+        );
+        world.press("gjjjj<enter>");
+        world
+    });
+}
+
+#[test]
+fn the_help_is_drawn_from_the_keys() {
+    show("help", after("<enter>?"));
+}
+
+#[test]
+fn an_address_is_typed_on_the_bottom_line() {
+    show("add", after("ahttps://a-rather-long-address.example/with/a/path/feed.xml"));
+}
+
+#[test]
+fn a_search_is_followed_as_it_is_typed() {
+    show("search", after("/fr"));
+    show("search_reader", after("/fro<enter><enter>"));
+    show("search_nothing", after("/zebra"));
+    show("search_flaw", after("/frost titel:x"));
+}
+
+#[test]
+fn a_list_without_entries_says_so() {
+    show("all_read", after("Ajk"));
+}
+
+/// A world with a feed of each fate: with rules, failing, gone; the selected one has so many below it.
+fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
+    move |columns, rows| {
+        let rules = hinting("Harbour Gazette", RULES);
+        let skipping = "<ttl>60</ttl><skipHours><hour>1</hour><hour>2</hour></skipHours>";
+        let (failing, gone) = (hinting("Night Watch", skipping), hinting("Old Mill", ""));
+        let feeds = ["gazette", "night", "mill"].map(|name| format!("https://{name}.example/feed"));
+        let mut world = World::subscribed(
+            columns,
+            rows,
+            &[(&feeds[0], &rules, &["coast"]), (&feeds[1], &failing, &[]), (&feeds[2], &gone, &[])],
+        );
+        for (feed, status) in [(&feeds[1], 503), (&feeds[2], 410)] {
+            world.network.insert(feed.clone(), Scripted { status, ..Scripted::default() });
+        }
+        for _ in 0..12 {
+            world.pass(chrono::TimeDelta::minutes(10));
+            world.pass(chrono::TimeDelta::seconds(2));
+        }
+        world.model.screen.notice = None;
+        world.press("<end>");
+        for _ in 0..below {
+            world.press("k");
+        }
+        world.press(keys);
+        world.model.screen.notice = None;
+        world
+    }
+}
+
+#[test]
+fn the_plan_of_a_feed_with_rules_says_when_and_why() {
+    show("plan_rules", planned(2, "i"));
+    show("plan_rules_end", planned(2, "iG"));
+}
+
+#[test]
+fn the_plan_of_a_failing_feed_says_what_it_waits_for() {
+    show("plan_failing", planned(1, "i"));
+}
+
+#[test]
+fn the_plan_of_a_gone_feed_says_that_it_is_over() {
+    show("plan_gone", planned(0, "i"));
+}
+
+#[test]
+fn the_timetable_lists_the_coming_polls() {
+    show("timetable", planned(2, "+P"));
+}
+
+#[test]
+fn the_edit_dialog_shows_what_can_be_chosen() {
+    show("edit", planned(2, "e"));
+}
+
+#[test]
+fn the_feeds_can_be_sorted_by_next_poll() {
+    show("by_next_poll", planned(2, "SS"));
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_told_so_in_words() {
+    let screen = full(39, 11).draw();
+    assert!(screen.contains("needs 40 x 12"), "{screen}");
+}
+
+#[test]
+fn every_size_draws_without_running_over_an_edge() {
+    let mut world = full(120, 36);
+    world.press("<enter><enter>");
+    for keys in ["", "i", "e", "<esc>qP"] {
+        world.resize(120, 36);
+        world.press(keys);
+        at_every_size(&mut world);
+    }
+}
+
+fn at_every_size(world: &mut World) {
+    for columns in (1..=200).step_by(7) {
+        for rows in [1, 3, 11, 12, 13, 24, 60] {
+            let screen = world.resize(columns, rows);
+            assert!(screen.lines().count() <= usize::from(rows));
+        }
+    }
+}
+
+/// The archived feed of the specification, one of its archives refused; its list is open.
+fn with_a_gap(columns: u16, rows: u16) -> World {
+    let mut world = World::new(columns, rows);
+    crate::history::journeys::serve_orchard(&mut world);
+    world.refuse(&crate::history::journeys::archive("2026-01"), 404, AnswerHeaders::default());
+    crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+    world.rest();
+    world.press("l");
+    world.model.screen.notice = None;
+    world
+}
+
+#[test]
+fn a_gap_stands_where_its_entries_belong() {
+    show("gap", |columns, rows| {
+        let mut world = with_a_gap(columns, rows);
+        world.press("G");
+        world
+    });
+    show("gap_explained", |columns, rows| {
+        let mut world = with_a_gap(columns, rows);
+        world.press("Gl");
+        world
+    });
+    show("gaps", |columns, rows| {
+        let mut world = with_a_gap(columns, rows);
+        world.press("<esc>gjjj");
+        if columns < 80 {
+            world.press("<enter>");
+        }
+        world
+    });
+}
+
+#[test]
+fn a_walk_under_way_shows_how_far_it_is() {
+    show("walking", |columns, rows| {
+        let mut world = World::new(columns, rows);
+        crate::history::journeys::serve_orchard(&mut world);
+        crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
+        world.pass(chrono::TimeDelta::seconds(2));
+        world.model.screen.notice = None;
+        world
+    });
+}
+
+#[test]
+fn the_palette_lists_commands_above_the_line_they_are_typed_in() {
+    show("palette", |columns, rows| {
+        let mut world = full(columns, rows);
+        world.press("l:oft<c-n>");
+        world
+    });
+}
+
+#[test]
+fn a_rule_shows_what_it_hits_while_it_is_made() {
+    show("rule", after("<enter>m"));
+    show("rules", after("<enter>m<enter>m<up><right><enter>F"));
+    show("rule_flaw", after("<enter>m<c-u>/(/"));
+}
+
+#[test]
+fn the_tags_of_a_feed_are_typed_on_the_bottom_line() {
+    show("tags", after("Gkktga"));
+}

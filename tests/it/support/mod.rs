@@ -1,0 +1,12 @@
+//! What the tests stand on: worlds, servers, the binary, documents.
+
+pub mod answers;
+pub mod binary;
+pub mod broken_server;
+pub mod demo_world;
+pub mod documents;
+pub mod named_keys;
+pub mod rss;
+pub mod scripted;
+pub mod site;
+pub mod world;

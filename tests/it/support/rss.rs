@@ -1,0 +1,46 @@
+//! An RSS document for tests, and two feeds that several of them read.
+
+use chrono::TimeDelta;
+
+use super::world::World;
+use super::world::start;
+
+/// Where [`two_feeds`] has its first feed.
+pub const NOTES: &str = "https://orchard.example/feed";
+/// Where [`two_feeds`] has its second feed.
+pub const TOWER: &str = "https://tower.example/feed";
+
+/// A reader of two feeds with three entries.
+pub fn two_feeds() -> World {
+    let notes = rss(
+        "Orchard Notes",
+        &[("n2", "Wax", 1, "<p>a <a href='/x'>x</a></p>"), ("n1", "Ladders", 2, "<p>b</p>")],
+    );
+    let tower = rss("Bell Tower", &[("b1", "Vespers", 3, "<p>c</p>")]);
+    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
+}
+
+/// An RSS document with entries `NAME 1` to `NAME COUNT`, the first the newest, so many hours apart.
+pub fn numbered(title: &str, name: &str, count: usize, hours: i64) -> String {
+    let names: Vec<String> = (1..=count).map(|number| format!("{name} {number}")).collect();
+    let entries = (1..).zip(&names);
+    let entries =
+        entries.map(|(at, name)| (name.as_str(), name.as_str(), at * hours, "<p>Text.</p>"));
+    rss(title, &entries.collect::<Vec<_>>())
+}
+
+/// An RSS document with a title and entries `(guid, title, hours before the start, markup)`.
+pub fn rss(title: &str, entries: &[(&str, &str, i64, &str)]) -> String {
+    let mut items = String::new();
+    for (guid, title, hours, markup) in entries {
+        let date = (start() - TimeDelta::hours(*hours)).to_rfc2822();
+        let item = format!(
+            "<item><guid isPermaLink=\"false\">{guid}</guid><title>{title}</title><pubDate>{date}</pubDate>\
+             <link>https://site.example/{guid}</link><description><![CDATA[{markup}]]></description></item>"
+        );
+        items.push_str(&item);
+    }
+    format!(
+        "<rss version=\"2.0\"><channel><title>{title}</title><link>https://site.example/</link><description/>{items}</channel></rss>"
+    )
+}

@@ -1,0 +1,88 @@
+//! A network made of a table.
+
+use std::sync::Arc;
+
+use backissue::engine::poll::fetch::Answer;
+use backissue::engine::poll::fetch::AnswerBody;
+use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::Failure;
+use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::Hop;
+use backissue::engine::poll::fetch::Manner;
+use backissue::engine::poll::fetch::Request;
+use backissue::history::walk::adaptor::read_listing;
+use backissue::io::http::article::extract;
+use backissue::io::http::read_body;
+
+use super::world::World;
+
+/// One answer of the table.
+#[derive(Debug, Clone, Default)]
+pub struct Scripted {
+    pub status: u16,
+    pub etag: Option<&'static str>,
+    /// Its other headers.
+    pub headers: AnswerHeaders,
+    pub body: String,
+    /// What it answers to whoever asks for a picture.
+    pub picture: Vec<u8>,
+    /// It answers with the whole document even to its own tag.
+    pub deaf: bool,
+    /// It redirects: by which status, and where to.
+    pub leads: Option<(u16, String)>,
+    /// There is no answer.
+    pub fails: Option<Failure>,
+}
+
+impl World {
+    /// What the table answers to a request.
+    pub(crate) fn fetch(&self, request: &Request) -> Fetched {
+        let mut url = request.url.clone();
+        let mut hops = Vec::new();
+        while let Some((status, to)) = self.network.get(&url).and_then(|found| found.leads.clone())
+        {
+            hops.push(Hop { status, to: to.clone(), by_document: false });
+            url = to;
+        }
+        let known = request.validators.as_ref().filter(|known| known.speak_for(&url));
+        let sent = known.and_then(|validators| validators.etag.clone());
+        let result = match self.network.get(&url) {
+            None => Err(Failure::Connect("the host (connection refused)".into())),
+            Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
+            Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
+        };
+        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
+        let result = result.map(|answer| {
+            let is_page = request.manner == Manner::Page && answer.status == 200;
+            let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
+            let kind = found.headers.content_type.as_deref().or(Some("text/html"));
+            let article = extract(found.body.as_bytes(), &url, kind);
+            Answer { body: AnswerBody::Article(article), ..answer }
+        });
+        let result = result.map(|answer| {
+            let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
+            let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
+            Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
+        });
+        let result = result.map(|answer| {
+            let is_picture = request.manner == Manner::Picture && answer.status == 200;
+            let Some(found) = self.network.get(&url).filter(|_| is_picture) else { return answer };
+            Answer { body: AnswerBody::Picture(Arc::new(found.picture.clone())), ..answer }
+        });
+        let conditional = known.is_some();
+        Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
+    }
+
+    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> Answer {
+        let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
+        let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
+        let status = if same { 304 } else { scripted.status };
+        let body = if matches!(status, 200 | 226) {
+            read_body(scripted.body.as_bytes(), url, None)
+        } else {
+            AnswerBody::Unread
+        };
+        let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
+        Answer { status, url: url.into(), public: true, received: self.now, headers, body }
+    }
+}

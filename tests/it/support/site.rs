@@ -1,0 +1,49 @@
+//! A publisher for tests that are not asynchronous, and its answers in short.
+
+use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::PublisherRequest;
+use tokio::runtime::Runtime;
+
+/// A site that answers on threads of its own until it is dropped.
+pub(crate) struct Site {
+    publisher: Publisher,
+    _threads: Runtime,
+}
+
+impl Site {
+    pub(crate) fn start<F>(respond: F) -> Self
+    where
+        F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+    {
+        let threads = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let publisher = threads.block_on(Publisher::start(respond)).unwrap();
+        Self { publisher, _threads: threads }
+    }
+
+    /// The whole address of a path.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.publisher.base_url())
+    }
+
+    /// The requests for a path, in order.
+    pub(crate) fn asked(&self, path: &str) -> Vec<PublisherRequest> {
+        let all = self.publisher.requests().into_iter();
+        all.filter(|request| request.path_and_query == path).collect()
+    }
+}
+
+/// An answer with headers and a body.
+pub(crate) fn answer(
+    status: u16,
+    headers: &[(&str, &str)],
+    body: impl Into<Vec<u8>>,
+) -> PublisherAnswer {
+    let headers =
+        headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    PublisherAnswer { status, headers, body: body.into() }
+}
