@@ -2,11 +2,9 @@
 //!
 //! `cargo bench --bench plan`. Promised: under 50 ms in total.
 
-use backissue::engine::feeds::subscription::FeedState;
-use backissue::engine::feeds::subscription::SavedSubscription;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::model::Model;
+use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::settings::Settings;
+use backissue::engine::state::Engine;
 use backissue::feed::{Hints, IntervalRule, Period, SyHint, Zone};
 use backissue::history::{Counters, FeedKey, HistoryRecord};
 use backissue::schedule::{Facts, decide_time};
@@ -27,7 +25,7 @@ fn start_with_10_000_feeds(bencher: Bencher<'_, '_>) {
     let now = now();
     bencher
         .with_inputs(|| (1..=FEEDS).map(|number| saved(number, now)).collect::<Vec<_>>())
-        .bench_values(|saved| Model::new(Settings::default(), Tz::UTC, 7, black_box(saved), now));
+        .bench_values(|saved| Engine::new(Settings::default(), Tz::UTC, 7, black_box(saved), now));
 }
 
 /// The plans alone.

@@ -23,17 +23,16 @@
 
 use std::time::{Duration, Instant};
 
-use backissue::engine::model::Model;
-use backissue::engine::msg::Msg;
 use backissue::engine::settings::Settings;
 use backissue::filters::EntryRule;
 use backissue::io::runtime::{Canvas, Runtime};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, Texts};
-use backissue::ui::keys::key::Code;
-use backissue::ui::keys::key::Key;
-use backissue::ui::screen::Overlay;
-use backissue::ui::screen::Viewport;
+use backissue::ui::app::App;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::screen::{Overlay, Viewport};
+use backissue::ui::settings::ScreenSettings;
 use backissue::view;
 use chrono::{DateTime, Utc};
 use filled::{entries_wanted, fill, now, resident_mb, word};
@@ -51,15 +50,15 @@ const REPEAT_MS: u64 = 33;
 struct Buffer(Terminal<TestBackend>);
 
 impl Canvas for Buffer {
-    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> std::io::Result<Viewport> {
+    fn draw(&mut self, app: &App, now: DateTime<Utc>) -> std::io::Result<Viewport> {
         let mut viewport = Viewport::default();
-        self.0.draw(|frame| viewport = view::draw(frame, model, now)).unwrap();
+        self.0.draw(|frame| viewport = view::draw(frame, app, now)).unwrap();
         Ok(viewport)
     }
 }
 
 struct Bench {
-    runtime: Runtime,
+    runtime: Runtime<App>,
     canvas: Buffer,
     tokio: tokio::runtime::Runtime,
     /// From a complete frame to the next key.
@@ -101,9 +100,9 @@ fn main() {
     bench.press(&format!("/{}<enter>", word(1)));
     bench.report("search: through what was found", "jjjj<pgdn>", 40);
     bench.press("<esc>hg");
-    let unread = bench.runtime.model.unread();
-    bench.shown("all marked read", "A", |model| model.unread() == 0);
-    bench.shown("and undone", "u", |model| model.unread() == unread);
+    let unread = bench.runtime.program.engine.unread();
+    bench.shown("all marked read", "A", |app| app.engine.unread() == 0);
+    bench.shown("and undone", "u", |app| app.engine.unread() == unread);
     let title = EntryRule { title: word(40), ..EntryRule::default() };
     preview("a rule's preview: by title", &texts, &title);
     let text = EntryRule { text: word(2_000), ..EntryRule::default() };
@@ -125,16 +124,17 @@ impl Bench {
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let tokio = tokio.unwrap();
         let entered = tokio.enter();
-        let mut runtime = Runtime::start(store, Settings::default()).unwrap();
+        let mut runtime =
+            Runtime::with_screen(store, Settings::default(), ScreenSettings::default()).unwrap();
         drop(entered);
-        runtime.model.offline = true;
-        runtime.model.polls_by_itself = false;
+        runtime.program.engine.offline = true;
+        runtime.program.engine.polls_by_itself = false;
         let canvas = Buffer(Terminal::new(TestBackend::new(COLUMNS, ROWS)).unwrap());
         let repeat = std::env::var("BACKISSUE_BENCH_REPEAT_MS").ok();
         let repeat = repeat.and_then(|repeat| repeat.parse().ok()).unwrap_or(REPEAT_MS);
         let repeat = Duration::from_millis(repeat);
         let mut bench = Self { runtime, canvas, tokio, repeat, first_frames: Vec::new() };
-        bench.does(Msg::Resized(COLUMNS, ROWS));
+        bench.does(ScreenInput::Resized(COLUMNS, ROWS));
         // The first list is opened by moving to it.
         bench.press("jk");
         bench
@@ -144,7 +144,7 @@ impl Bench {
     fn press(&mut self, keys: &str) -> Vec<Duration> {
         let pressed = |key| {
             self.rest();
-            self.does(Msg::Key(key))
+            self.does(ScreenInput::Key(key))
         };
         keys_of(keys).into_iter().map(pressed).collect()
     }
@@ -165,14 +165,14 @@ impl Bench {
         }
     }
 
-    fn does(&mut self, msg: Msg) -> Duration {
+    fn does(&mut self, input: ScreenInput) -> Duration {
         let began = Instant::now();
         let entered = self.tokio.enter();
-        self.runtime.take(msg);
+        self.runtime.take(input);
         self.runtime.draw(&mut self.canvas).unwrap();
         drop(entered);
         self.first_frames.push(began.elapsed());
-        while !is_complete(&self.runtime.model) {
+        while !is_complete(&self.runtime.program) {
             self.tokio.block_on(self.runtime.until_next_frame());
             let entered = self.tokio.enter();
             self.runtime.draw(&mut self.canvas).unwrap();
@@ -182,10 +182,10 @@ impl Bench {
     }
 
     /// Presses keys and waits until the last of them shows what it does.
-    fn shown(&mut self, what: &str, keys: &str, shown: impl Fn(&Model) -> bool) {
+    fn shown(&mut self, what: &str, keys: &str, shown: impl Fn(&App) -> bool) {
         let frames = self.press(keys);
         let began = Instant::now();
-        let until = self.runtime.until(shown);
+        let until = self.runtime.until(|app| shown(app));
         self.tokio.block_on(until);
         let taken = began.elapsed() + frames.last().copied().unwrap_or_default();
         println!("{what:<38} {:>38.0} ms", taken.as_secs_f64() * 1000.0);
@@ -210,8 +210,8 @@ fn print(what: &str, mut taken: Vec<Duration>) {
 }
 
 /// Whether nothing that is on the screen is still to come.
-fn is_complete(model: &Model) -> bool {
-    let screen = &model.screen;
+fn is_complete(app: &App) -> bool {
+    let screen = &app.ui;
     let text = screen.reader.as_ref().is_none_or(|reader| reader.rendered.is_some());
     let list = &screen.list;
     let typing = matches!(screen.overlay, Some(Overlay::Prompt(_)));

@@ -331,7 +331,7 @@ fn five_thousand_entries_are_added_by_pasting_muted_marked_read_and_had_back() {
     session.press("m");
     session.until_it_says("hits 500 of 5000 entries, 500 unread");
     session.press("\r");
-    session.until_it_says("rule saved: 500 entries hidden");
+    session.until_it_says("filter saved: 500 entries hidden");
     session.until("the list without them", |screen| !screen.contents().contains("Sponsored"));
     session.press("A");
     session.until_it_says("4500 marked read · u undo");

@@ -7,12 +7,18 @@
     reason = "a test may panic"
 )]
 
+#[path = "tidy/lexer.rs"]
+mod lexer;
+
+use lexer::code_of;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 /// Lines of a source file at most.
 const LINES_MAX: usize = 450;
+/// Files side by side in one folder at most.
+const FILES_MAX: usize = 20;
 /// The rooms, floor by floor; a room uses only rooms of floors before its own.
 const FLOORS: [&[&str]; 10] = [
     &["feed"],
@@ -82,6 +88,8 @@ fn no_floor_reaches_down_the_list() {
         "use crate::{feed::Entry, io::{http, store}};\nfn a() { super::super::cli::main() }";
     assert_eq!(lower_rooms("engine", &code_of(planted)), ["cli", "io"]);
     assert_eq!(lower_rooms("cli", &code_of(planted)), ["cli"; 0]);
+    assert_eq!(lower_rooms("engine", "use crate::ui::app::App;"), ["ui"]);
+    assert_eq!(lower_rooms("ui", "use crate::view::draw;"), ["view"]);
     assert_eq!(lower_rooms("history", "use crate::schedule::Plan;"), ["schedule"]);
     assert_eq!(lower_rooms("demo", "use crate::feed::Entry;"), ["feed"], "demo stands alone");
 }
@@ -115,6 +123,36 @@ fn no_source_file_is_longer_than_the_limit() {
     none(&broken(&all, |_, text| too_long(text).into_iter().collect()));
     assert_eq!(too_long(&"\n".repeat(LINES_MAX)), None);
     assert_eq!(too_long(&"\n".repeat(LINES_MAX + 1)), Some("451 lines".to_owned()));
+}
+
+#[test]
+fn no_folder_holds_more_files_than_a_reader_can_take_in() {
+    let mut counts = BTreeMap::<String, usize>::new();
+    for path in sources().into_keys() {
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            *counts.entry(folder.to_owned()).or_default() += 1;
+        }
+    }
+    assert!(counts.contains_key("src/engine"), "{counts:?}");
+    counts.retain(|_, files| *files > FILES_MAX);
+    assert!(counts.is_empty(), "{counts:?}");
+}
+
+#[test]
+fn only_the_screens_way_into_the_engine_changes_it() {
+    let all = files("src");
+    none(&broken(&all, |path, text| {
+        let screen = path.starts_with("src/ui/") || path.starts_with("src/view/");
+        // `App::ask` and `App::tell_engine` hand inputs over; everything else only looks.
+        let changes =
+            |code: &str| code.contains("&mut app.engine") || code.contains("&mut self.engine");
+        let way_in = path == "src/ui/app.rs";
+        if screen && !way_in && changes(&code_of(text)) {
+            vec!["it changes the engine".into()]
+        } else {
+            vec![]
+        }
+    }));
 }
 
 #[test]
@@ -188,11 +226,7 @@ fn world_names(code: &str) -> Vec<String> {
 fn lower_rooms(room: &str, code: &str) -> Vec<String> {
     let floor = |room: &str| FLOORS.iter().position(|rooms| rooms.contains(&room));
     let may_use = |other: &str| {
-        // The two halves of what was one room: their arrows are still being cut.
-        let halves = ["engine", "ui"];
-        room == other
-            || (halves.contains(&room) && halves.contains(&other))
-            || (room != "demo" && floor(other).is_some() && floor(other) < floor(room))
+        room == other || (room != "demo" && floor(other).is_some() && floor(other) < floor(room))
     };
     let paths = used_paths(code);
     let names = |other: &&str| {
@@ -302,83 +336,6 @@ fn write_out(stem: &str, tree: &str, paths: &mut Vec<String>) {
             _ => {}
         }
     }
-}
-
-/// The text without comments and without what stands between quotes.
-fn code_of(text: &str) -> String {
-    let mut code = String::new();
-    let mut rest = text;
-    while let Some(char) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            comment_length(rest)
-        } else if let Some(length) = raw_text_length(rest, &code) {
-            code.push_str("r\"\"");
-            length
-        } else if char == '"' {
-            code.push_str("\"\"");
-            quoted_length(rest, '"')
-        } else if char == '\'' && is_char(rest) {
-            code.push_str("''");
-            quoted_length(rest, '\'')
-        } else {
-            code.push(char);
-            char.len_utf8()
-        };
-        rest = &rest[length..];
-    }
-    code
-}
-
-fn comment_length(text: &str) -> usize {
-    let (mut depth, mut at) = (0_usize, 0);
-    while at < text.len() {
-        if text[at..].starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if text[at..].starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                break;
-            }
-        } else {
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    at
-}
-
-/// Bytes of a raw text if one begins here and not inside a name.
-fn raw_text_length(text: &str, before: &str) -> Option<usize> {
-    let inside_name =
-        before.chars().next_back().is_some_and(|char| char.is_alphanumeric() && char != 'b');
-    let marks = text.strip_prefix('r').filter(|_| !inside_name)?;
-    let hashes = marks.len() - marks.trim_start_matches('#').len();
-    marks[hashes..].strip_prefix('"')?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    let from = hashes + 2;
-    Some(text[from..].find(&end).map_or(text.len(), |at| from + at + end.len()))
-}
-
-fn is_char(text: &str) -> bool {
-    let mut chars = text.chars().skip(1);
-    chars.next() == Some('\\') || chars.next() == Some('\'')
-}
-
-fn quoted_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, char) in text.char_indices().skip(1) {
-        if escaped {
-            escaped = false;
-        } else if char == '\\' {
-            escaped = true;
-        } else if char == quote {
-            return at + 1;
-        }
-    }
-    text.len()
 }
 
 fn room(path: &str) -> Option<&str> {

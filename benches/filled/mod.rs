@@ -1,8 +1,6 @@
 //! A store filled with made-up entries: the same in every run, with words as common and as rare as in a language.
 
-use backissue::engine::feeds::subscription::Commit;
-use backissue::engine::feeds::subscription::FeedState;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::feeds::subscription::{Commit, FeedState, SubscriptionRecord};
 use backissue::feed::{Entry, FeedDocument, Kind};
 use backissue::history::FeedKey;
 use backissue::io::store::Store;

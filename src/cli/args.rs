@@ -60,8 +60,9 @@ pub(super) enum Command {
     Entries(EntriesArgs),
     /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
     Search(SearchArgs),
-    /// List your rules about entries: what they hide, mark, star or label, and how much they hit
-    Rules(JsonArgs),
+    /// List your filters for entries: what they hide, mark, star or label, and how much they hit
+    #[command(alias = "rules")]
+    Filters(JsonArgs),
     /// Show one entry
     Show(ShowArgs),
     /// Poll feeds now: those that are due, or those you name

@@ -3,17 +3,14 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use crate::engine::backfill::gap_rows;
 use crate::engine::entries::entry_json;
-use crate::engine::feeds::subscription::Obstacle;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
-use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::poll_log::PollLogEntry;
+use crate::engine::feeds::subscription::{Obstacle, Subscription};
+use crate::engine::feeds::trouble::{self, Concern};
+use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
+use crate::engine::state::Engine;
 use crate::history::{Gap, GapKind, GapState, Reason, Standing as HistoryStanding};
 use crate::schedule::{SettledBy, Standing};
-use crate::ui::panes::attention;
-use crate::ui::panes::attention::Concern;
-use crate::ui::panes::gap_rows;
 pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.
@@ -41,7 +38,7 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
 
 /// A subscription.
 pub(super) fn feed(
-    model: &Model,
+    engine: &Engine,
     feed: &Subscription,
     log: &[PollLogEntry],
     now: DateTime<Utc>,
@@ -83,8 +80,8 @@ pub(super) fn feed(
             "until": time(Some(former.until)),
         })).collect::<Vec<_>>(),
         "proposed_url": state.proposed.as_ref().map(|proposed| &proposed.to),
-        "history": history(model, feed, now),
-        "attention": attention::concern(model, feed, now).map(concern),
+        "history": history(engine, feed, now),
+        "attention": trouble::concern(engine, feed, now).map(concern),
         "polls": log.iter().map(poll).collect::<Vec<_>>(),
     })
 }
@@ -154,7 +151,7 @@ pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
 }
 
 /// The state of a feed's history.
-pub(super) fn history(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> Value {
+pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Value {
     let record = &feed.history;
     let (word, text) = if feed.state.facts.last_ok.is_none() {
         ("unknown", "not polled yet".to_owned())
@@ -175,7 +172,7 @@ pub(super) fn history(model: &Model, feed: &Subscription, now: DateTime<Utc>) ->
         "archives": record.archives,
         "back_to": time(record.reaches),
         "missing": record.missing(),
-        "gaps": gap_rows::of_feed(model, feed, now).len(),
+        "gaps": gap_rows::of_feed(engine, feed, now).len(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::model::Model;
+use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
 /// The feed meant by `typed`.
@@ -47,8 +47,8 @@ pub(super) fn feed(
 }
 
 /// The subscription meant by `typed`.
-pub(super) fn subscription(model: &Model, typed: &str) -> Result<FeedKey, Failure> {
-    let records = model.feeds.iter().map(|(key, feed)| (*key, feed.record.clone()));
+pub(super) fn subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
+    let records = engine.feeds.iter().map(|(key, feed)| (*key, feed.record.clone()));
     feed(&records.collect(), typed)
 }
 

@@ -62,7 +62,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(Command::Feeds(args)) => commands::feeds::run(&options, &args),
         Some(Command::Entries(args)) => commands::entries::run(&options, &args),
         Some(Command::Search(args)) => commands::search::run(&options, &args),
-        Some(Command::Rules(args)) => commands::filters::run(&options, &args),
+        Some(Command::Filters(args)) => commands::filters::run(&options, &args),
         Some(Command::Show(args)) => commands::show::run(&options, &args),
         Some(Command::Poll(args)) => commands::poll::run(&options, &args),
         Some(Command::History(args)) => commands::history::run(&options, &args),

@@ -7,19 +7,17 @@ use chrono::{DateTime, Utc};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::args::Options;
-use crate::engine::entries::entry_filters;
-use crate::engine::model::Model;
-use crate::engine::msg::Msg;
+use crate::engine::input::Input;
+use crate::engine::request::Request;
 use crate::engine::settings::Settings;
-use crate::io::clock;
-use crate::io::config::config_file;
-use crate::io::config::config_file::Configured;
-use crate::io::config::config_watch;
-use crate::io::config::themes;
-use crate::io::console;
-use crate::io::runtime::{Runtime, StartError};
+use crate::engine::state::Engine;
+use crate::io::config::config_file::{self, Configured};
+use crate::io::config::{config_watch, themes};
+use crate::io::runtime::{Headless, Program, Runtime, StartError, load_engine};
 use crate::io::store::{Store, StoreError};
 use crate::io::terminal::is_lent;
+use crate::io::{clock, console};
+use crate::ui::app::App;
 
 /// Threads that fetch; the machine's other work is on the blocking pool.
 const WORKERS: usize = 2;
@@ -80,21 +78,24 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
 }
 
 /// Takes over what the reader changes in the configuration file while the program runs.
-pub(super) fn follow_configuration(runtime: &Runtime, options: &Options) {
+pub(super) fn follow_configuration<P: Program>(
+    runtime: &Runtime<P>,
+    options: &Options,
+    theme: Option<String>,
+) {
     if let Some(path) = config_file(options) {
-        let theme = runtime.model.settings.ui.theme.clone();
         config_watch::follow(path, options.plain, theme, runtime.sender());
     }
 }
 
 /// Gives the screen the look that is configured; what cannot be used is told in the status line.
-pub(super) fn dress(options: &Options, runtime: &mut Runtime) {
-    let ui = &mut runtime.model.settings.ui;
+pub(super) fn dress(options: &Options, runtime: &mut Runtime<App>) {
+    let ui = &mut runtime.program.ui.settings;
     ui.plain |= options.plain;
     let (appearance, troubles) = themes::appearance(ui, config_file(options).as_deref());
-    runtime.model.screen.appearance = appearance;
+    runtime.program.ui.appearance = appearance;
     if let Some(first) = troubles.first() {
-        runtime.model.screen.complain(clock::precise_now(), first);
+        runtime.program.ui.complain(clock::precise_now(), first);
     }
 }
 
@@ -120,14 +121,12 @@ pub(super) fn store_or_recovered(options: &Options) -> Result<(Store, Option<Str
     Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now())?)
 }
 
-/// The store and the model of what is in it, for a command that only looks or writes a little.
-pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store, Model), Failure> {
+/// The store and the engine of what is in it, for a command that only looks or writes a little.
+pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store, Engine), Failure> {
     let settings = settings(options)?;
     let store = store(options)?;
-    let salt = store.salt(clock::chance())?;
-    let mut model = Model::new(settings, clock::zone(), salt, store.subscriptions()?, now);
-    entry_filters::take(&mut model, store.rules()?);
-    Ok((store, model))
+    let engine = load_engine(&store, settings, now)?;
+    Ok((store, engine))
 }
 
 /// Runs asynchronous work to its end.
@@ -172,17 +171,17 @@ async fn received(signal: Option<Signal>) {
 }
 
 /// The loop without a screen: nothing happens by itself, everything at once.
-pub(super) fn quiet(options: &Options) -> Result<Runtime, Failure> {
+pub(super) fn quiet(options: &Options) -> Result<Runtime<Headless>, Failure> {
     quiet_on(options, store(options)?)
 }
 
 /// As [`quiet`], on a store that is open.
-pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime, Failure> {
+pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
     let settings = settings(options)?;
-    let mut runtime = Runtime::start(store, settings)?;
-    runtime.model.polls_by_itself = false;
-    runtime.model.offline = options.offline;
-    runtime.model.traffic.not_before = None;
+    let mut runtime = Runtime::headless(store, settings)?;
+    runtime.program.engine.polls_by_itself = false;
+    runtime.program.engine.offline = options.offline;
+    runtime.program.engine.host_queue.not_before = None;
     stop_on_signals(&runtime);
     Ok(runtime)
 }
@@ -192,29 +191,19 @@ const STOPPING: [SignalKind; 3] =
     [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
 
 /// Tells the loop to end when the system or the reader says so; everything under way is saved.
-pub(super) fn stop_on_signals(runtime: &Runtime) {
+pub(super) fn stop_on_signals<P: Program>(runtime: &Runtime<P>) {
     for kind in STOPPING {
         let sender = runtime.sender();
         if let Ok(mut signals) = signal(kind) {
             tokio::spawn(async move {
                 while signals.recv().await.is_some() {
                     if kind != SignalKind::interrupt() || !is_lent() {
-                        sender.send(Msg::Stop).ok();
+                        sender.send(Input::Request(Request::Stop).into()).ok();
                     }
                 }
             });
         }
     }
-}
-
-/// Whether nothing is under way.
-pub(super) fn at_rest(model: &Model) -> bool {
-    model.busy.is_empty()
-        && model.backfills.is_empty()
-        && model.unsaved == 0
-        && model.learning.is_at_rest()
-        && model.announcements.is_at_rest()
-        && model.additions.values().all(|addition| addition.ended.is_some())
 }
 
 #[cfg(test)]

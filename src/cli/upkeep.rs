@@ -4,10 +4,10 @@ use chrono::NaiveDate;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::session::{self, Failure};
+use crate::engine::calendar::day_of;
 use crate::engine::settings::Settings;
 use crate::io::store::{Store, backup_is_due};
 use crate::io::{clock, console};
-use crate::ui::panes::entry_list::day_of;
 
 /// Compacts the store and says what it gained.
 pub(super) fn compact(store: Store) -> Result<(), Failure> {

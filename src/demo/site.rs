@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use chrono::{DateTime, SubsecRound as _, Utc};
-use flate2::{Compression, write::GzEncoder};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::catalogue::{Access, DOCUMENTS, Document, ENCLOSED, MOVED, OFFERS, Offer, Validators};
 use super::page;

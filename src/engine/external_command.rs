@@ -16,7 +16,7 @@ const ON_TERMINAL: [&str; 20] = [
 
 /// A command that can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandLine {
+pub struct ExternalCommand {
     /// The program and its arguments; never empty.
     words: Vec<String>,
     /// It needs the terminal: the screen makes room until it ends.
@@ -25,7 +25,7 @@ pub struct CommandLine {
     pub json: bool,
 }
 
-impl CommandLine {
+impl ExternalCommand {
     /// A command as it is typed; an error is a sentence.
     pub fn typed(text: &str) -> Result<Self, String> {
         let words =
@@ -83,7 +83,7 @@ mod tests {
     use crate::engine::external_command::*;
 
     fn typed(text: &str) -> (Vec<String>, bool, bool) {
-        let command = CommandLine::typed(text).unwrap();
+        let command = ExternalCommand::typed(text).unwrap();
         (command.words, command.on_terminal, command.json)
     }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_command_that_names_nothing_is_refused() {
         for text in ["", "  ", "!", "json:", "''", "a 'b"] {
-            assert!(CommandLine::typed(text).is_err(), "{text}");
+            assert!(ExternalCommand::typed(text).is_err(), "{text}");
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
                 vec!["firefox", "--url=https://a.example/?q=a b;rm -rf ~", "-x"],
             ),
         ] {
-            assert_eq!(CommandLine::typed(text).unwrap().with_link(link).words, words);
+            assert_eq!(ExternalCommand::typed(text).unwrap().with_link(link).words, words);
         }
     }
 }

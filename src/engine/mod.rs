@@ -1,24 +1,29 @@
-//! What happens next: the model, the messages that change it, and the effects that are asked of the world.
-//! Pure; stands on `feed`, `history` and `schedule`.
+//! The program without a screen: subscriptions, polls, politeness, back-fill, learning, filters, marks, undo.
 //!
-//! This folder does not draw, fetch, store or wait. [`update`](crate::engine::update::update) is the only way in; a journey
-//! is one file: `polling`, `subscribing`, `reading`, `marking`, `preferring`, `explaining`.
+//! Pure: it does not draw, fetch, store, wait or know the time. [`update::update`] is the only way in: an
+//! [`input::Input`] comes, [`event::Event`]s and [`effect::Effect`]s go out. What a reader asks for is a
+//! [`request::Request`], whoever asks. Nothing here names a pane, a key or a colour, or imports `ui` or `view`.
 
 pub mod backfill;
+pub mod calendar;
 pub mod durations;
 pub mod effect;
 pub mod entries;
+pub mod event;
 pub mod external_command;
 pub mod feeds;
-pub mod learn;
-pub mod model;
-pub mod msg;
-pub mod notifications;
+pub mod input;
 pub mod politeness;
 pub mod poll;
 pub mod reconfigure;
+pub mod request;
+pub mod rollback;
 pub mod run_external;
+pub mod saved_searches;
+pub mod search_query;
 pub mod settings;
+pub mod state;
+pub mod store_work;
 pub mod undo;
 pub mod update;
 pub mod wording;

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::external_command::CommandLine;
+use super::external_command::ExternalCommand;
 use crate::history::walk::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
-use crate::ui::keys::key_bindings::Keymap;
 
-/// Everything that can be configured. Times are in the unit their name ends with.
+/// What the engine can be configured to. Times are in the unit their name ends with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The network.
@@ -16,14 +15,10 @@ pub struct Settings {
     pub poll: PollSettings,
     /// History.
     pub history: HistorySettings,
-    /// The screen.
-    pub ui: UiSettings,
     /// Commands of the reader's own.
     pub commands: CommandSettings,
     /// What the desktop is told.
     pub notify: NotifySettings,
-    /// The keys in force.
-    pub keys: Keymap,
 }
 
 /// `[network]`.
@@ -156,56 +151,17 @@ impl HistoryMode {
     }
 }
 
-/// `[ui]`.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
-pub struct UiSettings {
-    /// Name of the theme; `None`: the terminal's own colours.
-    pub theme: Option<String>,
-    /// The mouse is used.
-    pub mouse: bool,
-    /// Pictures are shown from the start.
-    pub images: bool,
-    /// How the terminal is to show them.
-    pub image_protocol: ImageProtocol,
-    /// The terminal's title says how much is unread.
-    pub title: bool,
-    /// Links are written as hyperlinks; `None`: where the terminal is known to show them.
-    pub hyperlinks: Option<bool>,
-    /// Words in the place of lines and signs, one pane at a time.
-    pub plain: bool,
-    /// Widest column of text in the reader, in cells.
-    pub text_width: u16,
-}
-
-/// How the terminal is to show pictures.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ImageProtocol {
-    /// As it is known to be able to.
-    #[default]
-    Auto,
-    /// kitty's protocol.
-    Kitty,
-    /// iTerm2's.
-    Iterm2,
-    /// Sixels.
-    Sixel,
-    /// Two coloured halves a cell.
-    HalfBlocks,
-}
-
 /// `[commands]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandSettings {
     /// Opens an address; `None`: the browser that `BROWSER` names, else the desktop's.
-    pub open: Option<CommandLine>,
+    pub open: Option<ExternalCommand>,
     /// Opens an attached file; `None`: as an address.
-    pub enclosure: Option<CommandLine>,
+    pub enclosure: Option<ExternalCommand>,
     /// Stands in the prompt of `|` at first.
     pub pipe: Option<String>,
     /// Is told of new entries.
-    pub on_new: Option<CommandLine>,
+    pub on_new: Option<ExternalCommand>,
 }
 
 /// `[notify]`.
@@ -260,17 +216,6 @@ impl Default for Settings {
             },
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
-            ui: UiSettings {
-                theme: None,
-                mouse: true,
-                images: false,
-                image_protocol: ImageProtocol::Auto,
-                title: true,
-                hyperlinks: None,
-                plain: false,
-                text_width: 80,
-            },
-            keys: Keymap::default(),
         }
     }
 }

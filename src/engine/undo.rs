@@ -3,28 +3,21 @@
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::backfill::history_actions;
 use super::effect::Effect;
-use super::entries::entry_filters;
-use super::entries::entry_filters::RuleChanges;
-use super::entries::marks;
-use super::entries::marks::words;
+use super::entries::entry_filters::{self, FilterChanges};
+use super::entries::marks::{self, words};
 use super::entries::withdrawn;
-use super::feeds::feed_settings;
-use super::feeds::subscription::Chosen;
-use super::feeds::subscription::ProposedMove;
-use super::feeds::subscription::Subscription;
-use super::feeds::subscription::SubscriptionRecord;
-use super::feeds::unsubscribe;
-use super::model::Model;
+use super::feeds::subscription::{Chosen, ProposedMove, Subscription, SubscriptionRecord};
+use super::feeds::{feed_settings, tags, unsubscribe};
 use super::poll::redirects;
+use super::saved_searches::{self, SavedSearch};
+use super::state::Engine;
 use super::wording::entries;
 use crate::filters::EntryRule;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
-use crate::ui::overlays::tag_dialog;
-use crate::ui::panes::saved_searches;
-use crate::ui::panes::saved_searches::SavedSearch;
 
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
@@ -32,14 +25,20 @@ const UNDO_STEPS: usize = 200;
 /// What the reader can take back, oldest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
-    steps: VecDeque<Step>,
-    /// What was taken back and can be done again, oldest first.
+    steps: VecDeque<(ChangeId, Step)>,
+    /// What was taken back and can be made again, oldest first.
     undone: Vec<Step>,
+    /// The name given to a change last.
+    last: ChangeId,
     /// Changes under way whose steps are known when the store has answered: a whole list is marked, a rule applied.
     under_way: u32,
     /// The reader wants the last of them taken back as soon as it is known.
     wanted: bool,
 }
+
+/// Names a change, so that one that could not be written is forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeId(u64);
 
 /// One change, as what is needed to take it back.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,12 +91,12 @@ pub enum Step {
         /// The saved searches before.
         before: Vec<SavedSearch>,
     },
-    /// A rule was made, changed or given up.
-    Rules {
-        /// The rules before.
+    /// A filter was made, changed or given up.
+    Filters {
+        /// The filters before.
         before: Vec<EntryRule>,
         /// What that did to entries.
-        changes: Box<RuleChanges>,
+        changes: Box<FilterChanges>,
         /// It was taken back: its step makes it again.
         forward: bool,
     },
@@ -105,8 +104,8 @@ pub enum Step {
     Retagged {
         /// The tags of those feeds before.
         tags: Vec<(FeedKey, Vec<String>)>,
-        /// The rules before, which may name it.
-        rules: Vec<EntryRule>,
+        /// The filters before, which may name it.
+        filters: Vec<EntryRule>,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {
@@ -118,9 +117,9 @@ pub enum Step {
 }
 
 impl UndoStack {
-    /// Nothing is waited for any longer: the store could not do it.
-    pub const fn give_up(&mut self) {
-        (self.under_way, self.wanted) = (0, false);
+    /// A change that had begun failed: nothing can be taken back of it.
+    pub const fn step_fails(&mut self) {
+        self.step_is_known();
     }
 
     /// A change begins whose step the store's answer will say.
@@ -143,53 +142,60 @@ impl UndoStack {
         !self.undone.is_empty()
     }
 
-    /// Remembers a change; what was taken back before cannot be done again then.
-    pub fn push(&mut self, step: Step) {
+    /// Remembers a change; what was taken back before cannot be made again then.
+    pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
-        self.keep(step);
+        self.keep(step)
+    }
+
+    /// Forgets a change that could not be written.
+    pub fn forget(&mut self, change: Option<ChangeId>) {
+        self.steps.retain(|(id, _)| Some(*id) != change);
     }
 
     /// Beyond [`UNDO_STEPS`] the oldest is forgotten.
-    fn keep(&mut self, step: Step) {
+    fn keep(&mut self, step: Step) -> ChangeId {
         if self.steps.len() >= UNDO_STEPS {
             self.steps.pop_front();
         }
-        self.steps.push_back(step);
+        self.last = ChangeId(self.last.0.saturating_add(1));
+        self.steps.push_back((self.last, step));
+        self.last
     }
 }
 
 /// Takes the last change back.
-pub fn undo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.undo.under_way > 0 {
-        model.undo.wanted = true;
+pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    if engine.undo.under_way > 0 {
+        engine.undo.wanted = true;
         return Vec::new();
     }
-    let Some(step) = model.undo.steps.pop_back() else {
-        model.screen.say(now, "nothing to undo");
+    let Some((_, step)) = engine.undo.steps.pop_back() else {
+        engine.say("nothing to undo");
         return Vec::new();
     };
-    let (effects, inverse) = take_back(model, now, step, "undone");
-    model.undo.undone.extend(inverse);
+    let (effects, inverse) = take_back(engine, now, step, "undone");
+    engine.undo.undone.extend(inverse);
     effects
 }
 
 /// Does again what was taken back last.
-pub fn redo(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let step = if model.undo.under_way > 0 { None } else { model.undo.undone.pop() };
+pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let step = if engine.undo.under_way > 0 { None } else { engine.undo.undone.pop() };
     let Some(step) = step else {
-        model.screen.say(now, "nothing to do again");
+        engine.say("nothing to do again");
         return Vec::new();
     };
-    let (effects, inverse) = take_back(model, now, step, "done again");
+    let (effects, inverse) = take_back(engine, now, step, "done again");
     if let Some(inverse) = inverse {
-        model.undo.keep(inverse);
+        engine.undo.keep(inverse);
     }
     effects
 }
 
 /// Takes a step back; answers with the step that takes that back again, if there is one.
 fn take_back(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     step: Step,
     done: &str,
@@ -198,76 +204,73 @@ fn take_back(
         Step::Marked { flag, value, keys } => {
             // Undone is what was done; done again is what it becomes.
             let told = if done == "undone" { value } else { !value };
-            model.screen.say(now, format!("{done}: {}", words(flag, told, keys.len())));
+            engine.say(format!("{done}: {}", words(flag, told, keys.len())));
             let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
-            (marks::set_back(model, keys, flag, !value), Some(inverse))
+            (marks::set_back(engine, keys, flag, !value), Some(inverse))
         }
         Step::Unsubscribed(subscription) => {
             let inverse = Step::Resubscribed(subscription.key);
-            (unsubscribe::take_back(model, now, *subscription), Some(inverse))
+            (unsubscribe::take_back(engine, now, *subscription), Some(inverse))
         }
-        Step::Resubscribed(feed) => match unsubscribe::give_up(model, now, feed) {
+        Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed) {
             Some((given_up, effects)) => (effects, Some(Step::Unsubscribed(Box::new(given_up)))),
-            None => not_subscribed(model, now),
+            None => not_subscribed(engine),
         },
         Step::Readdressed { feed, before, proposed } => {
-            let Some(subscription) = model.feeds.get(&feed) else {
-                return not_subscribed(model, now);
+            let Some(subscription) = engine.feeds.get(&feed) else {
+                return not_subscribed(engine);
             };
             let text = format!("{done}: the address of '{}'", subscription.record.shown_title());
-            model.screen.say(now, text);
             let inverse = Step::Readdressed {
                 feed,
                 before: Box::new(subscription.record.clone()),
                 proposed: subscription.state.proposed.clone(),
             };
-            (redirects::put_back(model, now, feed, *before, proposed), Some(inverse))
+            engine.say(text);
+            (redirects::put_back(engine, now, feed, *before, proposed), Some(inverse))
         }
         Step::Changed { feed, before } => {
-            let Some(subscription) = model.feeds.get(&feed) else {
-                return not_subscribed(model, now);
+            let Some(subscription) = engine.feeds.get(&feed) else {
+                return not_subscribed(engine);
             };
             let text = format!("{done}: the settings of '{}'", subscription.record.shown_title());
             let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
-            let effects = feed_settings::replaced(model, now, feed, *before);
-            model.screen.say(now, text);
+            let effects = feed_settings::replace(engine, now, feed, *before, None);
+            engine.say(text);
             (effects, Some(inverse))
         }
         Step::Searches { before } => {
-            let inverse = Step::Searches { before: model.searches.list.clone() };
-            model.screen.say(now, format!("{done}: the lists of searches"));
-            (saved_searches::take_back(model, now, before), Some(inverse))
+            let inverse = Step::Searches { before: engine.saved_searches.clone() };
+            engine.say(format!("{done}: the lists of searches"));
+            (saved_searches::put(engine, before, None), Some(inverse))
         }
-        Step::Retagged { tags, rules } => {
+        Step::Retagged { tags, filters } => {
             let text = format!("{done}: the tags of {} feeds", tags.len());
-            let (effects, inverse) = tag_dialog::put(model, now, tags, rules);
-            model.screen.say(now, text);
+            let (effects, inverse) = tags::put(engine, tags, filters);
+            engine.say(text);
             (effects, Some(inverse))
         }
-        Step::Rules { before, changes, forward } => {
-            model.screen.say(now, format!("{done}: the rules · {}", entries(changes.entries())));
-            let (effects, inverse) = entry_filters::take_back(model, before, changes, forward);
+        Step::Filters { before, changes, forward } => {
+            engine.say(format!("{done}: the filters · {}", entries(changes.entries())));
+            let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
             (effects, Some(inverse))
         }
         Step::Withdrawn { feed, withdrawn } => {
-            (withdrawn::bring_back(model, now, feed, withdrawn), None)
+            (withdrawn::bring_back(engine, feed, withdrawn), None)
         }
         Step::Dismissed { feed, gap } => {
-            model.screen.say(now, format!("{done}: the gap is shown again"));
-            (
-                history_actions::show_again(model, now, feed, gap),
-                Some(Step::ShownAgain { feed, gap }),
-            )
+            engine.say(format!("{done}: the gap is shown again"));
+            (history_actions::show_again(engine, feed, gap), Some(Step::ShownAgain { feed, gap }))
         }
         Step::ShownAgain { feed, gap } => {
-            model.screen.say(now, format!("{done}: the gap is not shown any more"));
-            let effects = history_actions::hide(model, now, feed, gap);
+            engine.say(format!("{done}: the gap is not shown any more"));
+            let effects = history_actions::hide(engine, feed, gap);
             (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
         }
     }
 }
 
-fn not_subscribed(model: &mut Model, now: DateTime<Utc>) -> (Vec<Effect>, Option<Step>) {
-    model.screen.say(now, "the feed that was changed is not subscribed to any more");
+fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {
+    engine.say("the feed that was changed is not subscribed to any more");
     (Vec::new(), None)
 }

@@ -1,323 +1,278 @@
-//! The one way into the model: a message and the time in, effects out.
+//! The one way into the engine: an input and the time in, events and effects out.
 
 use chrono::{DateTime, Utc};
 
-use super::backfill::history_actions;
-use super::backfill::walks;
+use super::backfill::{history_actions, walks};
+use super::calendar::day_of;
 use super::effect::Effect;
-use super::entries::entry_filters;
-use super::entries::full_text;
-use super::entries::marks;
-use super::entries::withdrawn;
-use super::feeds::import;
-use super::feeds::subscribe;
-use super::learn;
-use super::model::Model;
-use super::msg::HistoryNews;
-use super::msg::Msg;
-use super::notifications;
+use super::entries::notifications;
+use super::entries::{entry_filters, full_text, marks, picture_fetches, withdrawn};
+use super::event::Event;
+use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe};
+use super::input::Input;
 use super::politeness::rate_limits;
-use super::poll::fetch::FetchId;
-use super::poll::fetch::Fetched;
-use super::poll::fetch::Purpose;
-use super::poll::manual_poll;
-use super::poll::polling;
-use super::poll::polling::News;
+use super::poll::fetch::{FetchId, Fetched, Purpose};
+use super::poll::learn;
+use super::poll::polling::{self, News, Poll};
+use super::poll::{manual_poll, redirects};
 use super::reconfigure;
+use super::request::{Request, TroubleAnswer};
+use super::rollback;
 use super::run_external;
+use super::saved_searches;
+use super::state::Engine;
+use super::store_work::{Answer, Job, JobSubject, Stored};
+use super::undo;
 use crate::history::{Counters, FeedKey};
-use crate::ui::keys::key_input;
-use crate::ui::keys::mouse;
-use crate::ui::overlays::filter_dialog;
-use crate::ui::overlays::plan_pane;
-use crate::ui::overlays::timetable_pane;
-use crate::ui::panes::entry_list::day_of;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::gap_rows;
-use crate::ui::panes::navigation;
-use crate::ui::panes::saved_searches;
-use crate::ui::panes::search_pane;
-use crate::ui::panes::tour;
-use crate::ui::reader::open_entry;
-use crate::ui::reader::pictures;
-use crate::ui::reader::reading_position;
-use crate::ui::screen::Viewport;
 
-/// Changes the model by what happened and says what to do.
-pub fn update(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
-    let open = reading_position::open(model);
-    let mut effects = happened(model, now, msg);
-    let left = reading_position::left(model, open, &effects);
-    // What ends the program comes last.
-    effects.splice(0..0, left);
-    effects.extend(gap_rows::follow(model, now));
-    effects.extend(pictures::follow(model));
-    tour::follow(model);
-    plan_pane::refresh(model, now);
-    timetable_pane::refresh(model);
-    timetable_pane::sum_up(model, now);
-    feeds_pane::resort(model, now);
-    effects
+/// What an input leads to.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// What those who look on are told, in order.
+    pub events: Vec<Event>,
+    /// What the world is asked for, in order.
+    pub effects: Vec<Effect>,
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: a line for each message")]
-fn happened(model: &mut Model, now: DateTime<Utc>, msg: Msg) -> Vec<Effect> {
-    match msg {
-        Msg::Key(key) => key_input::pressed(model, now, key),
-        Msg::Pasted(text) => key_input::pasted(model, now, &text),
-        Msg::Resized(columns, rows) => {
-            model.screen.size = (columns, rows);
+/// Changes the engine by what happened.
+pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
+    let mut effects = happened(engine, now, input);
+    rollback::register(engine, &mut effects);
+    Output { events: std::mem::take(&mut engine.events), effects }
+}
+
+fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
+    match input {
+        Input::Tick => ticked(engine, now),
+        Input::Woke => {
+            rate_limits::woke(engine, now);
+            ticked(engine, now)
+        }
+        Input::Request(request) => requested(engine, now, request).unwrap_or_else(|why| {
+            engine.tell(Event::Refused(why));
             Vec::new()
+        }),
+        Input::Fetched(id, fetched) => arrived(engine, now, id, *fetched),
+        Input::Stored(stored) => stored_or_failed(engine, now, *stored),
+        Input::Learned(feed, plan) => learn::learned(engine, now, feed, plan),
+        Input::FilterHits(filter, Ok(hits)) => entry_filters::found(engine, filter, hits),
+        Input::FilterHits(filter, Err(why)) => {
+            entry_filters::failed(engine, filter);
+            complained(engine, why)
         }
-        Msg::Mouse(mouse) => mouse::pointed(model, now, mouse),
-        Msg::Focused(focused) => {
-            model.screen.unfocused = !focused;
-            Vec::new()
-        }
-        Msg::Suspend => vec![Effect::Suspend],
-        Msg::Continued(columns, rows) => {
-            model.screen.size = (columns, rows);
-            rate_limits::woke(model, now);
-            ticked(model, now)
-        }
-        Msg::NoShell => {
-            model.screen.say(now, "there is no shell to go back to: q leaves");
-            Vec::new()
-        }
-        Msg::Tick => ticked(model, now),
-        Msg::Woke => {
-            rate_limits::woke(model, now);
-            ticked(model, now)
-        }
-        Msg::Fetched(id, fetched) => arrived(model, now, id, *fetched),
-        Msg::Committed { feed, counters, new, edited, known, withdrawn } => {
-            let news = News { new, edited, known };
-            committed(model, now, feed, counters, news, withdrawn)
-        }
-        Msg::History(feed, news) => history_news(model, now, feed, news),
-        Msg::Absorbed { into, counters } => absorbed(model, now, into, counters),
-        Msg::CommitFailed { feed, why } => {
-            polling::commit_failed(model, now, feed, &why);
-            complained(model, now, why)
-        }
-        Msg::RecordsSaved => {
-            model.unsaved = model.unsaved.saturating_sub(1);
-            Vec::new()
-        }
-        Msg::Marked { flag, value, whole_list, marked } => {
-            marks::marked(model, now, flag, value, whole_list, marked)
-        }
-        Msg::RowsLoaded(loaded) => open_entry::rows_loaded(model, now, loaded),
-        Msg::EntryLoaded(entry) => open_entry::loaded(model, now, *entry),
-        Msg::PipeRead(entry, command) => run_external::piped(model, *entry, command),
-        Msg::NewsRead(Ok(entries)) => notifications::read(model, now, entries),
-        Msg::NewsRead(Err(why)) => {
-            model.screen.complain(now, why);
-            notifications::read(model, now, Vec::new())
-        }
-        Msg::Ran(purpose, ended) => run_external::ran(model, now, purpose, ended),
-        Msg::Rendered(made) => {
-            open_entry::rendered(model, *made);
-            Vec::new()
-        }
-        Msg::Picture(news) => pictures::told(model, now, *news),
-        Msg::Graphics(graphics) => {
-            pictures::shown_by(model, graphics);
-            Vec::new()
-        }
-        Msg::PollsLoaded(feed, polls) => {
-            plan_pane::polls_loaded(model, feed, polls);
-            Vec::new()
-        }
-        Msg::PublicationsLoaded(feed, publications) => {
-            learn::loaded(model, now, feed, publications)
-        }
-        Msg::Learned(feed, plan) => learn::learned(model, now, feed, plan),
-        Msg::Indexed { missing } => search_pane::indexed(model, now, missing),
-        Msg::FoundCounted(counts) => saved_searches::counted(model, now, counts),
-        Msg::RulesSaved => {
-            model.screen.ahead.forget();
-            entry_filters::saved(model)
-        }
-        Msg::RulePreviewed(number, preview) => {
-            filter_dialog::previewed(model, number, &preview);
-            Vec::new()
-        }
-        Msg::HitsFound(rule, hits) => entry_filters::found(model, rule, hits),
-        Msg::Ruled(ruled) => {
-            model.screen.ahead.forget();
-            entry_filters::ruled(model, now, *ruled)
-        }
-        Msg::RuledCounted(counts) => {
-            model.rules.counts = counts;
-            Vec::new()
-        }
-        Msg::TodayCounted(count) => marks::counted(model, now, count),
-        Msg::RecordsNotSaved(why) => {
-            model.unsaved = model.unsaved.saturating_sub(1);
-            model.not_saved = Some(why.clone());
-            complained(model, now, why)
-        }
-        Msg::RowsFailed(list, why) => {
-            open_entry::rows_failed(model, list);
-            complained(model, now, why)
-        }
-        Msg::EntryFailed(key, why) => {
-            open_entry::not_loaded(model, key);
-            complained(model, now, why)
-        }
-        Msg::Trouble(why) | Msg::Unsaved(why) => complained(model, now, why),
-        Msg::StoreFailed(why) => {
-            model.undo.give_up();
-            entry_filters::failed(model);
-            complained(model, now, why)
-        }
-        Msg::Configured(read) => reconfigure::reconfigured(model, now, *read),
-        Msg::Poll(wish) => manual_poll::ask(model, now, &wish),
-        Msg::Add(wanted) => subscribe::add(model, now, wanted),
-        Msg::WantHistory(feed, wish) => history_actions::want(model, now, feed, wish),
-        Msg::Import(wanted) => import::import(model, now, wanted),
-        Msg::Stop => vec![Effect::Stop],
+        Input::Ran(purpose, ended) => run_external::ran(engine, now, purpose, ended),
+        Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
+        Input::Trouble(why) => complained(engine, why),
     }
 }
 
-fn complained(model: &mut Model, now: DateTime<Utc>, why: String) -> Vec<Effect> {
-    model.screen.complain(now, why);
+/// Does what is asked for; an error is a sentence that says why it is refused.
+#[expect(clippy::too_many_lines, reason = "a table: a line for each request")]
+fn requested(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    request: Request,
+) -> Result<Vec<Effect>, String> {
+    Ok(match request {
+        Request::Poll(request) => manual_poll::ask(engine, now, &request),
+        Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
+        Request::Import(wanted) => import::import(engine, now, wanted),
+        Request::ImportFile(path) => vec![Effect::ReadImport(path)],
+        Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
+        Request::Choose { addition, url } => feed_preview::choose(engine, now, addition, url),
+        Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
+        Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
+        Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
+        Request::RenameTag { tag, name } => tags::rename(engine, &tag, &name),
+        Request::Trouble(feed, answer) => match answer {
+            TroubleAnswer::AcceptMove => redirects::accept(engine, now, feed),
+            TroubleAnswer::DeclineMove => redirects::decline(engine, now, feed),
+            TroubleAnswer::UndoMove => redirects::undo(engine, now, feed),
+            TroubleAnswer::Resume => trouble::resume(engine, now, feed),
+            TroubleAnswer::AllowInsecure => trouble::allow_insecure(engine, now, feed),
+            TroubleAnswer::Retry => redirects::poll_now(engine, now, feed),
+            TroubleAnswer::Note => trouble::note(engine, now, feed),
+        },
+        Request::History(feed, action) => history_actions::begin(engine, now, feed, action),
+        Request::MoreHistory(feed, gap) => history_actions::more(engine, now, feed, gap),
+        Request::DismissGap(feed, gap) => history_actions::dismiss(engine, feed, gap),
+        Request::Mark { keys, flag, value } => marks::set(engine, keys, flag, value),
+        Request::MarkListRead(list) => marks::mark_list_read(engine, list),
+        Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
+        Request::RemoveFilter(id) => entry_filters::remove(engine, id),
+        Request::SaveSearches(list) => saved_searches::save(engine, list),
+        Request::FetchPage { key, url, kept } => {
+            full_text::fetch_page(engine, now, key, url, kept)?
+        }
+        Request::FetchPicture { key, url } => picture_fetches::fetch(engine, now, key, url)?,
+        Request::DropPictures => picture_fetches::drop_waiting(engine),
+        Request::Learn(feed) => learn::ask(engine, feed),
+        Request::Open { link, attached: false } => vec![run_external::show(engine, link)],
+        Request::Open { link, attached: true } => vec![run_external::play(engine, link)],
+        Request::Undo => undo::undo(engine, now),
+        Request::Redo => undo::redo(engine, now),
+        Request::Stop => vec![Effect::Stop],
+    })
+}
+
+fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
+    engine.complain(why);
     Vec::new()
+}
+
+/// Time passed: polls fall due, and a new day begins at midnight.
+fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let mut effects = polling::tick(engine, now);
+    effects.extend(notifications::tell(engine, now));
+    // A command that polls once is over before a backup is made: it makes one at its end.
+    let lasts = engine.attended || engine.polls_by_itself;
+    let today = Some(day_of(now, engine.zone));
+    if lasts && engine.backup_day != today {
+        engine.backup_day = today;
+        effects.extend(today.map(|today| Effect::store(Job::BackUp(today))));
+    }
+    effects
+}
+
+fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetched) -> Vec<Effect> {
+    let Some(ended) = engine.host_queue.end(id, now, &engine.settings.network) else {
+        return Vec::new();
+    };
+    match ended.waiting.purpose {
+        Purpose::Poll(feed) => polling::fetched(engine, now, id, &ended.waiting, feed, fetched),
+        Purpose::Archive(feed) => walks::fetched(engine, now, id, &ended.waiting, feed, fetched),
+        Purpose::FullText(key) => full_text::fetched(engine, now, key, &ended.waiting.url, fetched),
+        Purpose::Picture(_) => picture_fetches::fetched(engine, now, ended.waiting.url, fetched),
+        Purpose::Discover(addition) => {
+            subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched)
+        }
+    }
+}
+
+/// The store did its work, or could not.
+fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: Stored) -> Vec<Effect> {
+    match stored.result {
+        Ok(answer) => {
+            rollback::done(engine, stored.id);
+            answered(engine, now, answer)
+        }
+        Err(ref why) => {
+            let why = why.clone();
+            let mut effects = rollback::failed(engine, now, &stored);
+            effects.extend(failed(engine, now, stored.subject, why));
+            effects
+        }
+    }
+}
+
+/// Work of the store failed: whoever waits for it must not wait for ever.
+fn failed(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    subject: JobSubject,
+    why: String,
+) -> Vec<Effect> {
+    match subject {
+        JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why),
+        JobSubject::History(feed) => {
+            walks::not_kept(engine, feed, why);
+            return Vec::new();
+        }
+        JobSubject::Records => {
+            engine.unsaved = engine.unsaved.saturating_sub(1);
+            engine.not_saved = Some(why.clone());
+        }
+        // Nothing is lost but what could be learned.
+        JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
+        JobSubject::NewEntries => {
+            engine.complain(why);
+            return notifications::read(engine, now, Vec::new());
+        }
+        JobSubject::Rows(_)
+        | JobSubject::Entry(_)
+        | JobSubject::ListMark
+        | JobSubject::Filter(_)
+        | JobSubject::Change
+        | JobSubject::Keeping
+        | JobSubject::Display => {}
+    }
+    complained(engine, why)
+}
+
+fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Committed { feed, counters, new, edited, known, withdrawn } => {
+            let news = News { new, edited, known };
+            committed(engine, now, feed, counters, news, withdrawn)
+        }
+        Answer::HistoryKept { feed, counters, new, edited } => {
+            let effects = walks::kept(engine, now, feed, counters, new);
+            updated(engine, feed, new > 0 || edited > 0, false);
+            effects
+        }
+        Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
+        Answer::Restored(feed, marked) => {
+            withdrawn::restored(engine, &marked);
+            updated(engine, feed, true, false);
+            Vec::new()
+        }
+        Answer::Absorbed { into, counters } => {
+            if let Some(subscription) = engine.feeds.get_mut(&into) {
+                subscription.counters = counters;
+            }
+            updated(engine, into, true, false);
+            Vec::new()
+        }
+        Answer::RecordsSaved => {
+            engine.unsaved = engine.unsaved.saturating_sub(1);
+            Vec::new()
+        }
+        Answer::Marked { flag, value, whole_list, marked } => {
+            marks::marked(engine, now, flag, value, whole_list, marked)
+        }
+        Answer::NewEntries(entries) => notifications::read(engine, now, entries),
+        Answer::Publications(feed, publications) => {
+            learn::loaded(engine, now, feed, Some(publications))
+        }
+        Answer::FiltersSaved => {
+            engine.tell(Event::FiltersChanged);
+            entry_filters::saved(engine)
+        }
+        Answer::Filtered(filtered) => entry_filters::filtered(engine, now, *filtered),
+        Answer::FiltersCounted(counts) => {
+            engine.filters.counts = counts;
+            Vec::new()
+        }
+        // Whoever shows them has asked for them.
+        Answer::SearchesSaved
+        | Answer::Rows(_)
+        | Answer::Entry(_)
+        | Answer::Polls(..)
+        | Answer::TodayCounted(_)
+        | Answer::SearchesCounted(_) => Vec::new(),
+    }
 }
 
 /// A poll's result is durable.
 fn committed(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     counters: Counters,
     news: News,
     withdrawn: Vec<u32>,
 ) -> Vec<Effect> {
-    let first = model.busy.get(&feed).is_some_and(polling::Poll::is_first);
-    notifications::arrived(model, now, feed, counters, news, first);
+    let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
+    notifications::arrived(engine, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
-    withdrawn::withdrawn(model, now, feed, withdrawn);
-    let mut effects = polling::committed(model, now, feed, counters, news);
-    effects.extend(learn::polled(model, now, feed, news));
-    effects.extend(notifications::tell(model, now));
-    effects.extend(followed(model, now, feed, changed));
+    withdrawn::withdrawn(engine, feed, withdrawn);
+    let mut effects = polling::committed(engine, now, feed, counters, news);
+    effects.extend(learn::polled(engine, now, feed, news));
+    effects.extend(notifications::tell(engine, now));
+    updated(engine, feed, changed, true);
     effects
 }
 
-/// The store did something about a feed's history.
-fn history_news(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    news: HistoryNews,
-) -> Vec<Effect> {
-    match news {
-        HistoryNews::Kept { counters, new, edited } => {
-            let mut effects = walks::kept(model, now, feed, counters, new);
-            effects.extend(followed(model, now, feed, new > 0 || edited > 0));
-            effects
-        }
-        HistoryNews::Failed(why) => {
-            walks::not_kept(model, now, feed, why);
-            Vec::new()
-        }
-        HistoryNews::Nodes(nodes) => walks::nodes_loaded(model, now, feed, *nodes),
-        HistoryNews::Restored(marked) => {
-            withdrawn::restored(model, now, &marked);
-            followed(model, now, feed, true)
-        }
-    }
-}
-
-/// A feed took over the entries of another.
-fn absorbed(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    into: FeedKey,
-    counters: Counters,
-) -> Vec<Effect> {
-    if let Some(subscription) = model.feeds.get_mut(&into) {
-        subscription.counters = counters;
-    }
-    followed(model, now, into, true)
-}
-
-/// What the program asks for before the first message: the rows of the first list.
-pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects = navigation::open_list(model, now);
-    model.screen.today_since = Some(feeds_pane::day_start(now, model.zone));
-    effects.push(Effect::BackUp(day_of(now, model.zone)));
-    effects.extend(marks::counting(model, now));
-    effects.extend(saved_searches::counting(model, now));
-    effects
-}
-
-/// Time passed: polls fall due, and a new day begins at midnight.
-fn ticked(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects = polling::tick(model, now);
-    effects.extend(notifications::tell(model, now));
-    let today = Some(feeds_pane::day_start(now, model.zone));
-    // A command that polls once is over before a backup is made: it makes one at its end.
-    let lasts = model.screen.is_on() || model.polls_by_itself;
-    if lasts && model.screen.today_since != today {
-        model.screen.today_since = today;
-        effects.push(Effect::BackUp(day_of(now, model.zone)));
-        if model.screen.is_on() {
-            effects.extend(marks::counting(model, now));
-            effects.extend(navigation::refresh_list(model, now));
-        }
-    }
-    effects
-}
-
-/// The screen was drawn and its panes were measured: selections are brought into sight, and the text being
-/// read is laid out for its column.
-pub fn measured(model: &mut Model, viewport: Viewport) -> Vec<Effect> {
-    let before = std::mem::replace(&mut model.screen.viewport, viewport);
-    let mut effects = open_entry::render(model);
-    if before != viewport {
-        model.screen.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
-        timetable_pane::refresh(model);
-        effects.extend(navigation::settle(model));
-        effects.extend(pictures::follow(model));
-    }
-    effects
-}
-
-fn arrived(model: &mut Model, now: DateTime<Utc>, id: FetchId, fetched: Fetched) -> Vec<Effect> {
-    let Some(ended) = model.traffic.end(id, now, &model.settings.network) else {
-        return Vec::new();
-    };
-    match ended.waiting.purpose {
-        Purpose::Poll(feed) => polling::fetched(model, now, id, &ended.waiting, feed, fetched),
-        Purpose::Archive(feed) => walks::fetched(model, now, id, &ended.waiting, feed, fetched),
-        Purpose::FullText(key) => full_text::fetched(model, now, key, &ended.waiting.url, fetched),
-        Purpose::Picture(_) => pictures::fetched(model, now, ended.waiting.url, fetched),
-        Purpose::Discover(addition) => {
-            subscribe::fetched(model, now, addition, &ended.waiting.url, fetched)
-        }
-    }
-}
-
-/// A poll's result is durable: the open list shows it, if anybody looks.
-fn followed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, changed: bool) -> Vec<Effect> {
-    if changed {
-        model.screen.ahead.forget_feed(feed);
-    }
-    if !changed || !model.screen.is_on() {
-        return plan_pane::polled(model, feed).into_iter().collect();
-    }
-    let mut effects = marks::counting(model, now);
-    effects.extend(plan_pane::polled(model, feed));
-    if !feeds_pane::concerns(model, feed) {
-        return effects;
-    }
-    if model.screen.list.waiting {
-        model.screen.list.stale = true;
-    } else {
-        effects.extend(navigation::refresh_list(model, now));
-    }
-    effects
+fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
+    engine.tell(Event::Updated { feed, entries, poll });
 }

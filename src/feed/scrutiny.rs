@@ -3,20 +3,16 @@
 use chrono::DateTime;
 use serde_json::Value;
 
-use super::address;
-use super::dates::date;
-use super::dates::date::parse_date;
+use super::dates::date::{self, parse_date};
 use super::encoding::decode;
 use super::flaws::Flaws;
-use super::json_feed;
 use super::parse::Origin;
-use super::text;
-use super::xml::fields;
-use super::xml::fields::Field;
+use super::xml::fields::{self, Field};
 use super::xml::names::Ns;
 use super::xml::tree::Element;
 use super::xml::tree_builder;
 use super::xml::xml_feed::Outline;
+use super::{address, json_feed, text};
 
 /// Longest text of a sighting, in characters.
 const TEXT_MAX: usize = 120;

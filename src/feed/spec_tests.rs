@@ -1,7 +1,8 @@
 //! The documents of SPEC H, and what they say.
 
-use super::*;
 use chrono::{DateTime, Utc};
+
+use super::*;
 
 /// Reads a fixture as if it came from `url`.
 macro_rules! document {

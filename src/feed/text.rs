@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::xml::references::push_resolved;
-use super::xml::references::windows_1252;
+use super::xml::references::{push_resolved, windows_1252};
 
 /// Longest title kept, in characters.
 pub const TITLE_MAX: usize = 1_000;

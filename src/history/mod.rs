@@ -28,7 +28,7 @@
 //! chooses one or none. Of a listing that was asked for, [`Walk::listed`] is told instead of [`Walk::arrived`].
 //!
 //! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
-//! [`HistoryRecord::standing`] is the header line. Wishes of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
+//! [`HistoryRecord::standing`] is the header line. FeedSettings of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
 //! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
 pub mod address;
@@ -49,16 +49,9 @@ pub mod row;
 
 pub use crate::history::actions::GoOn;
 pub use crate::history::tombstones::Graves;
-pub use crate::history::walk::adaptor::Adaptor;
-pub use crate::history::walk::adaptor::Via;
-pub use crate::history::walk::adaptor::Way;
-pub use crate::history::walk::archive_walk::ArchiveRequest;
-pub use crate::history::walk::archive_walk::Arrival;
-pub use crate::history::walk::archive_walk::Next;
-pub use crate::history::walk::archive_walk::Notice;
-pub use crate::history::walk::archive_walk::Walk;
-pub use crate::history::walk::policy::Mode;
-pub use crate::history::walk::policy::Policy;
+pub use crate::history::walk::adaptor::{Adaptor, Via, Way};
+pub use crate::history::walk::archive_walk::{ArchiveRequest, Arrival, Next, Notice, Walk};
+pub use crate::history::walk::policy::{Mode, Policy};
 pub use crate::history::walk::retry::Failure;
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};

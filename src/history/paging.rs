@@ -9,8 +9,7 @@ use super::gap::{Edge, Gap, GapKey, Limit, Newer};
 use super::merge::{Merging, Place, span};
 use super::rank::Position;
 use super::record::HistoryRecord;
-use super::walk::archive_walk::ArchiveRequest;
-use super::walk::archive_walk::Arrival;
+use super::walk::archive_walk::{ArchiveRequest, Arrival};
 use super::walk::policy::Policy;
 
 /// What became of a page that came.

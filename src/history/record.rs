@@ -9,10 +9,8 @@ use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
 use super::overrun::Windows;
 use super::tombstones::Graves;
-use super::walk::adaptor::Adapted;
-use super::walk::adaptor::Adaptor;
-use super::walk::policy::FRONTIERS_MAX;
-use super::walk::policy::OVERRUNS_MAX;
+use super::walk::adaptor::{Adapted, Adaptor};
+use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 

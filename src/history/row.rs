@@ -24,7 +24,7 @@ pub struct IndexRow {
 pub struct Flags(pub u8);
 
 /// One mark a reader can set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Flag {
     /// The entry was read.
     Read,

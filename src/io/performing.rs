@@ -6,34 +6,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::clock;
 use super::http::{Http, Limits};
-use super::pictures::{self, Shelf};
-use super::processes::browser;
-use super::processes::desktop_notes;
-use super::processes::run_command;
-use super::store::{Job, Keeper, RuleHits, Store, StoreError, Texts, unpanicked};
-use super::terminal;
+use super::pictures::{self, Shelf as PictureCache};
+use super::processes::{browser, desktop_notes, run_command};
+use super::store::{RuleHits, Store, StoreError, StoreThread, Texts, unpanicked};
+use super::{clock, terminal};
 use crate::engine::effect::Effect;
-use crate::engine::effect::RenderWanted;
-use crate::engine::effect::RenderedEntry;
-use crate::engine::feeds::subscribe::Wanted;
-use crate::engine::feeds::subscription::Wishes;
-use crate::engine::learn::LearnWanted;
-use crate::engine::msg::Msg;
-use crate::engine::poll::fetch::Failure;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Request;
-use crate::engine::run_external::Errand;
+use crate::engine::feeds::subscribe::Subscribe;
+use crate::engine::feeds::subscription::FeedSettings;
+use crate::engine::input::Input;
+use crate::engine::poll::fetch::{Failure, FetchRequest, Fetched};
+use crate::engine::poll::learn::LearnWanted;
+use crate::engine::request::Request;
+use crate::engine::run_external::ExternalRun;
 use crate::feed::opml::subscription_list;
 use crate::filters::EntryRule;
 use crate::schedule::learning;
-use crate::ui::reader::lines::Rendered;
-use crate::ui::reader::lines::StyledSpan;
+use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use crate::ui::input::ScreenInput;
+use crate::ui::reader::lines::{Rendered, StyledSpan};
 use crate::view::panes::entry_lines;
 
 /// Bytes of markup that are laid out in a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
+/// Told where looking through the store ends in a fault.
+const NO_SEARCH: &str = "the entries that the filter hits cannot be found; try again";
 /// Bytes of an OPML file at most.
 const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -54,100 +51,83 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Performer {
     http: Arc<Http>,
-    keeper: Keeper,
-    answers: UnboundedSender<Msg>,
+    store: StoreThread,
+    answers: UnboundedSender<ScreenInput>,
     texts: Texts,
-    shelf: Shelf,
+    pictures: PictureCache,
     /// The number of the preview that is wanted: an older one is left.
     preview: Arc<AtomicU64>,
 }
 
 impl Performer {
-    /// Starts the keeper of the store.
+    /// Starts the thread of the store.
     pub fn start(
         store: Store,
         http: Arc<Http>,
-        answers: UnboundedSender<Msg>,
+        answers: UnboundedSender<ScreenInput>,
     ) -> std::io::Result<Self> {
-        let (texts, shelf) = (store.texts(), Shelf::beside(store.folder()));
-        let keeper = Keeper::start(store, answers.clone())?;
-        Ok(Self { http, keeper, answers, texts, shelf, preview: Arc::default() })
+        let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
+        let store = StoreThread::start(store, answers.clone())?;
+        Ok(Self { http, store, answers, texts, pictures, preview: Arc::default() })
     }
 
     /// Hands an effect on. Nothing here waits.
-    pub fn perform(&mut self, effect: Effect) -> Option<Ending> {
+    pub fn perform(&mut self, effect: ScreenEffect) -> Option<Ending> {
+        match effect {
+            ScreenEffect::Engine(effect) => return self.perform_for_engine(effect),
+            ScreenEffect::PreviewFilter(number, filter) => self.preview(number, filter),
+            ScreenEffect::Render(work) => self.render(work),
+            ScreenEffect::Picture(work) => {
+                let kept = self.pictures.clone();
+                let perform = move || pictures::perform(*work, &kept);
+                let answer = move || Some(ScreenInput::Picture(Box::new(perform())));
+                self.off_the_loop(answer, None);
+            }
+            ScreenEffect::Copy(text) => terminal::copy(&text),
+            ScreenEffect::Suspend => return Some(Ending::Suspend),
+            ScreenEffect::OpenDemo => return Some(Ending::Demo),
+            ScreenEffect::Quit => return Some(Ending::Quit),
+        }
+        None
+    }
+
+    fn perform_for_engine(&mut self, effect: Effect) -> Option<Ending> {
         match effect {
             Effect::Fetch(request) => self.fetch(request),
-            Effect::Commit(commit) => self.keeper.hand(Job::Commit(commit)),
-            Effect::KeepHistory(commit) => self.keeper.hand(Job::KeepHistory(commit)),
-            Effect::LoadNodes(feed) => self.keeper.hand(Job::Nodes(feed)),
-            Effect::Restore(feed, seqs) => self.keeper.hand(Job::Restore(feed, seqs)),
-            Effect::SaveState(feed, state) => self.keeper.hand(Job::SaveState(feed, state)),
-            Effect::SaveTry(feed, at) => self.keeper.hand(Job::SaveTry(feed, at)),
-            Effect::SaveRecords(records) => self.keeper.hand(Job::SaveRecords(records)),
-            Effect::Absorb { from, into } => self.keeper.hand(Job::Absorb { from, into }),
-            Effect::Mark { keys, flag, value } => self.keeper.hand(Job::Mark { keys, flag, value }),
-            Effect::MarkList { list, flag, value } => {
-                self.keeper.hand(Job::MarkList { list, flag, value });
-            }
-            Effect::BackUp(today) => self.keeper.hand(Job::BackUp(today)),
-            Effect::LoadRows(wanted) => self.keeper.hand(Job::Rows(wanted)),
-            Effect::LoadEntry(key) => self.keeper.hand(Job::Entry(key)),
-            Effect::SavePlace(key, place) => self.keeper.hand(Job::SavePlace(key, place)),
-            Effect::SaveFullText(key, full) => self.keeper.hand(Job::SaveFullText(key, full)),
-            Effect::LoadPolls(feed) => self.keeper.hand(Job::Polls(feed)),
-            Effect::LoadPublications(feed) => self.keeper.hand(Job::Publications(feed)),
+            Effect::Store(work) => self.store.hand(*work),
             Effect::Learn(wanted) => {
-                let failed = Msg::Learned(wanted.feed, None);
+                let failed = Input::Learned(wanted.feed, None).into();
                 self.off_the_loop(move || Some(learn(&wanted)), Some(failed));
             }
-            Effect::CountToday(since) => self.keeper.hand(Job::CountToday(since)),
-            Effect::SaveSearches(searches) => self.keeper.hand(Job::SaveSearches(searches)),
-            Effect::CountFound(wanted) => self.keeper.hand(Job::CountFound(wanted)),
-            Effect::SaveRules(rules) => self.keeper.hand(Job::SaveRules(rules)),
-            Effect::Rule(wish) => self.keeper.hand(Job::Rule(wish)),
-            Effect::SaveFolded(folded) => self.keeper.hand(Job::SaveFolded(folded)),
-            Effect::CountRuled => self.keeper.hand(Job::CountRuled),
-            Effect::PreviewRule(number, rule) => self.preview(number, rule),
-            Effect::FindHits(rule) => {
+            Effect::FindFilterHits(filter) => {
                 let texts = self.texts.clone();
-                self.off_the_loop(move || Some(find_hits(&texts, &rule)), None);
-            }
-            Effect::Render(wanted) => self.render(wanted),
-            Effect::Picture(wish) => {
-                let kept = self.shelf.clone();
-                let perform = move || pictures::perform(*wish, &kept);
-                self.off_the_loop(move || Some(Msg::Picture(Box::new(perform()))), None);
+                let failed = Input::FilterHits(filter.id, Err(NO_SEARCH.into())).into();
+                self.off_the_loop(move || Some(find_hits(&texts, &filter)), Some(failed));
             }
             Effect::Open(address) => {
-                let open = move || browser::open(&address).err().map(Msg::Trouble);
+                let trouble = |why| Input::Trouble(why).into();
+                let open = move || browser::open(&address).err().map(trouble);
                 self.off_the_loop(open, None);
             }
-            Effect::Run(errand) => self.run(*errand),
-            Effect::ReadForPipe(key, command) => self.keeper.hand(Job::ForPipe(key, command)),
-            Effect::ReadNews(ranges) => self.keeper.hand(Job::News(ranges)),
+            Effect::Run(run) => self.run(*run),
             Effect::Notify(text, settings) => desktop_notes::tell(&text, &settings),
-            Effect::Copy(text) => terminal::copy(&text),
-            Effect::Suspend => return Some(Ending::Suspend),
-            Effect::Import(path) => {
-                let failed = Msg::Trouble(format!("'{path}' cannot be imported"));
+            Effect::ReadImport(path) => {
+                let failed = Input::Trouble(format!("'{path}' cannot be imported")).into();
                 self.off_the_loop(move || Some(import(&path)), Some(failed));
             }
             Effect::Reconnect(settings) => match Http::new(&settings, Limits::default()) {
                 Ok(http) => self.http = Arc::new(http),
                 Err(why) => {
-                    self.answers.send(Msg::Trouble(why)).ok();
+                    self.answers.send(Input::Trouble(why).into()).ok();
                 }
             },
-            Effect::OpenDemo => return Some(Ending::Demo),
-            Effect::Quit => return Some(Ending::Quit),
             Effect::Stop => return Some(Ending::Stop),
         }
         None
     }
 
     /// Lays a text out: a short one at once, so that it is in the next frame, any other off the loop.
-    fn render(&self, wanted: RenderWanted) {
+    fn render(&self, wanted: RenderWork) {
         let failed = Some(not_laid_out(&wanted));
         let code = wanted.html.contains("<pre");
         if wanted.html.len() <= AT_ONCE_BYTES && !code {
@@ -160,7 +140,7 @@ impl Performer {
     }
 
     /// Makes a request on a task of its own; it is answered whatever happens to the task.
-    fn fetch(&self, request: Request) {
+    fn fetch(&self, request: FetchRequest) {
         let (http, answers) = (Arc::clone(&self.http), self.answers.clone());
         let (id, started) = (request.id, clock::precise_now());
         let asking = tokio::spawn(async move { http.fetch(request).await });
@@ -172,17 +152,17 @@ impl Performer {
                 conditional: false,
                 result: Err(Failure::Protocol("the answer could not be read".into())),
             });
-            answers.send(Msg::Fetched(id, Box::new(fetched))).ok();
+            answers.send(Input::Fetched(id, Box::new(fetched)).into()).ok();
         });
     }
 
     /// Runs a command on a task of its own.
-    fn run(&self, errand: Errand) {
+    fn run(&self, errand: ExternalRun) {
         let answers = self.answers.clone();
         tokio::spawn(async move {
             let purpose = errand.purpose;
             let ended = run_command::run(errand, run_command::TIME_MAX).await;
-            answers.send(Msg::Ran(purpose, ended)).ok();
+            answers.send(Input::Ran(purpose, ended).into()).ok();
         });
     }
 
@@ -193,7 +173,7 @@ impl Performer {
         let look = move || {
             let goes_on = || wanted.load(Ordering::Relaxed) == number;
             let found = hits(&texts, &rule, &goes_on).ok().flatten()?;
-            Some(Msg::RulePreviewed(number, Box::new(found.preview)))
+            Some(ScreenInput::FilterPreviewed(number, Box::new(found.preview)))
         };
         self.off_the_loop(look, None);
     }
@@ -201,8 +181,8 @@ impl Performer {
     /// Does slow work on the blocking pool; `failed` is the answer if it panics.
     fn off_the_loop(
         &self,
-        work: impl FnOnce() -> Option<Msg> + Send + 'static,
-        failed: Option<Msg>,
+        work: impl FnOnce() -> Option<ScreenInput> + Send + 'static,
+        failed: Option<ScreenInput>,
     ) {
         let answers = self.answers.clone();
         tokio::task::spawn_blocking(move || {
@@ -214,28 +194,31 @@ impl Performer {
 
     /// Finishes what the store was handed and gives it back; an error if its thread died.
     pub fn stop(self) -> Result<Store, String> {
-        self.keeper.stop()
+        self.store.stop()
     }
 }
 
 /// What work answers; `failed` if it panics: whoever waits for the answer must not wait for ever.
-fn answered(work: impl FnOnce() -> Option<Msg>, failed: Option<Msg>) -> Option<Msg> {
+fn answered(
+    work: impl FnOnce() -> Option<ScreenInput>,
+    failed: Option<ScreenInput>,
+) -> Option<ScreenInput> {
     terminal::quietly(|| catch_unwind(AssertUnwindSafe(work))).unwrap_or(failed)
 }
 
-fn render(wanted: &RenderWanted) -> Msg {
+fn render(wanted: &RenderWork) -> ScreenInput {
     rendered(wanted, entry_lines::lay_out(wanted))
 }
 
 /// What is shown in place of a text at which the layout gives up.
-fn not_laid_out(wanted: &RenderWanted) -> Msg {
+fn not_laid_out(wanted: &RenderWork) -> ScreenInput {
     let span = StyledSpan { text: "this text cannot be laid out".into(), ..StyledSpan::default() };
     rendered(wanted, Rendered { lines: vec![vec![span].into()], ..Rendered::default() })
 }
 
-fn rendered(wanted: &RenderWanted, rendered: Rendered) -> Msg {
-    let &RenderWanted { key, source, width, .. } = wanted;
-    Msg::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
+fn rendered(wanted: &RenderWork, rendered: Rendered) -> ScreenInput {
+    let &RenderWork { key, source, width, .. } = wanted;
+    ScreenInput::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
 }
 
 /// What a rule hits.
@@ -247,26 +230,28 @@ fn hits(
     unpanicked(|| Ok(texts.hits(rule, clock::now(), goes_on)))
 }
 
-fn find_hits(texts: &Texts, rule: &EntryRule) -> Msg {
+fn find_hits(texts: &Texts, rule: &EntryRule) -> ScreenInput {
     match hits(texts, rule, &|| true) {
-        Ok(found) => Msg::HitsFound(rule.id, found.unwrap_or_default().keys),
-        Err(error) => Msg::StoreFailed(error.to_string()),
+        Ok(found) => Input::FilterHits(rule.id, Ok(found.unwrap_or_default().keys)),
+        Err(error) => Input::FilterHits(rule.id, Err(error.to_string())),
     }
+    .into()
 }
 
-fn learn(wanted: &LearnWanted) -> Msg {
+fn learn(wanted: &LearnWanted) -> ScreenInput {
     let plan = learning::learn(&wanted.publications, &wanted.terms, wanted.now);
-    Msg::Learned(wanted.feed, plan.map(Arc::new))
+    Input::Learned(wanted.feed, plan.map(Arc::new)).into()
 }
 
-fn import(path: &str) -> Msg {
+fn import(path: &str) -> ScreenInput {
     if path == "-" {
-        return Msg::Trouble("type the path of an OPML file".into());
+        return Input::Trouble("type the path of an OPML file".into()).into();
     }
     match read_opml(path) {
-        Ok(read) => Msg::Import(wishes_of(&read)),
-        Err(why) => Msg::Trouble(why),
+        Ok(read) => Input::Request(Request::Import(subscriptions_in(&read))),
+        Err(why) => Input::Trouble(why),
     }
+    .into()
 }
 
 /// Reads an OPML file; an error is a sentence.
@@ -294,14 +279,14 @@ fn read_limited(reader: impl std::io::Read) -> std::io::Result<Vec<u8>> {
 }
 
 /// The subscriptions an OPML document asks for.
-pub fn wishes_of(read: &subscription_list::Opml) -> Vec<Wanted> {
-    let wish = |outline: &subscription_list::OpmlFeed| Wanted {
+pub fn subscriptions_in(read: &subscription_list::Opml) -> Vec<Subscribe> {
+    let wish = |outline: &subscription_list::OpmlFeed| Subscribe {
         address: outline.xml_url.clone(),
         title: outline.title.clone(),
         site: outline.html_url.clone(),
         tags: outline.tags.clone(),
-        wishes: Wishes::from_settings(&outline.settings),
-        ..Wanted::default()
+        wishes: FeedSettings::from_settings(&outline.settings),
+        ..Subscribe::default()
     };
     read.outlines.iter().map(wish).collect()
 }
@@ -313,10 +298,10 @@ mod tests {
 
     #[test]
     fn whoever_waits_is_answered_also_when_the_work_panics() {
-        let failed = || Some(Msg::Learned(FeedKey(1), None));
+        let failed = || Some(ScreenInput::from(Input::Learned(FeedKey(1), None)));
         assert_eq!(answered(|| panic!("a bug"), failed()), failed());
         assert_eq!(answered(|| panic!("a bug"), None), None);
-        assert_eq!(answered(|| Some(Msg::Tick), failed()), Some(Msg::Tick));
+        assert_eq!(answered(|| Some(Input::Tick.into()), failed()), Some(Input::Tick.into()));
         assert_eq!(answered(|| None, failed()), None);
     }
 }

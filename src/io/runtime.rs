@@ -1,7 +1,8 @@
-//! The one loop: a message comes, the model changes, effects are performed, the screen is drawn.
+//! The one loop: an input comes, the program changes, effects are performed, the screen is drawn.
 //!
 //! Everything that happens comes through one channel, so that it has one order. The clock is read here and
-//! passed on; below this folder nobody knows the time.
+//! passed on; below this folder nobody knows the time. The same loop runs the engine alone ([`Headless`], for commands)
+//! and the engine behind a screen ([`App`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,41 +18,132 @@ use super::processes::run_command;
 use super::store::{Store, StoreError};
 use super::terminal::{Frames, Terminal};
 use crate::engine::effect::Effect;
-use crate::engine::entries::entry_filters;
-use crate::engine::model::Model;
-use crate::engine::msg::Msg;
-use crate::engine::run_external::Errand;
-use crate::engine::settings::ImageProtocol;
+use crate::engine::event::{Event, NoticeLevel};
+use crate::engine::input::Input;
+use crate::engine::request::Request;
+use crate::engine::run_external::ExternalRun;
 use crate::engine::settings::Settings;
-use crate::engine::update::begin;
-use crate::engine::update::measured;
-use crate::engine::update::update;
-use crate::ui::panes::saved_searches;
+use crate::engine::state::Engine;
+use crate::engine::update as engine_update;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::input::ScreenInput;
 use crate::ui::screen::Viewport;
+use crate::ui::settings::{ImageProtocol, ScreenSettings};
+use crate::ui::update::{begin, measured, update};
 
-/// Messages taken before the screen is drawn again.
-const MESSAGES_A_FRAME: usize = 256;
+/// Inputs taken before the screen is drawn again.
+const INPUTS_A_FRAME: usize = 256;
 
 /// While the terminal does not have the keys, what happens by itself is drawn after this time at the soonest.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
+/// What the loop runs.
+pub trait Program {
+    /// Takes an input; answers with what the world is asked for.
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect>;
+
+    /// The engine in it.
+    fn engine(&self) -> &Engine;
+}
+
+impl Program for App {
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+        update(self, now, input)
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+/// The engine without a screen, and what it has told since somebody looked.
+#[derive(Debug)]
+pub struct Headless {
+    /// The engine.
+    pub engine: Engine,
+    /// What it told, in order.
+    pub events: Vec<Event>,
+}
+
+impl Program for Headless {
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+        let input = match input {
+            ScreenInput::Engine(input) => input,
+            ScreenInput::Reconfigured(read) => return self.reconfigured(now, *read),
+            // Nobody looks on.
+            ScreenInput::Key(_)
+            | ScreenInput::Pasted(_)
+            | ScreenInput::Mouse(_)
+            | ScreenInput::Resized(..)
+            | ScreenInput::Focused(_)
+            | ScreenInput::Suspend
+            | ScreenInput::Continued(..)
+            | ScreenInput::NoShell
+            | ScreenInput::Rendered(_)
+            | ScreenInput::Picture(_)
+            | ScreenInput::Graphics(_)
+            | ScreenInput::Indexed { .. }
+            | ScreenInput::FilterPreviewed(..) => return Vec::new(),
+        };
+        let output = engine_update::update(&mut self.engine, now, input);
+        self.events.extend(output.events);
+        output.effects.into_iter().map(Into::into).collect()
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl Headless {
+    fn reconfigured(
+        &mut self,
+        now: DateTime<Utc>,
+        read: crate::ui::input::Reconfigured,
+    ) -> Vec<ScreenEffect> {
+        use crate::ui::input::Reconfigured;
+        match read {
+            Reconfigured::Read { settings, notes, .. } => {
+                self.events.extend(notes.into_iter().map(Event::trouble));
+                self.take(now, Input::Reconfigured(settings).into())
+            }
+            Reconfigured::Wrong(why) => {
+                self.events.push(Event::trouble(why));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes the sentences that were told since the last time, in order.
+    pub fn notices(&mut self) -> Vec<(NoticeLevel, String)> {
+        let told = std::mem::take(&mut self.events).into_iter();
+        let sentence = |event| match event {
+            Event::Notice { level, text } => Some((level, text)),
+            Event::Refused(text) => Some((NoticeLevel::Trouble, text)),
+            _ => None,
+        };
+        told.filter_map(sentence).collect()
+    }
+}
+
 /// The program at work.
 #[derive(Debug)]
-pub struct Runtime {
+pub struct Runtime<P> {
     /// All the state.
-    pub model: Model,
+    pub program: P,
     performer: Performer,
-    sender: UnboundedSender<Msg>,
-    messages: UnboundedReceiver<Msg>,
+    sender: UnboundedSender<ScreenInput>,
+    inputs: UnboundedReceiver<ScreenInput>,
     watch: SleepWatch,
     /// Commands that wait for the terminal.
-    errands: VecDeque<Errand>,
+    external_runs: VecDeque<ExternalRun>,
 }
 
 /// What the screen is drawn on.
 pub trait Canvas {
     /// Draws the whole screen and says what was measured on the way.
-    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> std::io::Result<Viewport>;
+    fn draw(&mut self, app: &App, now: DateTime<Utc>) -> std::io::Result<Viewport>;
 }
 
 /// Why the program cannot work.
@@ -66,81 +158,57 @@ pub enum StartError {
 }
 
 /// Whether the reader did it and waits to see what comes of it.
-const fn is_by_reader(msg: &Msg) -> bool {
+const fn is_by_reader(input: &ScreenInput) -> bool {
     matches!(
-        msg,
-        Msg::Key(_)
-            | Msg::Pasted(_)
-            | Msg::Mouse(_)
-            | Msg::Resized(..)
-            | Msg::Continued(..)
-            | Msg::Focused(_)
-            | Msg::NoShell
+        input,
+        ScreenInput::Key(_)
+            | ScreenInput::Pasted(_)
+            | ScreenInput::Mouse(_)
+            | ScreenInput::Resized(..)
+            | ScreenInput::Continued(..)
+            | ScreenInput::Focused(_)
+            | ScreenInput::NoShell
     )
 }
 
-impl Runtime {
-    /// Loads the model and starts the keeper of the store. Needs a tokio runtime around it.
-    pub fn start(store: Store, settings: Settings) -> Result<Self, StartError> {
-        let salt = store.salt(clock::chance())?;
-        let saved = store.subscriptions()?;
-        let (last_feed, unreadable) = (store.last_feed()?, store.unreadable()?);
-        let folded = store.folded()?;
-        let (searches, rules) = (store.saved_searches()?, store.rules()?);
-        let http = Http::new(&settings.network, Limits::default()).map_err(StartError::System)?;
-        let (sender, messages) = unbounded_channel();
-        let performer = Performer::start(store, Arc::new(http), sender.clone())
-            .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
-        let mut model = Model::new(settings, clock::zone(), salt, saved, clock::precise_now());
-        model.last_feed = last_feed;
-        model.screen.feeds.folded = folded;
-        saved_searches::take(&mut model, searches);
-        entry_filters::take(&mut model, rules);
+/// What the store holds, as an engine.
+pub fn load_engine(
+    store: &Store,
+    settings: Settings,
+    now: DateTime<Utc>,
+) -> Result<Engine, StoreError> {
+    let salt = store.salt(clock::chance())?;
+    let mut engine = Engine::new(settings, clock::zone(), salt, store.subscriptions()?, now);
+    engine.last_feed = store.last_feed()?;
+    engine.take_saved(store.saved_searches()?, store.rules()?);
+    Ok(engine)
+}
+
+impl Runtime<Headless> {
+    /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
+    pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
+        let engine = load_engine(&store, settings, clock::precise_now())?;
+        Self::start(store, Headless { engine, events: Vec::new() })
+    }
+}
+
+impl Runtime<App> {
+    /// Loads the engine with a screen before it. Needs a tokio runtime around it.
+    pub fn with_screen(
+        store: Store,
+        settings: Settings,
+        screen: ScreenSettings,
+    ) -> Result<Self, StartError> {
+        let (folded, unreadable) = (store.folded()?, store.unreadable()?);
+        let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
+        app.ui.feeds.folded = folded;
+        crate::ui::panes::feeds_pane::rebuild(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());
-            model.screen.complain(clock::precise_now(), text);
+            app.ui.complain(clock::precise_now(), text);
         }
-        let (watch, errands) = (SleepWatch::start(), VecDeque::new());
-        Ok(Self { model, performer, sender, messages, watch, errands })
-    }
-
-    /// Where messages go in.
-    pub fn sender(&self) -> UnboundedSender<Msg> {
-        self.sender.clone()
-    }
-
-    /// Works without a screen until `done`, or until the program is told to stop (`false`).
-    pub async fn until(&mut self, mut done: impl FnMut(&Model) -> bool) -> bool {
-        self.tell(Msg::Tick);
-        while !done(&self.model) {
-            let msg = self.next().await;
-            if self.tell(msg).is_some() {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Waits for what happens next and takes what has happened by then, as the loop does between two frames. `false`:
-    /// the program is told to stop.
-    pub async fn until_next_frame(&mut self) -> bool {
-        let msg = self.next().await;
-        self.take(msg).is_none()
-    }
-
-    /// Takes a message and those that wait behind it or come of it at once.
-    pub fn take(&mut self, msg: Msg) -> Option<Ending> {
-        let mut ending = self.tell(msg);
-        for _ in 0..MESSAGES_A_FRAME {
-            let Ok(msg) = self.messages.try_recv() else { break };
-            match self.tell(msg) {
-                // Who stops the program wants it to end now.
-                Some(Ending::Stop) => return Some(Ending::Stop),
-                next => ending = ending.or(next),
-            }
-        }
-        ending
+        Self::start(store, app)
     }
 
     /// Works with a screen until the reader quits.
@@ -151,39 +219,39 @@ impl Runtime {
         let mut frames = Frames::default();
         let mut graphics = None;
         let (columns, rows) = terminal.size().map_err(broken)?;
-        self.tell(Msg::Resized(columns, rows));
+        self.tell(ScreenInput::Resized(columns, rows));
         self.follow_graphics(&mut graphics);
         self.draw(terminal).map_err(broken)?;
-        for effect in begin(&mut self.model, clock::precise_now()) {
+        for effect in begin(&mut self.program, clock::precise_now()) {
             self.performer.perform(effect);
         }
-        self.tell(Msg::Tick);
+        self.tell(Input::Tick);
         // Whether something has changed since that is not on the screen yet.
         let (mut drawn, mut late) = (clock::instant(), false);
         loop {
             let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
-            let msg = tokio::select! {
+            let input = tokio::select! {
                 biased;
                 key = terminal.next() => key,
-                msg = self.next() => Some(msg),
+                input = self.next() => Some(input),
                 () = tokio::time::sleep(rest), if late => None,
             };
             let began = clock::instant();
-            let by_reader = msg.as_ref().is_some_and(is_by_reader);
-            let mut ending = msg.and_then(|msg| self.take(msg));
-            while let Some(errand) = self.errands.pop_front() {
-                ending = ending.or(self.lend(terminal, errand).await.map_err(broken)?);
+            let by_reader = input.as_ref().is_some_and(is_by_reader);
+            let mut ending = input.and_then(|input| self.take(input));
+            while let Some(run) = self.external_runs.pop_front() {
+                ending = ending.or(self.lend(terminal, run).await.map_err(broken)?);
             }
             let suspended = ending == Some(Ending::Suspend);
             if suspended {
-                let msg = terminal.suspend().await.map_err(broken)?;
-                ending = self.tell(msg);
+                let input = terminal.suspend().await.map_err(broken)?;
+                ending = self.tell(input);
             }
             if let Some(ending) = ending {
                 terminal.report(&frames);
                 return Ok(ending);
             }
-            late = self.model.screen.unfocused && !by_reader && drawn.elapsed() < UNSEEN_PAUSE;
+            late = self.program.ui.unfocused && !by_reader && drawn.elapsed() < UNSEEN_PAUSE;
             if late {
                 continue;
             }
@@ -198,12 +266,12 @@ impl Runtime {
 
     /// Tells how the terminal shows pictures, when that may have changed: its cells have the size of its letters.
     fn follow_graphics(&mut self, known: &mut Option<(ImageProtocol, (u16, u16))>) {
-        let model = &self.model;
-        let now = Some((model.settings.ui.image_protocol, model.screen.size));
+        let ui = &self.program.ui;
+        let now = Some((ui.settings.image_protocol, ui.size));
         if *known != now {
             *known = now;
-            let graphics = Terminal::graphics(model.settings.ui.image_protocol);
-            self.tell(Msg::Graphics(graphics));
+            let graphics = Terminal::graphics(ui.settings.image_protocol);
+            self.tell(ScreenInput::Graphics(graphics));
         }
     }
 
@@ -211,20 +279,20 @@ impl Runtime {
     async fn lend(
         &mut self,
         terminal: &mut Terminal,
-        errand: Errand,
+        run: ExternalRun,
     ) -> std::io::Result<Option<Ending>> {
-        let purpose = errand.purpose;
+        let purpose = run.purpose;
         terminal.lend();
-        let mut running = std::pin::pin!(run_command::run_on_terminal(errand));
+        let mut running = std::pin::pin!(run_command::run_on_terminal(run));
         let mut ending = None;
         let ended = loop {
-            let msg = tokio::select! {
+            let input = tokio::select! {
                 biased;
                 ended = &mut running => break Some(ended),
                 () = terminal.stop_with_borrower() => continue,
-                msg = self.next() => msg,
+                input = self.next() => input,
             };
-            ending = self.tell(msg);
+            ending = self.tell(input);
             if ending.is_some() {
                 break None;
             }
@@ -232,7 +300,7 @@ impl Runtime {
         let continued = terminal.take_back()?;
         self.tell(continued);
         if let Some(ended) = ended {
-            ending = self.tell(Msg::Ran(purpose, ended));
+            ending = self.tell(Input::Ran(purpose, ended));
         }
         Ok(ending)
     }
@@ -241,9 +309,10 @@ impl Runtime {
     pub fn draw(&mut self, canvas: &mut impl Canvas) -> std::io::Result<()> {
         // What was measured may move what is shown; the second drawing then measures the same.
         for _ in 0..2 {
-            let viewport = canvas.draw(&self.model, clock::precise_now())?;
-            let before = self.model.screen.viewport;
-            for effect in measured(&mut self.model, viewport) {
+            let now = clock::precise_now();
+            let viewport = canvas.draw(&self.program, now)?;
+            let before = self.program.ui.viewport;
+            for effect in measured(&mut self.program, now, viewport) {
                 self.performer.perform(effect);
             }
             if viewport == before {
@@ -252,28 +321,86 @@ impl Runtime {
         }
         Ok(())
     }
+}
 
-    /// The next message, or a tick when it is time for one.
-    async fn next(&mut self) -> Msg {
+impl<P: Program> Runtime<P> {
+    fn start(store: Store, program: P) -> Result<Self, StartError> {
+        let settings = &program.engine().settings.network;
+        let http = Http::new(settings, Limits::default()).map_err(StartError::System)?;
+        let (sender, inputs) = unbounded_channel();
+        let performer = Performer::start(store, Arc::new(http), sender.clone())
+            .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
+        let (watch, external_runs) = (SleepWatch::start(), VecDeque::new());
+        Ok(Self { program, performer, sender, inputs, watch, external_runs })
+    }
+
+    /// Where inputs go in.
+    pub fn sender(&self) -> UnboundedSender<ScreenInput> {
+        self.sender.clone()
+    }
+
+    /// Asks the program for something.
+    pub fn ask(&mut self, request: Request) -> Option<Ending> {
+        self.tell(Input::Request(request))
+    }
+
+    /// Works until `done`, or until the program is told to stop (`false`).
+    pub async fn until(&mut self, mut done: impl FnMut(&mut P) -> bool) -> bool {
+        self.tell(Input::Tick);
+        while !done(&mut self.program) {
+            let input = self.next().await;
+            if self.tell(input).is_some() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits for what happens next and takes what has happened by then, as the loop does between two frames. `false`:
+    /// the program is told to stop.
+    pub async fn until_next_frame(&mut self) -> bool {
+        let input = self.next().await;
+        self.take(input).is_none()
+    }
+
+    /// Takes an input and those that wait behind it or come of it at once.
+    pub fn take(&mut self, input: ScreenInput) -> Option<Ending> {
+        let mut ending = self.tell(input);
+        for _ in 0..INPUTS_A_FRAME {
+            let Ok(input) = self.inputs.try_recv() else { break };
+            match self.tell(input) {
+                // Who stops the program wants it to end now.
+                Some(Ending::Stop) => return Some(Ending::Stop),
+                next => ending = ending.or(next),
+            }
+        }
+        ending
+    }
+
+    /// The next input, or a tick when it is time for one.
+    async fn next(&mut self) -> ScreenInput {
         let now = clock::precise_now();
-        let pause = self.model.next_wake(now).signed_duration_since(now);
+        let pause = self.program.engine().next_wake(now).signed_duration_since(now);
         let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
         tokio::select! {
             biased;
-            msg = self.messages.recv() => msg.unwrap_or(Msg::Stop),
-            () = tokio::time::sleep(pause) => Msg::Tick,
+            input = self.inputs.recv() => input.unwrap_or(Input::Request(Request::Stop).into()),
+            () = tokio::time::sleep(pause) => Input::Tick.into(),
         }
     }
 
-    /// Lets the model take a message and performs what it asks for.
-    pub fn tell(&mut self, msg: Msg) -> Option<Ending> {
+    /// Lets the program take an input and performs what it asks for.
+    pub fn tell(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
         let now: DateTime<Utc> = clock::precise_now();
+        let mut effects = Vec::new();
+        if self.watch.slept() {
+            effects.extend(self.program.take(now, Input::Woke.into()));
+        }
+        effects.extend(self.program.take(now, input.into()));
         let mut ending = None;
-        let woke = self.watch.slept().then(|| update(&mut self.model, now, Msg::Woke));
-        let effects = woke.into_iter().flatten();
-        for effect in effects.chain(update(&mut self.model, now, msg)) {
-            if let Effect::Run(errand) = effect {
-                self.run(*errand);
+        for effect in effects {
+            if let ScreenEffect::Engine(Effect::Run(run)) = effect {
+                self.run(*run);
             } else {
                 ending = self.performer.perform(effect).or(ending);
             }
@@ -282,11 +409,11 @@ impl Runtime {
     }
 
     /// Starts a command; one that needs the terminal waits for it.
-    fn run(&mut self, errand: Errand) {
-        if errand.command.on_terminal {
-            self.errands.push_back(errand);
+    fn run(&mut self, run: ExternalRun) {
+        if run.command.on_terminal {
+            self.external_runs.push_back(run);
         } else {
-            self.performer.perform(Effect::Run(Box::new(errand)));
+            self.performer.perform(Effect::Run(Box::new(run)).into());
         }
     }
 
@@ -294,11 +421,10 @@ impl Runtime {
     pub fn stop(mut self) -> Result<Store, StartError> {
         let store = self.performer.stop().map_err(StartError::System)?;
         // What was told too late to be shown is told now.
-        while let Ok(msg) = self.messages.try_recv() {
-            if let Msg::StoreFailed(why)
-            | Msg::Unsaved(why)
-            | Msg::CommitFailed { why, .. }
-            | Msg::RecordsNotSaved(why) = msg
+        while let Ok(input) = self.inputs.try_recv() {
+            if let ScreenInput::Engine(Input::Stored(stored)) = input
+                && let Err(why) = stored.result
+                && stored.subject.is_kept()
             {
                 return Err(StartError::System(why));
             }

@@ -7,36 +7,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
     MouseEventKind,
 };
-use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType, SetTitle};
+use crossterm::{Command, execute};
 use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::processes::job_control::{self, JobSignal, Jobs};
 use super::runtime::Canvas;
-use crate::engine::model::Model;
-use crate::engine::msg::Msg;
-use crate::engine::settings::ImageProtocol;
-use crate::engine::settings::UiSettings;
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
-use crate::ui::keys::mouse::Gesture;
-use crate::ui::keys::mouse::Mouse;
+use crate::engine::input::Input;
+use crate::engine::request::Request;
+use crate::ui::app::App;
+use crate::ui::input::ScreenInput;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::mouse::{Gesture, Mouse};
 use crate::ui::screen::Viewport;
-use crate::ui::theme::graphics::Graphics;
-use crate::ui::theme::graphics::Sent;
+use crate::ui::settings::{ImageProtocol, ScreenSettings};
+use crate::ui::theme::graphics::{Graphics, Sent};
 use crate::view;
-
-use super::processes::job_control;
-use super::processes::job_control::JobSignal;
-use super::processes::job_control::Jobs;
 
 /// The terminal is in raw mode; read by the panic hook, which knows nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -89,7 +83,7 @@ pub struct Frames {
 
 impl Terminal {
     /// Takes the terminal. Needs a tokio runtime around it.
-    pub fn take(verbose: bool, ui: &UiSettings) -> io::Result<Self> {
+    pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
         let backend = CrosstermBackend::new(stdout());
         let inner =
@@ -119,10 +113,10 @@ impl Terminal {
     }
 
     /// Sends the pictures that are wanted and not there, and takes back those that are wanted no longer.
-    fn send_pictures(&mut self, model: &Model) -> io::Result<()> {
-        self.tmux = model.pictures.graphics.tmux;
+    fn send_pictures(&mut self, app: &App) -> io::Result<()> {
+        self.tmux = app.ui.pictures.graphics.tmux;
         let wanted: Vec<&Sent> =
-            model.pictures.drawings().filter_map(|drawing| drawing.sent.as_ref()).collect();
+            app.ui.pictures.drawings().filter_map(|drawing| drawing.sent.as_ref()).collect();
         let gone = |id: &&u32| !wanted.iter().any(|sent| sent.id == **id);
         let gone: Vec<u32> = self.sent.iter().filter(gone).copied().collect();
         for id in gone {
@@ -151,9 +145,9 @@ impl Terminal {
     }
 
     /// Gives the terminal back and stops until the shell lets it go on; then everything is drawn anew.
-    pub async fn suspend(&mut self) -> io::Result<Msg> {
+    pub async fn suspend(&mut self) -> io::Result<ScreenInput> {
         if !job_control::has_shell() {
-            return Ok(Msg::NoShell);
+            return Ok(ScreenInput::NoShell);
         }
         self.take_back_pictures();
         give_back();
@@ -162,7 +156,7 @@ impl Terminal {
     }
 
     /// Takes the terminal after others may have used it.
-    fn take_again(&mut self) -> io::Result<Msg> {
+    fn take_again(&mut self) -> io::Result<ScreenInput> {
         // What crossterm remembers of the terminal is as old as the last taking.
         crossterm::terminal::disable_raw_mode()?;
         enter(self.mouse, self.title.is_some())?;
@@ -172,7 +166,7 @@ impl Terminal {
         execute!(stdout(), Clear(ClearType::All))?;
         self.inner = ratatui::Terminal::new(CrosstermBackend::new(stdout()))?;
         let (columns, rows) = self.size()?;
-        Ok(Msg::Continued(columns, rows))
+        Ok(ScreenInput::Continued(columns, rows))
     }
 
     /// Columns and rows.
@@ -182,7 +176,7 @@ impl Terminal {
     }
 
     /// Switches on and off what the reader configured anew.
-    fn follow(&mut self, ui: &UiSettings) -> io::Result<()> {
+    fn follow(&mut self, ui: &ScreenSettings) -> io::Result<()> {
         if self.mouse != ui.mouse {
             self.mouse = ui.mouse;
             execute!(stdout(), Print(if ui.mouse { MOUSE } else { NO_MOUSE }))?;
@@ -196,9 +190,9 @@ impl Terminal {
     }
 
     /// Sets the title, if it is another one.
-    fn entitle(&mut self, model: &Model) -> io::Result<()> {
+    fn entitle(&mut self, app: &App) -> io::Result<()> {
         let Some(before) = &mut self.title else { return Ok(()) };
-        let title = model.title();
+        let title = app.title();
         if *before != title {
             execute!(stdout(), SetTitle(&title))?;
             *before = title;
@@ -207,18 +201,18 @@ impl Terminal {
     }
 
     /// The next thing the reader does; `None`: something that means nothing to us.
-    pub async fn next(&mut self) -> Option<Msg> {
+    pub async fn next(&mut self) -> Option<ScreenInput> {
         let Some(events) = &mut self.events else { return std::future::pending().await };
         tokio::select! {
             biased;
             event = events.next() => match event {
                 Some(Ok(event)) => message(event),
                 // The terminal is gone: end cleanly.
-                Some(Err(_)) | None => Some(Msg::Stop),
+                Some(Err(_)) | None => Some(Input::Request(Request::Stop).into()),
             },
             job = self.jobs.next() => match job {
-                JobSignal::Stop => Some(Msg::Suspend),
-                JobSignal::GoOn => Some(self.take_again().unwrap_or(Msg::Stop)),
+                JobSignal::Stop => Some(ScreenInput::Suspend),
+                JobSignal::GoOn => Some(self.take_again().unwrap_or(Input::Request(Request::Stop).into())),
             },
         }
     }
@@ -240,7 +234,7 @@ impl Terminal {
     }
 
     /// Takes the terminal back from whoever had it.
-    pub fn take_back(&mut self) -> io::Result<Msg> {
+    pub fn take_back(&mut self) -> io::Result<ScreenInput> {
         LENT.store(false, Ordering::Relaxed);
         let msg = self.take_again()?;
         self.events = Some(EventStream::new());
@@ -258,12 +252,12 @@ impl Terminal {
 }
 
 impl Canvas for Terminal {
-    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport> {
+    fn draw(&mut self, app: &App, now: DateTime<Utc>) -> io::Result<Viewport> {
         let mut viewport = Viewport::default();
-        self.send_pictures(model)?;
-        self.inner.draw(|frame| viewport = view::draw(frame, model, now))?;
-        self.follow(&model.settings.ui)?;
-        self.entitle(model)?;
+        self.send_pictures(app)?;
+        self.inner.draw(|frame| viewport = view::draw(frame, app, now))?;
+        self.follow(&app.ui.settings)?;
+        self.entitle(app)?;
         Ok(viewport)
     }
 }
@@ -344,14 +338,16 @@ fn give_back() {
     crossterm::terminal::disable_raw_mode().ok();
 }
 
-fn message(event: Event) -> Option<Msg> {
+fn message(event: Event) -> Option<ScreenInput> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Msg::Key(pressed(key)?)),
-        Event::Paste(text) => Some(Msg::Pasted(text)),
-        Event::Resize(columns, rows) => Some(Msg::Resized(columns, rows)),
-        Event::Mouse(mouse) => pointed(mouse).map(Msg::Mouse),
-        Event::FocusGained => Some(Msg::Focused(true)),
-        Event::FocusLost => Some(Msg::Focused(false)),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            Some(ScreenInput::Key(pressed(key)?))
+        }
+        Event::Paste(text) => Some(ScreenInput::Pasted(text)),
+        Event::Resize(columns, rows) => Some(ScreenInput::Resized(columns, rows)),
+        Event::Mouse(mouse) => pointed(mouse).map(ScreenInput::Mouse),
+        Event::FocusGained => Some(ScreenInput::Focused(true)),
+        Event::FocusLost => Some(ScreenInput::Focused(false)),
         Event::Key(_) => None,
     }
 }

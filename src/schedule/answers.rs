@@ -3,8 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::facts::{Facts, Failure, Standing};
-use super::holds::cache::AnswerHeaders;
-use super::holds::cache::CacheState;
+use super::holds::cache::{AnswerHeaders, CacheState};
 use super::holds::retry_after::Wait;
 
 impl Facts {

@@ -43,8 +43,7 @@ mod tests {
     use super::super::instant::instant;
     use super::super::plan::SettledBy;
     use super::*;
-    use crate::schedule::holds::cache::AnswerHeaders;
-    use crate::schedule::holds::cache::CacheState;
+    use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
 
     /// 2026-03-02T10:00:00Z, a Monday.
     const TEN: i64 = 1_772_445_600;

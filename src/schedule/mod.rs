@@ -31,26 +31,16 @@ mod target_time;
 mod timetable;
 mod week;
 
-pub use crate::schedule::explain::week_picture::interval_in_force;
-pub use crate::schedule::explain::week_picture::rule_in_force;
-pub use crate::schedule::explain::week_picture::week_of_intervals;
-pub use crate::schedule::explain::wording::duration_words;
-pub use crate::schedule::explain::wording::rule_words;
-pub use crate::schedule::holds::cache::AnswerHeaders;
-pub use crate::schedule::holds::cache::CacheState;
-pub use crate::schedule::holds::cache::Lifetime;
-pub use crate::schedule::holds::in_force::Restriction;
-pub use crate::schedule::holds::in_force::floors_in_force;
-pub use crate::schedule::holds::in_force::skipped_hours;
-pub use crate::schedule::holds::manual_poll::ByHand;
-pub use crate::schedule::holds::manual_poll::by_hand;
-pub use crate::schedule::holds::manual_poll::urgency;
-pub use crate::schedule::holds::retry_after::Wait;
-pub use crate::schedule::holds::retry_after::WaitHeader;
-pub use crate::schedule::json::facts_json::StatedFacts;
-pub use crate::schedule::json::facts_json::read_facts;
-pub use crate::schedule::json::plan_json::plan_document;
-pub use crate::schedule::json::plan_json::plan_json;
+pub use crate::schedule::explain::week_picture::{
+    interval_in_force, rule_in_force, week_of_intervals,
+};
+pub use crate::schedule::explain::wording::{duration_words, rule_words};
+pub use crate::schedule::holds::cache::{AnswerHeaders, CacheState, Lifetime};
+pub use crate::schedule::holds::in_force::{Restriction, floors_in_force, skipped_hours};
+pub use crate::schedule::holds::manual_poll::{ByHand, by_hand, urgency};
+pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
+pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};
+pub use crate::schedule::json::plan_json::{plan_document, plan_json};
 pub use decide::{decide, decide_time};
 pub use facts::{Facts, Failure, Learned, LearnedAnswer, Pace, Settings, Standing};
 pub use following::{following, with_pace};

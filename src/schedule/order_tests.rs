@@ -5,8 +5,7 @@ use super::super::plan::{PlanKind, SettledBy};
 use super::super::specimens::*;
 use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint};
-use crate::schedule::holds::cache::AnswerHeaders;
-use crate::schedule::holds::cache::CacheState;
+use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
 use crate::schedule::holds::retry_after::Wait;
 
 const TEN: &str = "03-02 10:00";

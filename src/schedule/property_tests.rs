@@ -5,18 +5,14 @@ use proptest::prelude::*;
 use super::super::facts::{Failure, Learned, Pace, Settings};
 use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint, Zone};
-use crate::schedule::explain::week_picture::interval_in_force;
-use crate::schedule::explain::week_picture::week_of_intervals;
-use crate::schedule::following;
-use crate::schedule::holds::cache::CacheState;
-use crate::schedule::holds::cache::Lifetime;
-use crate::schedule::holds::retry_after::Wait;
-use crate::schedule::holds::retry_after::WaitHeader;
+use crate::schedule::explain::week_picture::{interval_in_force, week_of_intervals};
+use crate::schedule::holds::cache::{CacheState, Lifetime};
+use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 use crate::schedule::interval::next_update::next_update;
 use crate::schedule::interval::rules::RuleTable;
 use crate::schedule::interval::segments::Rhythm;
 use crate::schedule::limits::*;
-use crate::schedule::with_pace;
+use crate::schedule::{following, with_pace};
 
 /// Some week in 2026; the tests' instants lie in it.
 const WEEK_START: i64 = 1_772_409_600;

@@ -1,8 +1,18 @@
-//! The state of the screen: panes, overlays, keys, themes. It draws nothing.
+//! The state of the screen: panes, overlays, keys, themes.
+//!
+//! Pure: it draws nothing and asks nobody but the engine. A key becomes a [`crate::engine::request::Request`] or a change
+//! of the screen alone; what the engine tells is followed in [`follow`].
 
+pub mod app;
+pub mod effect;
+pub mod follow;
+pub mod input;
 pub mod keys;
 pub mod overlays;
 pub mod panes;
 pub mod reader;
+pub mod reconfigure;
 pub mod screen;
+pub mod settings;
 pub mod theme;
+pub mod update;

@@ -1,36 +1,41 @@
 //! What is on the screen: which pane has the focus, what is selected, what is open.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 
 use super::keys::key::Key;
 use super::overlays::edit_dialog::EditForm;
-use super::overlays::filter_dialog::RuleForm;
-use super::overlays::filter_list::RuleList;
+use super::overlays::filter_dialog::FilterForm;
+use super::overlays::filter_list::FilterList;
 use super::overlays::help_pane::HelpPane;
 use super::overlays::palette::Palette;
 use super::overlays::plan_pane::PlanPane;
 use super::overlays::prompt::Prompt;
 use super::overlays::timetable_pane::TimetablePane;
 use super::panes::attention;
+use super::panes::counts::Counted;
 use super::panes::entry_list::Listing;
-use super::panes::entry_list::Show;
 use super::panes::feeds_pane::FeedsPane;
 use super::panes::search_pane::Search;
 use super::panes::tour::Tour;
 use super::reader::lines::Rendered;
 use super::reader::picture_places::PicturePlace;
+use super::reader::pictures::Pictures;
 use super::reader::read_ahead::Ahead;
-use super::reader::reading_position::TextPlace;
+use super::settings::ScreenSettings;
 use super::theme::appearance::Appearance;
-use crate::engine::entries::full_text::Source;
-use crate::engine::msg::LoadedEntry;
+use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
+use crate::engine::entries::rows::Show;
+use crate::engine::external_command::ExternalCommand;
 use crate::history::EntryKey;
 use crate::search::Marks;
+use crate::ui::reader::full_text::TextSource;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
-pub struct Screen {
+pub struct Ui {
     /// The tour, as long as it lasts.
     pub tour: Option<Tour>,
     /// Columns and rows of the terminal.
@@ -57,20 +62,26 @@ pub struct Screen {
     pub notice: Option<Notice>,
     /// Sizes measured when the screen was drawn last.
     pub viewport: Viewport,
+    /// What is configured.
+    pub settings: ScreenSettings,
     /// Unread entries of today.
-    pub today: u32,
+    pub today: Counted<u32>,
     /// When the day began that they were counted for.
     pub today_since: Option<DateTime<Utc>>,
-    /// Their count has been asked for.
-    pub counting: bool,
-    /// Something changed since: it is to be asked for again.
-    pub count_again: bool,
+    /// Unread entries that each saved search finds.
+    pub found: Counted<BTreeMap<u32, u32>>,
+    /// The pictures of entries.
+    pub pictures: Pictures,
+    /// Commands that wait for the entry they are handed.
+    pub pipes: Vec<(EntryKey, ExternalCommand)>,
+    /// Numbers the previews of filters.
+    pub filter_previews: u64,
     /// The entry that is being read from the store to be shown.
     pub opening: Option<EntryKey>,
     /// Entries read before they are opened.
     pub ahead: Ahead,
     /// The entry that was left last, and where: it may not be written yet.
-    pub left: Option<(EntryKey, Option<TextPlace>)>,
+    pub left: Option<(EntryKey, Option<ReadingPosition>)>,
     /// The search that is open.
     pub search: Option<Box<Search>>,
     /// The words that are marked in titles and texts.
@@ -107,7 +118,7 @@ pub struct Reader {
     /// The entry.
     pub entry: LoadedEntry,
     /// Which of its texts is shown.
-    pub source: Source,
+    pub source: TextSource,
     /// Its text as lines; `None` while it is being made.
     pub rendered: Option<Rendered>,
     /// Columns it was made for.
@@ -141,10 +152,10 @@ pub enum Overlay {
     Timetable(TimetablePane),
     /// What the reader chose for a feed.
     Edit(Box<EditForm>),
-    /// A rule of the reader's.
-    Mute(Box<RuleForm>),
+    /// A filter being made or changed.
+    FilterDialog(Box<FilterForm>),
     /// All of them.
-    Rules(RuleList),
+    FilterList(FilterList),
 }
 
 /// A choice between the feeds that a page names.
@@ -240,7 +251,7 @@ pub enum Arrangement {
     Narrow,
 }
 
-impl Screen {
+impl Ui {
     /// How the panes are arranged now.
     pub fn arrangement(&self) -> Arrangement {
         if self.zoomed && self.focus == Pane::Reader {
@@ -312,8 +323,8 @@ impl Screen {
             | Overlay::Palette(_)
             | Overlay::Timetable(_)
             | Overlay::Edit(_)
-            | Overlay::Mute(_)
-            | Overlay::Rules(_) => None,
+            | Overlay::FilterDialog(_)
+            | Overlay::FilterList(_) => None,
         })
     }
 

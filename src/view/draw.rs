@@ -16,31 +16,13 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::dressing;
-use super::overlays::choice;
-use super::overlays::edit;
-use super::overlays::filters;
-use super::overlays::help;
-use super::overlays::palette;
-use super::overlays::plan;
-use super::overlays::timetable;
-use super::pane;
-use super::panes::entries;
-use super::panes::feeds;
-use super::panes::hyperlinks;
-use super::panes::pictures;
-use super::panes::reader;
-use super::panes::status;
-use super::panes::welcome;
-use super::plain;
-use crate::engine::model::Model;
+use super::overlays::{choice, edit, filters, help, palette, plan, timetable};
+use super::panes::{entries, feeds, hyperlinks, pictures, reader, status, welcome};
+use super::{dressing, pane, plain};
+use crate::ui::app::App;
 use crate::ui::panes::attention;
 use crate::ui::reader::pictures::are_shown;
-use crate::ui::screen::Area;
-use crate::ui::screen::Arrangement;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
-use crate::ui::screen::Viewport;
+use crate::ui::screen::{Area, Arrangement, Overlay, Pane, Viewport};
 
 /// Smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (40, 12);
@@ -49,30 +31,30 @@ const SHARED_BORDER: Spacing = Spacing::Overlap(1);
 /// Columns of the subscriptions pane beside others.
 const FEEDS_COLUMNS: u16 = 30;
 
-/// Draws the model and says what was measured.
-pub fn draw(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
-    let viewport = draw_roles(frame, model, now);
-    let appearance = &model.screen.appearance;
-    let pictured = are_shown(model);
+/// Draws the app and says what was measured.
+pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
+    let viewport = draw_roles(frame, app, now);
+    let appearance = &app.ui.appearance;
+    let pictured = are_shown(app);
     if pictured {
-        pictures::tell(frame.buffer_mut(), model, &viewport);
+        pictures::tell(frame.buffer_mut(), app, &viewport);
     }
     if appearance.plain {
-        plain::point(frame, model, &viewport);
+        plain::point(frame, app, &viewport);
         plain::write_out(frame.buffer_mut());
     }
     dressing::dress(frame.buffer_mut(), appearance);
     if appearance.hyperlinks {
-        hyperlinks::link(frame.buffer_mut(), model, &viewport);
+        hyperlinks::link(frame.buffer_mut(), app, &viewport);
     }
     if pictured {
-        pictures::draw(frame.buffer_mut(), model, &viewport);
+        pictures::draw(frame.buffer_mut(), app, &viewport);
     }
     viewport
 }
 
 /// Draws everything, with roles in the place of colours.
-fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewport {
+fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let text = format!(
@@ -80,24 +62,24 @@ fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewp
             SMALLEST.0, SMALLEST.1, area.width, area.height
         );
         frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), area);
-        return nowhere(model);
+        return nowhere(app);
     }
-    let tour_lines = status::tour_lines(model, area.width);
+    let tour_lines = status::tour_lines(app, area.width);
     let tour_rows = Constraint::Length(u16::try_from(tour_lines.len()).unwrap_or(0));
     let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1)];
     let [panes, tour, bottom] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(tour_lines), tour);
-    let viewport = if model.feeds.is_empty() {
+    let viewport = if app.engine.feeds.is_empty() {
         welcome::draw(frame, panes);
-        nowhere(model)
+        nowhere(app)
     } else {
-        draw_panes(frame, panes, model, now)
+        draw_panes(frame, panes, app, now)
     };
-    let over = model.screen.beneath.iter().chain(&model.screen.overlay);
+    let over = app.ui.beneath.iter().chain(&app.ui.overlay);
     let viewport = over.fold(viewport, |viewport, overlay| {
-        draw_overlay(frame, panes, model, overlay, viewport, now)
+        draw_overlay(frame, panes, app, overlay, viewport, now)
     });
-    let covered = status::draw(frame, bottom, model, now);
+    let covered = status::draw(frame, bottom, app, now);
     // Pictures and links are put into what is in sight of the text.
     let rows = viewport.reader.rows.min(covered.saturating_sub(viewport.reader.row));
     Viewport { reader: Area { rows, ..viewport.reader }, ..viewport }
@@ -107,12 +89,12 @@ fn draw_roles(frame: &mut Frame<'_>, model: &Model, now: DateTime<Utc>) -> Viewp
 fn draw_overlay(
     frame: &mut Frame<'_>,
     panes: Rect,
-    model: &Model,
+    app: &App,
     overlay: &Overlay,
     viewport: Viewport,
     now: DateTime<Utc>,
 ) -> Viewport {
-    let beside = match model.screen.arrangement() {
+    let beside = match app.ui.arrangement() {
         Arrangement::Narrow => panes,
         Arrangement::Medium | Arrangement::Wide => {
             let columns = [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)];
@@ -122,36 +104,36 @@ fn draw_overlay(
     };
     match overlay {
         Overlay::Help(pane) => {
-            let help_lines = help::draw(frame, panes, model, pane);
+            let help_lines = help::draw(frame, panes, app, pane);
             Viewport { help_lines, ..viewport }
         }
         Overlay::Choice(choice) => {
-            let (rows, top) = choice::draw(frame, panes, model, *choice);
+            let (rows, top) = choice::draw(frame, panes, app, *choice);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Palette(palette) => {
-            let (rows, top) = palette::draw(frame, panes, palette, &model.settings.keys);
+            let (rows, top) = palette::draw(frame, panes, palette, &app.ui.settings.keys);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Plan(shown) => {
-            let (plan_lines, rows) = plan::draw(frame, beside, model, shown, now);
+            let (plan_lines, rows) = plan::draw(frame, beside, app, shown, now);
             let overlay = pane::area(rows);
             Viewport { plan_lines, overlay_rows: rows.height, overlay, ..viewport }
         }
         Overlay::Timetable(shown) => {
-            let rows = timetable::draw(frame, beside, model, *shown, now);
+            let rows = timetable::draw(frame, beside, app, *shown, now);
             Viewport { overlay_rows: rows.height, overlay: pane::area(rows), ..viewport }
         }
         Overlay::Edit(form) => {
             let (rows, top) = edit::draw(frame, panes, form);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
-        Overlay::Mute(form) => {
-            let (rows, top) = filters::draw(frame, panes, model, form);
+        Overlay::FilterDialog(form) => {
+            let (rows, top) = filters::draw(frame, panes, app, form);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
-        Overlay::Rules(list) => {
-            let (rows, top) = filters::draw_list(frame, panes, model, *list, now);
+        Overlay::FilterList(list) => {
+            let (rows, top) = filters::draw_list(frame, panes, app, *list, now);
             Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
         }
         Overlay::Prompt(_) => viewport,
@@ -165,9 +147,9 @@ struct Places {
     reader: Option<Rect>,
 }
 
-fn places(area: Rect, model: &Model) -> Places {
-    let only = |pane| (model.screen.focus == pane).then_some(area);
-    match model.screen.arrangement() {
+fn places(area: Rect, app: &App) -> Places {
+    let only = |pane| (app.ui.focus == pane).then_some(area);
+    match app.ui.arrangement() {
         Arrangement::Narrow => Places {
             feeds: only(Pane::Feeds),
             entries: only(Pane::Entries),
@@ -176,7 +158,7 @@ fn places(area: Rect, model: &Model) -> Places {
         Arrangement::Medium => {
             let columns = [Constraint::Length(FEEDS_COLUMNS), Constraint::Fill(1)];
             let [feeds, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
-            let reading = model.screen.focus == Pane::Reader;
+            let reading = app.ui.focus == Pane::Reader;
             Places {
                 feeds: Some(feeds),
                 entries: (!reading).then_some(rest),
@@ -194,7 +176,7 @@ fn places(area: Rect, model: &Model) -> Places {
 }
 
 /// What was measured before, without places.
-const fn nowhere(model: &Model) -> Viewport {
+const fn nowhere(app: &App) -> Viewport {
     let nowhere = Area { column: 0, row: 0, columns: 0, rows: 0 };
     Viewport {
         feeds: nowhere,
@@ -202,33 +184,33 @@ const fn nowhere(model: &Model) -> Viewport {
         reader: nowhere,
         overlay: nowhere,
         overlay_top: 0,
-        ..model.screen.viewport
+        ..app.ui.viewport
     }
 }
 
-fn draw_panes(frame: &mut Frame<'_>, area: Rect, model: &Model, now: DateTime<Utc>) -> Viewport {
-    let places = places(area, model);
+fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) -> Viewport {
+    let places = places(area, app);
     // A pane that is not shown keeps the sizes it had, so that its text need not be laid out again.
-    let mut viewport = nowhere(model);
+    let mut viewport = nowhere(app);
     if let Some(area) = places.feeds {
-        let rows = feeds::draw(frame, area, model, now);
+        let rows = feeds::draw(frame, area, app, now);
         (viewport.feeds, viewport.feeds_rows) = (pane::area(rows), rows.height);
     }
     if let Some(area) = places.entries {
-        let rows = if attention::is_open(model) {
-            super::panes::attention::draw(frame, area, model, now)
+        let rows = if attention::is_open(app) {
+            super::panes::attention::draw(frame, area, app, now)
         } else {
-            entries::draw(frame, area, model, now)
+            entries::draw(frame, area, app, now)
         };
         (viewport.entries, viewport.entries_rows) = (pane::area(rows), rows.height);
     }
     if let Some(area) = places.reader {
-        let text = reader::draw(frame, area, model, now);
+        let text = reader::draw(frame, area, app, now);
         viewport.reader = pane::area(text);
         (viewport.reader_columns, viewport.reader_rows) = (text.width, text.height);
     }
-    if let Some(area) = places.entries.filter(|_| !attention::is_open(model)) {
-        entries::draw_mark(frame, area, model);
+    if let Some(area) = places.entries.filter(|_| !attention::is_open(app)) {
+        entries::draw_mark(frame, area, app);
     }
     viewport
 }

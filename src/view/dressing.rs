@@ -5,10 +5,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::ui::theme::appearance::Appearance;
 use crate::ui::theme::colours::Colours;
-use crate::ui::theme::theme_roles::Accent;
-use crate::ui::theme::theme_roles::Ink;
-use crate::ui::theme::theme_roles::Theme;
-use crate::ui::theme::theme_roles::ThemeRole;
+use crate::ui::theme::theme_roles::{Accent, Ink, Theme, ThemeRole};
 
 /// Puts the theme on.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {

@@ -1,7 +1,7 @@
-//! The screen, drawn from the model. Pure; stands on `app` and below.
+//! The screen, drawn from the app. Pure; stands on `app` and below.
 //!
-//! Nothing here changes the model or computes what it does not already say. Drawing answers with the sizes it
-//! measured ([`crate::ui::screen::Viewport`]), which the loop puts back into the model.
+//! Nothing here changes the app or computes what it does not already say. Drawing answers with the sizes it
+//! measured ([`crate::ui::screen::Viewport`]), which the loop puts back into the app.
 
 pub mod html;
 

@@ -16,7 +16,7 @@ pub(super) fn clear_beside(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Clear, Rect { x, width, ..area });
 }
 
-/// A place on the screen as the model knows it.
+/// A place on the screen as the app knows it.
 pub(super) const fn area(place: Rect) -> Area {
     Area { column: place.x, row: place.y, columns: place.width, rows: place.height }
 }

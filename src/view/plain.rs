@@ -9,14 +9,10 @@ use ratatui::layout::Position;
 use ratatui::style::Color;
 
 use super::theme;
-use crate::engine::model::Model;
+use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;
-use crate::ui::reader::lines::Role;
-use crate::ui::reader::lines::StyledSpan;
-use crate::ui::screen::Area;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
-use crate::ui::screen::Viewport;
+use crate::ui::reader::lines::{Role, StyledSpan};
+use crate::ui::screen::{Area, Overlay, Pane, Viewport};
 
 /// Signs of ours and what stands for each.
 const SIGNS: [(&str, &str); 24] = [
@@ -114,8 +110,8 @@ pub(super) fn told(span: &StyledSpan) -> String {
 
 /// Puts the cursor where the reader is: at the selected row, or at the beginning of what is read. A line that is typed
 /// has put it there itself.
-pub(super) fn point(frame: &mut Frame<'_>, model: &Model, viewport: &Viewport) {
-    let place = match &model.screen.overlay {
+pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
+    let place = match &app.ui.overlay {
         Some(Overlay::Prompt(_) | Overlay::Palette(_)) => return,
         Some(Overlay::Edit(form)) => {
             let row = form.rows.get(form.selected);
@@ -124,7 +120,7 @@ pub(super) fn point(frame: &mut Frame<'_>, model: &Model, viewport: &Viewport) {
             }
             Some(line_of(viewport, form.selected.saturating_add(1)))
         }
-        Some(Overlay::Mute(form)) => {
+        Some(Overlay::FilterDialog(form)) => {
             let row = form.rows.get(form.selected);
             if row.is_some_and(|row| matches!(row.value, EditValue::Line(_))) {
                 return;
@@ -134,8 +130,8 @@ pub(super) fn point(frame: &mut Frame<'_>, model: &Model, viewport: &Viewport) {
         Some(Overlay::Help(help)) if help.typing => return,
         Some(Overlay::Plan(_)) => Some(first_cell(viewport.overlay)),
         Some(Overlay::Help(_)) => Some(Position::new(1, 1)),
-        None if model.screen.focus == Pane::Reader => Some(first_cell(viewport.reader)),
-        Some(Overlay::Choice(_) | Overlay::Timetable(_) | Overlay::Rules(_)) | None => {
+        None if app.ui.focus == Pane::Reader => Some(first_cell(viewport.reader)),
+        Some(Overlay::Choice(_) | Overlay::Timetable(_) | Overlay::FilterList(_)) | None => {
             selected_cell(frame.buffer_mut())
         }
     };

@@ -5,13 +5,10 @@
 //! their places. So no function that draws knows a theme, and a theme can be changed without drawing otherwise.
 
 use ratatui::style::{Color, Modifier, Style};
-
 use ratatui::text::Span;
 
 use crate::search::Marks;
-use crate::ui::reader::lines::Role;
-use crate::ui::reader::lines::StyledSpan;
-use crate::ui::reader::lines::Syntax;
+use crate::ui::reader::lines::{Role, StyledSpan, Syntax};
 use crate::ui::theme::theme_roles::ThemeRole;
 
 const fn text(role: ThemeRole) -> Style {

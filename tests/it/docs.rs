@@ -15,7 +15,7 @@ const COMMANDS: [(&str, &[&str]); 24] = [
     ("export", &["FILE"]),
     ("feeds", &["--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
-    ("rules", &["--json"]),
+    ("filters", &["--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
     ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
     ("watch", &[]),

@@ -7,18 +7,12 @@ use indicatif::ProgressBar;
 
 use super::history;
 use crate::cli::Done;
-use crate::cli::args::AddArgs;
-use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::at_rest;
-use crate::cli::session::block_on;
+use crate::cli::args::{AddArgs, Options};
+use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::walks;
-use crate::engine::feeds::subscribe::Added;
-use crate::engine::feeds::subscribe::Addition;
-use crate::engine::feeds::subscribe::Wanted;
-use crate::engine::model::Model;
-use crate::engine::msg::Msg;
+use crate::engine::feeds::subscribe::{Added, Addition, Subscribe};
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
 use crate::io::{clock, console};
 use crate::view;
 
@@ -27,30 +21,31 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
     block_on(async {
         let mut runtime = session::quiet(options)?;
         for (id, address) in (1_u32..).zip(&args.urls) {
-            runtime.tell(Msg::Add(Wanted {
+            runtime.ask(Request::Subscribe(Box::new(Subscribe {
                 id,
                 address: address.clone(),
                 title: args.title.clone(),
                 tags: args.tags.clone(),
                 unasked: args.no_poll,
-                ..Wanted::default()
-            }));
+                ..Subscribe::default()
+            })));
         }
         let bar = bar();
         let mut first = BTreeMap::new();
         runtime
-            .until(|model| {
-                bar.suspend(|| tell_ready(model, &mut first));
-                bar.set_message(progress(model));
-                at_rest(model)
+            .until(|program| {
+                let engine = &program.engine;
+                bar.suspend(|| tell_ready(engine, &mut first));
+                bar.set_message(progress(engine));
+                engine.is_at_rest()
             })
             .await;
         bar.finish_and_clear();
         let mut failures = Vec::new();
-        for (id, addition) in &runtime.model.additions {
+        for (id, addition) in &runtime.program.engine.additions {
             match &addition.ended {
                 Some(Ok(added)) if !first.contains_key(id) => {
-                    console::put(&told(&runtime.model, addition, added));
+                    console::put(&told(&runtime.program.engine, addition, added));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(why)) => failures.push(why.clone()),
@@ -58,8 +53,8 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
                     .push(format!("interrupted before {} was read", addition.wanted.address)),
             }
         }
-        tell_brought(&runtime.model, &first);
-        if let Some(why) = runtime.model.not_saved.take() {
+        tell_brought(&runtime.program.engine, &first);
+        if let Some(why) = runtime.program.engine.not_saved.take() {
             return Err(Failure::new(why));
         }
         runtime.stop()?;
@@ -80,39 +75,39 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
 }
 
 /// Says what was subscribed to as soon as it was read, once each; keeps how many entries there were then.
-fn tell_ready(model: &Model, first: &mut BTreeMap<u32, u32>) {
-    for (id, addition) in &model.additions {
+fn tell_ready(engine: &Engine, first: &mut BTreeMap<u32, u32>) {
+    for (id, addition) in &engine.additions {
         let Some(Ok(added)) = &addition.ended else { continue };
-        let Some(feed) = model.feeds.get(&added.feed) else { continue };
-        let is_read = feed.state.facts.last_ok.is_some() && !model.busy.contains_key(&added.feed);
+        let Some(feed) = engine.feeds.get(&added.feed) else { continue };
+        let is_read = feed.state.facts.last_ok.is_some() && !engine.polls.contains_key(&added.feed);
         if (is_read || added.known) && !first.contains_key(id) {
-            console::put(&told(model, addition, added));
+            console::put(&told(engine, addition, added));
             first.insert(*id, feed.counters.total);
         }
     }
 }
 
 /// Says what the archives brought, and how whole the history is.
-fn tell_brought(model: &Model, first: &BTreeMap<u32, u32>) {
+fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
-        let Some(Ok(added)) = model.additions.get(id).and_then(|one| one.ended.as_ref()) else {
+        let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
             continue;
         };
-        let Some(feed) = model.feeds.get(&added.feed).filter(|_| !added.known) else { continue };
+        let Some(feed) = engine.feeds.get(&added.feed).filter(|_| !added.known) else { continue };
         let name = if first.len() > 1 { format!("{}  ", feed.key) } else { String::new() };
         let brought = match feed.counters.total.saturating_sub(*before) {
             0 => String::new(),
             1 => "1 older entry; ".to_owned(),
             more => format!("{more} older entries; "),
         };
-        console::put(&format!("  {name}{brought}{}", history::standing(model, feed)));
+        console::put(&format!("  {name}{brought}{}", history::standing(engine, feed)));
     }
 }
 
 /// How far the walks are that are under way.
-fn progress(model: &Model) -> String {
-    let walks = model.feeds.values().filter_map(|feed| {
-        let how_far = walks::progress(model, feed)?;
+fn progress(engine: &Engine) -> String {
+    let walks = engine.feeds.values().filter_map(|feed| {
+        let how_far = walks::progress(engine, feed)?;
         Some(format!("{}: {how_far}", feed.record.shown_title()))
     });
     walks.collect::<Vec<_>>().join(" · ")
@@ -123,8 +118,8 @@ fn bar() -> ProgressBar {
 }
 
 /// What came of an address: which feeds were found, which was taken, how much came, when it is polled next.
-fn told(model: &Model, addition: &Addition, added: &Added) -> String {
-    let Some(feed) = model.feeds.get(&added.feed) else { return String::new() };
+fn told(engine: &Engine, addition: &Addition, added: &Added) -> String {
+    let Some(feed) = engine.feeds.get(&added.feed) else { return String::new() };
     let title = feed.record.shown_title();
     if added.known {
         return format!("already subscribed: {} '{title}' {}", feed.key, feed.record.url);

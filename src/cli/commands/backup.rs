@@ -4,11 +4,8 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::cli::Done;
-use crate::cli::args::BackupArgs;
-use crate::cli::args::Options;
-use crate::cli::args::RestoreArgs;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::args::{BackupArgs, Options, RestoreArgs};
+use crate::cli::session::{self, Failure};
 use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
 use crate::io::{clock, console};

@@ -1,10 +1,8 @@
 //! `backissue config`: where the configuration is, whether it is good, and what it could say.
 
 use crate::cli::Done;
-use crate::cli::args::ConfigArgs;
-use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::args::{ConfigArgs, Options};
+use crate::cli::session::{self, Failure};
 use crate::io::config::default_text::DEFAULT_CONFIG;
 use crate::io::console;
 

@@ -3,11 +3,9 @@
 use super::screen;
 use crate::cli::Done;
 use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::block_on;
-use crate::engine::feeds::subscribe::Wanted;
-use crate::engine::msg::Msg;
+use crate::cli::session::{self, Failure, block_on};
+use crate::engine::feeds::subscribe::Subscribe;
+use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::io::clock;
 use crate::io::performing::Ending;
@@ -15,6 +13,7 @@ use crate::io::publisher::demo_server::DemoServer;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
 use crate::ui::panes::tour::Tour;
+use crate::ui::settings::ScreenSettings;
 
 /// Runs the demo.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
@@ -32,27 +31,30 @@ pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> 
         let server = DemoServer::start(clock::now)
             .await
             .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
-        let mut runtime = Runtime::start(store, settings(options))?;
+        let mut runtime = {
+            let (settings, screen) = settings(options);
+            Runtime::with_screen(store, settings, screen)?
+        };
         session::dress(options, &mut runtime);
         session::stop_on_signals(&runtime);
-        let wishes = server.site.subscriptions().into_iter().map(|offer| Wanted {
+        let wishes = server.site.subscriptions().into_iter().map(|offer| Subscribe {
             address: offer.url,
             tags: offer.tags,
-            ..Wanted::default()
+            ..Subscribe::default()
         });
-        runtime.tell(Msg::Import(wishes.collect()));
-        runtime.model.screen.tour = Some(Tour::default());
+        runtime.ask(Request::Import(wishes.collect()));
+        runtime.program.ui.tour = Some(Tour::default());
         screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
     })
 }
 
 /// The publisher is this process: there is nobody to spare, and news may come every minute.
-fn settings(options: &Options) -> Settings {
+fn settings(options: &Options) -> (Settings, ScreenSettings) {
     // The screen looks and works as the reader is used to; what is wrong with a configuration is told elsewhere.
-    let Settings { ui, keys, .. } = session::settings(options).unwrap_or_default();
-    let mut settings = Settings { ui, keys, ..Settings::default() };
+    let screen = session::configured(options).unwrap_or_default().screen;
+    let mut settings = Settings::default();
     settings.network.space_loopback = false;
     settings.poll.min_minutes = 1;
     settings.poll.start_spread_seconds = 0;
-    settings
+    (settings, screen)
 }

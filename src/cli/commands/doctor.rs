@@ -3,23 +3,20 @@
 use std::io::IsTerminal;
 
 use super::search;
-use crate::cli::Done;
-use crate::cli::args::DoctorArgs;
-use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::upkeep;
-use crate::engine::settings::Settings;
+use crate::cli::args::{DoctorArgs, Options};
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, upkeep};
 use crate::io::config::themes;
 use crate::io::console;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::Store;
 use crate::io::terminal::Terminal;
+use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
 
 /// Runs the command: status 1 if something is wrong and was not put right.
 pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure> {
-    let (configured, usual) = (session::configured(options), Settings::default());
+    let (configured, usual) = (session::configured(options), ScreenSettings::default());
     match &configured {
         Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
         Ok(read) => {
@@ -29,7 +26,7 @@ pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, 
         }
         Err(failure) => console::put(&format!("configuration: {}", failure.sentence)),
     }
-    let misthemed = looks_found(options, configured.as_ref().map_or(&usual, |read| &read.settings));
+    let misthemed = looks_found(options, configured.as_ref().map_or(&usual, |read| &read.screen));
     let mut store = session::store(options)?;
     let health = store.check(args.repair)?;
     console::put(&format!(
@@ -64,9 +61,9 @@ pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, 
 }
 
 /// Looks at the terminal and at the themes; says whether a theme cannot be used.
-fn looks_found(options: &Options, settings: &Settings) -> bool {
+fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
     let (appearance, troubles) =
-        themes::appearance(&settings.ui, session::config_file(options).as_deref());
+        themes::appearance(screen, session::config_file(options).as_deref());
     let colours = match appearance.colours {
         Colours::None => "no colours",
         Colours::Sixteen => "16 colours",
@@ -77,7 +74,7 @@ fn looks_found(options: &Options, settings: &Settings) -> bool {
     let size = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal());
     match size {
         Some((columns, rows)) => {
-            let pictures = Terminal::graphics(settings.ui.image_protocol).protocol.word();
+            let pictures = Terminal::graphics(screen.image_protocol).protocol.word();
             console::put(&format!(
                 "terminal: {columns} x {rows}, {colours}, {links}, pictures by {pictures}"
             ));

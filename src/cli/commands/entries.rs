@@ -5,23 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde_json::Value;
 
-use crate::cli::Done;
-use crate::cli::args::EntriesArgs;
-use crate::cli::args::Options;
-use crate::cli::json;
-use crate::cli::lookup;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::args::{EntriesArgs, Options};
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, json, lookup};
+use crate::engine::backfill::gap_rows;
+use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
+use crate::engine::state::Engine;
 use crate::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
 use crate::io::{clock, console};
-use crate::ui::panes::entry_list::ListQuery;
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::entry_list::RowOrder;
-use crate::ui::panes::entry_list::Scope;
-use crate::ui::panes::entry_list::Show;
-use crate::ui::panes::gap_rows;
 
 /// Entries read at once: several stand in one record of the store.
 const SLICE: usize = 256;
@@ -30,10 +22,10 @@ const SLICE: usize = 256;
 pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let since = args.since.as_deref().map(instant).transpose()?;
-    let (mut store, model) = session::looked_at(options, now)?;
+    let (mut store, engine) = session::looked_at(options, now)?;
     let scope = match &args.feed {
         None => Scope::Everything,
-        Some(typed) => Scope::Feeds(vec![lookup::subscription(&model, typed)?]),
+        Some(typed) => Scope::Feeds(vec![lookup::subscription(&engine, typed)?]),
     };
     let show = match (args.unread, args.starred, args.hidden) {
         (true, _, _) => Show::Unread,
@@ -49,7 +41,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done,
         gaps: Vec::new(),
         order: RowOrder::NewestFirst,
     };
-    let query = ListQuery { gaps: gap_rows::in_query(&model, &query, now), ..query };
+    let query = ListQuery { gaps: gap_rows::in_query(&engine, &query, now), ..query };
     let rows = store.ordered(&query)?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
     let mut listed = Vec::new();
@@ -62,7 +54,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done,
             if console::is_closed() {
                 return Ok(Done::All);
             }
-            let Some(feed) = model.feeds.get(&row.feed()) else { continue };
+            let Some(feed) = engine.feeds.get(&row.feed()) else { continue };
             match row {
                 RowKey::Entry(key) => {
                     let Some((kept, flags)) = entries.get(&key) else { continue };
@@ -77,11 +69,11 @@ pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done,
                     }
                 }
                 RowKey::Gap(key, gap) => {
-                    let Some(gap) = gap_rows::shown(&model, key, gap, now) else { continue };
+                    let Some(gap) = gap_rows::shown(&engine, key, gap, now) else { continue };
                     if args.json {
                         listed.push(json::gap(feed, &gap));
                     } else {
-                        console::put(&gap_line(&model, key, &gap, now));
+                        console::put(&gap_line(&engine, key, &gap, now));
                     }
                 }
             }
@@ -101,10 +93,10 @@ fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags
     format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string())
 }
 
-fn gap_line(model: &Model, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
+fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
     let date = gap.listed().format("%Y-%m-%d %H:%M");
-    let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
-    let next = gap_rows::lines(gap, now, model.zone).next;
+    let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+    let next = gap_rows::lines(gap, now, engine.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
 }
 

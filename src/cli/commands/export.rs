@@ -3,13 +3,10 @@
 use std::io::Write;
 
 use crate::cli::Done;
-use crate::cli::args::ExportArgs;
-use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::args::{ExportArgs, Options};
+use crate::cli::session::{self, Failure};
 use crate::engine::feeds::subscription::SavedSubscription;
-use crate::feed::opml::subscription_list;
-use crate::feed::opml::subscription_list::OpmlFeed;
+use crate::feed::opml::subscription_list::{self, OpmlFeed};
 use crate::io::console;
 
 /// Runs the command. A file is written whole or not at all.

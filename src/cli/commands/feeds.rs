@@ -2,12 +2,9 @@
 
 use serde_json::Value;
 
-use crate::cli::Done;
-use crate::cli::args::JsonArgs;
-use crate::cli::args::Options;
-use crate::cli::json;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::args::{JsonArgs, Options};
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, json};
 use crate::engine::feeds::subscription::Subscription;
 use crate::io::{clock, console};
 use crate::view;
@@ -15,19 +12,19 @@ use crate::view;
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (store, model) = session::looked_at(options, now)?;
+    let (store, engine) = session::looked_at(options, now)?;
     if args.json {
         let mut feeds = Vec::new();
-        for feed in model.feeds.values() {
-            feeds.push(json::feed(&model, feed, &store.poll_log(feed.key)?, now));
+        for feed in engine.feeds.values() {
+            feeds.push(json::feed(&engine, feed, &store.poll_log(feed.key)?, now));
         }
         console::put(&json::text(&Value::Array(feeds)));
         return Ok(Done::All);
     }
-    if model.feeds.is_empty() {
+    if engine.feeds.is_empty() {
         console::tell("no subscriptions yet; 'backissue add URL' makes one");
     }
-    for feed in model.feeds.values() {
+    for feed in engine.feeds.values() {
         console::put(&line(feed, now));
     }
     Ok(Done::All)

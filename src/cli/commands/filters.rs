@@ -1,37 +1,33 @@
-//! `backissue rules`: the reader's rules about entries, and what they hit.
+//! `backissue filters`: the reader's filters for entries, and what they hit.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::cli::Done;
-use crate::cli::args::JsonArgs;
-use crate::cli::args::Options;
-use crate::cli::json as pieces;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::engine::entries::entry_filters;
-use crate::engine::entries::entry_filters::RuleCount;
-use crate::engine::model::Model;
+use crate::cli::args::{JsonArgs, Options};
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, json as pieces};
+use crate::engine::entries::entry_filters::{self, FilterCount};
+use crate::engine::state::Engine;
 use crate::filters::{Action, EntryRule, Reach, until_text};
 use crate::io::{clock, console};
 
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (mut store, model) = session::looked_at(options, now)?;
+    let (mut store, engine) = session::looked_at(options, now)?;
     let counts = store.count_ruled()?;
-    let rules = model.rules.list.iter();
+    let rules = engine.filters.list.iter();
     let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
     if args.json {
-        let values = counted.map(|(rule, count)| in_json(&model, rule, count, now));
+        let values = counted.map(|(rule, count)| in_json(&engine, rule, count, now));
         console::put(&pieces::text(&Value::Array(values.collect())));
         return Ok(Done::All);
     }
-    if model.rules.list.is_empty() {
-        console::tell("no rules yet; m on an entry makes one");
+    if engine.filters.list.is_empty() {
+        console::tell("no filters yet; m on an entry makes one");
     }
     for (rule, count) in counted {
-        let until = rule.until.map(|until| until_text(until, model.zone));
+        let until = rule.until.map(|until| until_text(until, engine.zone));
         let until = until.map(|last| {
             if rule.is_over(now) {
                 format!(", over since {last}")
@@ -39,7 +35,7 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
                 format!(", until {last}")
             }
         });
-        let (does, about) = (rule.action.words(), entry_filters::about(&model, rule));
+        let (does, about) = (rule.action.words(), entry_filters::about(&engine, rule));
         let until = until.unwrap_or_default();
         console::put(&format!(
             "{:>5} hit {:>5} hidden  {does}: {about}{until}",
@@ -49,7 +45,7 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
     Ok(Done::All)
 }
 
-fn in_json(model: &Model, rule: &EntryRule, count: RuleCount, now: DateTime<Utc>) -> Value {
+fn in_json(engine: &Engine, rule: &EntryRule, count: FilterCount, now: DateTime<Utc>) -> Value {
     let given = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
     let (feed, tag) = match &rule.reach {
         Reach::Everywhere => (None, None),
@@ -73,7 +69,7 @@ fn in_json(model: &Model, rule: &EntryRule, count: RuleCount, now: DateTime<Utc>
         "text": given(&rule.text),
         "until": pieces::time(rule.until),
         "over": rule.is_over(now),
-        "about": entry_filters::about(model, rule),
+        "about": entry_filters::about(engine, rule),
         "hits": count.hits,
         "hidden": count.hidden,
     })

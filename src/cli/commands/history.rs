@@ -3,46 +3,40 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::cli::Done;
-use crate::cli::args::HistoryArgs;
-use crate::cli::args::Options;
-use crate::cli::json;
-use crate::cli::lookup;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::at_rest;
-use crate::cli::session::block_on;
+use crate::cli::args::{HistoryArgs, Options};
+use crate::cli::session::{self, Failure, block_on};
+use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::archive_response::policy;
-use crate::engine::backfill::history_actions::HistoryWish;
+use crate::engine::backfill::gap_rows;
+use crate::engine::backfill::history_actions::HistoryAction;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
-use crate::engine::msg::Msg;
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
 use crate::history::{Gap, GapKind, Node, NodeState, Nodes};
 use crate::io::{clock, console};
-use crate::ui::panes::gap_rows;
 
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done, Failure> {
     let wishes = [
-        (args.go_on, HistoryWish::Continue),
-        (args.retry, HistoryWish::Retry),
-        (args.reread, HistoryWish::Reread),
+        (args.go_on, HistoryAction::Continue),
+        (args.retry, HistoryAction::Retry),
+        (args.reread, HistoryAction::Reread),
     ];
-    let wishes: Vec<HistoryWish> =
+    let wishes: Vec<HistoryAction> =
         wishes.into_iter().filter_map(|(wanted, wish)| wanted.then_some(wish)).collect();
     let asked = !wishes.is_empty();
     let said = if asked { granted(options, args, &wishes)? } else { None };
     let now = clock::now();
-    let (store, model) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&model, &args.feed)?;
-    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
+    let (store, engine) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&engine, &args.feed)?;
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let nodes = store.nodes(feed)?;
     let gaps: Vec<Gap> =
-        gap_rows::of_feed(&model, subscription, now).into_iter().map(|(_, gap)| gap).collect();
+        gap_rows::of_feed(&engine, subscription, now).into_iter().map(|(_, gap)| gap).collect();
     if args.json {
-        console::put(&json::text(&whole(&model, subscription, &nodes, now)));
+        console::put(&json::text(&whole(&engine, subscription, &nodes, now)));
     } else {
-        told(&model, subscription, &nodes, &gaps, now);
+        told(&engine, subscription, &nodes, &gaps, now);
         if let Some(said) = said {
             console::put(&said);
         }
@@ -55,19 +49,24 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
 fn granted(
     options: &Options,
     args: &HistoryArgs,
-    wishes: &[HistoryWish],
+    actions: &[HistoryAction],
 ) -> Result<Option<String>, Failure> {
     if options.offline {
         return Err(Failure::new("archives cannot be asked for with --offline"));
     }
     block_on(async {
         let mut runtime = session::quiet(options)?;
-        let feed = lookup::subscription(&runtime.model, &args.feed)?;
-        for wish in wishes {
-            runtime.tell(Msg::WantHistory(feed, *wish));
+        let feed = lookup::subscription(&runtime.program.engine, &args.feed)?;
+        for action in actions {
+            runtime.ask(Request::History(feed, *action));
         }
-        let finished = runtime.until(at_rest).await;
-        let said = runtime.model.screen.notice.take().map(|notice| notice.text);
+        let mut said = None;
+        let finished = runtime
+            .until(|program| {
+                said = program.notices().pop().map(|(_, text)| text).or(said.take());
+                program.engine.is_at_rest()
+            })
+            .await;
         runtime.stop()?;
         if finished {
             Ok(said)
@@ -77,9 +76,9 @@ fn granted(
     })
 }
 
-fn told(model: &Model, feed: &Subscription, nodes: &Nodes, gaps: &[Gap], now: DateTime<Utc>) {
+fn told(engine: &Engine, feed: &Subscription, nodes: &Nodes, gaps: &[Gap], now: DateTime<Utc>) {
     console::put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
-    console::put(&format!("  {}", standing(model, feed)));
+    console::put(&format!("  {}", standing(engine, feed)));
     for (_, node) in archives(nodes) {
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
@@ -87,14 +86,14 @@ fn told(model: &Model, feed: &Subscription, nodes: &Nodes, gaps: &[Gap], now: Da
         console::put(&format!("  {:>5} entries{span}  {}", node.entries, node.url));
     }
     for gap in gaps {
-        let said = gap_rows::lines(gap, now, model.zone);
+        let said = gap_rows::lines(gap, now, engine.zone);
         console::put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
 }
 
 /// The state of the history, and how far back it goes.
-pub(in crate::cli) fn standing(model: &Model, feed: &Subscription) -> String {
-    let state = gap_rows::standing(model, feed).unwrap_or_else(|| "not polled yet".to_owned());
+pub(in crate::cli) fn standing(engine: &Engine, feed: &Subscription) -> String {
+    let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not polled yet".to_owned());
     match reach(feed) {
         Some(reach) => format!("{state}: {reach}"),
         None => state,
@@ -117,9 +116,9 @@ fn archives(nodes: &Nodes) -> Vec<(&str, &Node)> {
     archives
 }
 
-fn whole(model: &Model, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>) -> Value {
+fn whole(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>) -> Value {
     let gaps = feed.history.gaps.values().map(|gap| json::gap(feed, gap));
-    let paused = gap_rows::of_feed(model, feed, now).into_iter().map(|(_, gap)| gap);
+    let paused = gap_rows::of_feed(engine, feed, now).into_iter().map(|(_, gap)| gap);
     let paused = paused.filter(|gap| gap.kind() == GapKind::Interrupted);
     let gaps: Vec<Value> = gaps.chain(paused.map(|gap| json::gap(feed, &gap))).collect();
     let archive = |(key, node): (&str, &Node)| {
@@ -139,8 +138,8 @@ fn whole(model: &Model, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>) 
         "number": feed.key,
         "url": feed.record.url,
         "title": feed.record.shown_title(),
-        "history": json::history(model, feed, now),
-        "mode": policy(model, feed.key).mode.word(),
+        "history": json::history(engine, feed, now),
+        "mode": policy(engine, feed.key).mode.word(),
         "archives": archives(nodes).into_iter().map(archive).collect::<Vec<_>>(),
         "gaps": gaps,
         "last_run": {

@@ -1,13 +1,9 @@
 //! `backissue import`: subscriptions from OPML, without a request.
 
 use crate::cli::Done;
-use crate::cli::args::ImportArgs;
-use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::at_rest;
-use crate::cli::session::block_on;
-use crate::engine::msg::Msg;
+use crate::cli::args::{ImportArgs, Options};
+use crate::cli::session::{self, Failure, block_on};
+use crate::engine::request::Request;
 use crate::io::{console, performing};
 
 /// Runs the command.
@@ -25,10 +21,10 @@ pub(in crate::cli) fn run(options: &Options, args: &ImportArgs) -> Result<Done, 
     }
     block_on(async {
         let mut runtime = session::quiet(options)?;
-        runtime.tell(Msg::Import(performing::wishes_of(&read)));
-        runtime.until(at_rest).await;
-        let imported = runtime.model.imported.clone().unwrap_or_default();
-        if let Some(why) = runtime.model.not_saved.take() {
+        runtime.ask(Request::Import(performing::subscriptions_in(&read)));
+        runtime.until(|program| program.engine.is_at_rest()).await;
+        let imported = runtime.program.engine.imported.clone().unwrap_or_default();
+        if let Some(why) = runtime.program.engine.not_saved.take() {
             return Err(Failure::new(why));
         }
         runtime.stop()?;

@@ -6,17 +6,13 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde_json::{Map, Value as Json, json};
 
-use crate::cli::Done;
-use crate::cli::args::Options;
-use crate::cli::args::PlanArgs;
-use crate::cli::json;
-use crate::cli::lookup;
+use crate::cli::args::{Options, PlanArgs};
 use crate::cli::publisher::parse;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::engine::learn;
-use crate::engine::model::Model;
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, json, lookup};
+use crate::engine::poll::learn;
 use crate::engine::poll::plans;
+use crate::engine::state::Engine;
 use crate::feed::{self, Origin};
 use crate::history::FeedKey;
 use crate::io::store::Store;
@@ -43,23 +39,23 @@ pub(in crate::cli) fn run(options: &Options, args: &PlanArgs) -> Result<Done, Fa
 
 fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Done, Failure> {
     let now = clock::now();
-    let (store, mut model) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&model, typed)?;
-    let learned = learned(&store, &mut model, feed, now)?;
-    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
-    let coming = plans::following(subscription, model.salt, args.next.unwrap_or(0), now);
+    let (store, mut engine) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&engine, typed)?;
+    let learned = learned(&store, &mut engine, feed, now)?;
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
+    let coming = plans::following(subscription, engine.salt, args.next.unwrap_or(0), now);
     if args.json {
         let mut answer = Map::new();
         let record = &subscription.record;
         answer.insert("number".into(), json!(feed));
         answer.insert("url".into(), json!(record.url));
         answer.insert("title".into(), json!(record.shown_title()));
-        let plan = plans::explained(&model, feed, now);
+        let plan = plans::explained(&engine, feed, now);
         if let Some(Json::Object(fields)) = plan.as_ref().map(schedule::plan_json) {
             answer.extend(fields);
         }
         if let Some(plan) = &learned {
-            answer.insert("learned".into(), learned_fields(&model, feed, plan, now));
+            answer.insert("learned".into(), learned_fields(&engine, feed, plan, now));
         }
         if args.next.is_some() {
             answer.insert("next_polls".into(), coming.iter().map(short).collect());
@@ -67,9 +63,9 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         console::put(&json::text(&Json::Object(answer)));
         return Ok(Done::All);
     }
-    console::put(&told(&model, feed, now));
+    console::put(&told(&engine, feed, now));
     if let Some(plan) = &learned {
-        let why = learn::why_not_followed(&model, feed, plan);
+        let why = learn::why_not_followed(&engine, feed, plan);
         let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
         console::put(&format!("{}{why}", plan.rhythm.sentence()));
     }
@@ -79,39 +75,39 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
     for plan in &coming {
         let when = plan.next_poll.map_or_else(
             || "never".to_owned(),
-            |at| format!("{}, {}", view::minute(at, model.zone), plans::wait_words(at, now)),
+            |at| format!("{}, {}", view::minute(at, engine.zone), plans::wait_words(at, now)),
         );
         console::put(&format!("  {when} ({})", plans::settled_words(plan.settled_by)));
     }
     Ok(Done::All)
 }
 
-/// Learns the rhythm of a feed and gives the plan to the model, where it counts.
+/// Learns the rhythm of a feed and gives the plan to the engine, where it counts.
 pub(in crate::cli) fn learned(
     store: &Store,
-    model: &mut Model,
+    engine: &mut Engine,
     feed: FeedKey,
     now: DateTime<Utc>,
 ) -> Result<Option<Arc<LearnedPlan>>, Failure> {
-    let Some(subscription) = model.feeds.get(&feed) else { return Ok(None) };
-    let terms = learn::terms(model, subscription);
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(None) };
+    let terms = learn::terms(engine, subscription);
     let publications = store.publications(feed)?;
     let plan = schedule::learning::learn(&publications, &terms, now).map(Arc::new);
     if let Some(plan) = &plan {
-        learn::remember(model, now, feed, plan);
+        learn::remember(engine, now, feed, plan);
     }
     Ok(plan)
 }
 
 /// What was learned, whether it is followed, and the next polls.
-fn learned_fields(model: &Model, feed: FeedKey, plan: &LearnedPlan, now: DateTime<Utc>) -> Json {
-    let Some(subscription) = model.feeds.get(&feed) else { return Json::Null };
+fn learned_fields(engine: &Engine, feed: FeedKey, plan: &LearnedPlan, now: DateTime<Utc>) -> Json {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Json::Null };
     let mut answer = learned_json(plan, subscription.state.facts.settings.pace);
     if let Json::Object(fields) = &mut answer {
-        let why = learn::why_not_followed(model, feed, plan);
+        let why = learn::why_not_followed(engine, feed, plan);
         fields.insert("followed".into(), json!(why.is_none()));
         fields.insert("not_followed_because".into(), json!(why));
-        let coming = plans::following(subscription, model.salt, POLLS_TOLD, now);
+        let coming = plans::following(subscription, engine.salt, POLLS_TOLD, now);
         let times = coming.iter().map(|plan| json::time(plan.next_poll));
         fields.insert("next_polls".into(), times.collect());
     }
@@ -128,10 +124,10 @@ fn short(plan: &Plan) -> Json {
 }
 
 /// The plan of a feed with its title.
-pub(in crate::cli) fn told(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> String {
-    let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
-    let plan = plans::explained(model, feed, now);
-    let sentences = plan.map(|plan| sentences(&plan, now, model.zone)).unwrap_or_default();
+pub(in crate::cli) fn told(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> String {
+    let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+    let plan = plans::explained(engine, feed, now);
+    let sentences = plan.map(|plan| sentences(&plan, now, engine.zone)).unwrap_or_default();
     [title.to_owned()].into_iter().chain(sentences).collect::<Vec<_>>().join("\n")
 }
 

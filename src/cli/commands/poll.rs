@@ -5,22 +5,13 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::cli::Done;
-use crate::cli::args::Options;
-use crate::cli::args::PollArgs;
-use crate::cli::json;
-use crate::cli::lookup;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::at_rest;
-use crate::cli::session::block_on;
-use crate::cli::upkeep;
-use crate::engine::model::Model;
-use crate::engine::msg::Msg;
-use crate::engine::poll::manual_poll::PollWish;
-use crate::engine::poll::manual_poll::Wish;
-use crate::engine::poll::poll_results::PollOutcome;
-use crate::engine::poll::poll_results::PollResult;
+use crate::cli::args::{Options, PollArgs};
+use crate::cli::session::{self, Failure, block_on};
+use crate::cli::{Done, json, lookup, upkeep};
+use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+use crate::engine::poll::poll_results::{PollOutcome, PollResult};
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::io::console;
 
@@ -29,33 +20,34 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
     let store = session::store(options)?;
     let (done, settings, store) = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
-        let feeds = wanted(&runtime.model, &args.feeds)?;
-        let wish = match (args.force, args.all || feeds.is_some()) {
-            (true, _) => Wish::Forced,
-            (false, true) => Wish::Allowed,
-            (false, false) => Wish::Due,
+        let feeds = wanted(&runtime.program.engine, &args.feeds)?;
+        let kind = match (args.force, args.all || feeds.is_some()) {
+            (true, _) => PollKind::Forced,
+            (false, true) => PollKind::Allowed,
+            (false, false) => PollKind::Due,
         };
-        runtime.model.fills_history = !args.no_history;
-        runtime.tell(Msg::Poll(PollWish { feeds, wish }));
-        let bar = bar(args, runtime.model.run.asked);
+        runtime.program.engine.fills_history = !args.no_history;
+        runtime.ask(Request::Poll(PollRequest { feeds, kind }));
+        let bar = bar(args, runtime.program.engine.poll_run.asked);
         let mut told = 0_usize;
         let finished = runtime
-            .until(|model| {
-                let news = model.run.results.iter().skip(told);
-                told = model.run.results.len();
+            .until(|program| {
+                let engine = &program.engine;
+                let news = engine.poll_run.results.iter().skip(told);
+                told = engine.poll_run.results.len();
                 if !args.json {
                     news.filter_map(|result| {
-                        told_of(model, result, options.verbose || !args.feeds.is_empty())
+                        told_of(engine, result, options.verbose || !args.feeds.is_empty())
                     })
                     .for_each(|line| bar.suspend(|| console::put(&line)));
                 }
-                bar.set_position(u64::from(model.run.done));
-                at_rest(model)
+                bar.set_position(u64::from(engine.poll_run.done));
+                engine.is_at_rest()
             })
             .await;
         bar.finish_and_clear();
-        let done = report(&runtime.model, args);
-        let settings = runtime.model.settings.clone();
+        let done = report(&runtime.program.engine, args);
+        let settings = runtime.program.engine.settings.clone();
         let store = runtime.stop()?;
         if finished {
             Ok((done, settings, store))
@@ -67,11 +59,11 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
     Ok(done)
 }
 
-fn wanted(model: &Model, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
+fn wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let feeds = typed.iter().map(|typed| lookup::subscription(model, typed));
+    let feeds = typed.iter().map(|typed| lookup::subscription(engine, typed));
     feeds.collect::<Result<_, _>>().map(Some)
 }
 
@@ -85,9 +77,9 @@ fn bar(args: &PollArgs, polls: u32) -> ProgressBar {
 }
 
 /// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
-fn told_of(model: &Model, result: &PollResult, verbose: bool) -> Option<String> {
+fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String> {
     let telling = result.new > 0 || result.edited > 0 || result.outcome == PollOutcome::Failed;
-    let title = model.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
+    let title = engine.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
     let what = match (&result.reason, result.outcome) {
         (Some(reason), _) => reason.clone(),
         (None, PollOutcome::NotModified) => "not modified".into(),
@@ -99,8 +91,8 @@ fn told_of(model: &Model, result: &PollResult, verbose: bool) -> Option<String> 
 }
 
 /// Says what came of all polls.
-fn report(model: &Model, args: &PollArgs) -> Done {
-    let results = &model.run.results;
+fn report(engine: &Engine, args: &PollArgs) -> Done {
+    let results = &engine.poll_run.results;
     let count =
         |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();
     let failed = count(PollOutcome::Failed);
@@ -108,7 +100,7 @@ fn report(model: &Model, args: &PollArgs) -> Done {
         results.iter().map(|result| u64::from(of(result))).sum::<u64>()
     };
     if args.json {
-        let feeds: Vec<Value> = results.iter().map(|result| result_json(model, result)).collect();
+        let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
         console::put(&json::text(&json!({
             "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
             "read": count(PollOutcome::Read),
@@ -117,8 +109,8 @@ fn report(model: &Model, args: &PollArgs) -> Done {
             "skipped": count(PollOutcome::Skipped),
             "new": sum(|result| result.new),
             "edited": sum(|result| result.edited),
-            "archives": model.run.archives,
-            "from_archives": model.run.recovered,
+            "archives": engine.poll_run.archives,
+            "from_archives": engine.poll_run.recovered,
             "feeds": feeds,
         })));
     } else {
@@ -130,18 +122,18 @@ fn report(model: &Model, args: &PollArgs) -> Done {
             sum(|result| result.new),
             sum(|result| result.edited)
         ));
-        if model.run.archives > 0 {
+        if engine.poll_run.archives > 0 {
             console::put(&format!(
                 "{} archives fetched, {} older entries",
-                model.run.archives, model.run.recovered
+                engine.poll_run.archives, engine.poll_run.recovered
             ));
         }
     }
     if failed > 0 { Done::WithFailures } else { Done::All }
 }
 
-fn result_json(model: &Model, result: &PollResult) -> Value {
-    let feed = model.feeds.get(&result.feed);
+fn result_json(engine: &Engine, result: &PollResult) -> Value {
+    let feed = engine.feeds.get(&result.feed);
     let outcome = match result.outcome {
         PollOutcome::Read => "read",
         PollOutcome::NotModified => "not_modified",

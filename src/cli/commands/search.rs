@@ -3,20 +3,17 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::cli::Done;
-use crate::cli::args::Options;
-use crate::cli::args::SearchArgs;
-use crate::cli::json as pieces;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::engine::model::Model;
+use crate::cli::args::{Options, SearchArgs};
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, json as pieces};
+use crate::engine::backfill::gap_rows;
+use crate::engine::search_query;
+use crate::engine::state::Engine;
 use crate::history::{EntryKey, Flags, KeptEntry};
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::Found;
 use crate::io::{clock, console};
 use crate::search::{Marks, Matching};
-use crate::ui::panes::gap_rows;
-use crate::ui::panes::search_pane;
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 160;
@@ -26,12 +23,12 @@ const SILENT_ENTRIES: usize = 3_000;
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (mut store, model) = session::looked_at(options, now)?;
+    let (mut store, engine) = session::looked_at(options, now)?;
     let text = args.words.join(" ");
-    let matching = search_pane::read(&model, now, &text, false)
+    let matching = search_query::resolve(&engine, now, &text, false)
         .map_err(|flaw| Failure::new(flaw.to_string()))?;
     if matching.wants_gaps() {
-        return Ok(gaps(&model, &matching, args));
+        return Ok(gaps(&engine, &matching, args));
     }
     if !matching.terms.is_empty() {
         let index = SearchIndex::open(store.folder()).map_err(|error| failed(&error))?;
@@ -50,9 +47,9 @@ pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, 
         let Some((kept, flags)) = store.entry(hit.key)? else { continue };
         let snippet = store.snippet(hit.key, &marks, SNIPPET_CHARS).marked();
         if args.json {
-            listed.push(in_json(&model, *hit, &kept, flags, &snippet));
+            listed.push(in_json(&engine, *hit, &kept, flags, &snippet));
         } else {
-            print(&model, hit.key, &kept, flags, &marks, &snippet);
+            print(&engine, hit.key, &kept, flags, &marks, &snippet);
         }
     }
     if args.json {
@@ -91,12 +88,12 @@ pub(in crate::cli) fn catch_up(behind: &mut CatchUp) -> Result<(), Failure> {
     Ok(())
 }
 
-fn title(model: &Model, key: EntryKey) -> &str {
-    model.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title())
+fn title(engine: &Engine, key: EntryKey) -> &str {
+    engine.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title())
 }
 
-fn in_json(model: &Model, hit: Found, kept: &KeptEntry, flags: Flags, snippet: &str) -> Value {
-    let mut entry = pieces::entry(hit.key, title(model, hit.key), kept, flags);
+fn in_json(engine: &Engine, hit: Found, kept: &KeptEntry, flags: Flags, snippet: &str) -> Value {
+    let mut entry = pieces::entry(hit.key, title(engine, hit.key), kept, flags);
     if let Some(fields) = entry.as_object_mut() {
         fields.insert("score".into(), json!(hit.score));
         fields.insert("snippet".into(), json!(snippet));
@@ -105,7 +102,7 @@ fn in_json(model: &Model, hit: Found, kept: &KeptEntry, flags: Flags, snippet: &
 }
 
 fn print(
-    model: &Model,
+    engine: &Engine,
     key: EntryKey,
     kept: &KeptEntry,
     flags: Flags,
@@ -116,7 +113,7 @@ fn print(
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d");
     let own = marks.snippet(kept.shown_title(), usize::MAX).marked();
-    let feed = title(model, key);
+    let feed = title(engine, key);
     console::put(&format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string()));
     if !snippet.is_empty() {
         console::put(&format!("             {snippet}"));
@@ -124,11 +121,11 @@ fn print(
 }
 
 /// What is missing and fits.
-fn gaps(model: &Model, matching: &Matching, args: &SearchArgs) -> Done {
+fn gaps(engine: &Engine, matching: &Matching, args: &SearchArgs) -> Done {
     let now = clock::now();
     let mut listed = Vec::new();
-    for feed in model.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {
-        for (mark, gap) in gap_rows::of_feed(model, feed, now) {
+    for feed in engine.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {
+        for (mark, gap) in gap_rows::of_feed(engine, feed, now) {
             if matching.takes_date(mark.listed.timestamp()) {
                 listed.push((mark.listed, feed, gap));
             }

@@ -1,25 +1,25 @@
 //! `backissue set`: what the reader chooses for a feed; planned at once.
 
 use super::plan;
-use crate::cli::Done;
-use crate::cli::args::Options;
-use crate::cli::args::SetArgs;
-use crate::cli::lookup;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::engine::durations::interval_minutes;
-use crate::engine::durations::interval_text;
+use crate::cli::args::{Options, SetArgs};
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, lookup};
+use crate::engine::durations::{interval_minutes, interval_text};
 use crate::engine::effect::Effect;
-use crate::engine::feeds::feed_settings;
+use crate::engine::event::Event;
 use crate::engine::feeds::interval_rules;
 use crate::engine::feeds::subscription::Chosen;
-use crate::engine::learn;
+use crate::engine::feeds::tags::normal_tags;
+use crate::engine::input::Input;
+use crate::engine::poll::learn;
+use crate::engine::request::Request;
 use crate::engine::settings::HistoryMode;
+use crate::engine::store_work::Stored;
+use crate::engine::update::update;
 use crate::feed::Zone;
 use crate::history::Adaptor;
 use crate::io::{clock, console};
 use crate::schedule::Pace;
-use crate::ui::overlays::edit_dialog;
 
 /// What takes a setting of a feed away again, so that the configured one counts.
 const AUTO: &str = "auto";
@@ -27,26 +27,34 @@ const AUTO: &str = "auto";
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (mut store, mut model) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&model, &args.feed)?;
-    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
+    let (mut store, mut engine) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&engine, &args.feed)?;
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let before = subscription.record.chosen();
     if args.is_empty() {
         let sentence = "nothing is to be set: name a setting, like --pace more or --min 30m";
         return Err(Failure::new(sentence));
     }
-    let chosen = chosen(before.clone(), args, &learn::zone_of(model.zone)).map_err(Failure::new)?;
-    let effects =
-        feed_settings::change(&mut model, now, feed, chosen.clone()).map_err(Failure::new)?;
-    for effect in effects {
-        if let Effect::SaveRecords(records) = &effect {
-            store.save_records(records)?;
-        } else if let Effect::KeepHistory(commit) = &effect {
-            store.keep_history(commit)?;
+    let chosen =
+        chosen(before.clone(), args, &learn::zone_of(engine.zone)).map_err(Failure::new)?;
+    let request = Request::Set(feed, Box::new(chosen.clone()));
+    let output = update(&mut engine, now, Input::Request(request));
+    for event in output.events {
+        if let Event::Refused(why) = event {
+            return Err(Failure::new(why));
+        }
+    }
+    for effect in output.effects {
+        // What is to be learned is learned after the next poll.
+        if let Effect::Store(work) = effect
+            && !work.job.is_read()
+            && let Some(Stored { result: Err(why), .. }) = store.perform(*work)
+        {
+            return Err(Failure::new(why));
         }
     }
     store.sync()?;
-    console::put(&plan::told(&model, feed, now));
+    console::put(&plan::told(&engine, feed, now));
     let changes = changes(&before, &chosen);
     if changes.is_empty() {
         console::put("nothing was changed: it was so before");
@@ -93,7 +101,7 @@ fn chosen(mut chosen: Chosen, args: &SetArgs, zone: &Zone) -> Result<Chosen, Str
         chosen.own_title = (!title.is_empty()).then(|| title.to_owned());
     }
     if !args.tags.is_empty() {
-        chosen.tags = edit_dialog::tags(args.tags.iter().map(String::as_str));
+        chosen.tags = normal_tags(args.tags.iter().map(String::as_str));
     }
     Ok(chosen)
 }

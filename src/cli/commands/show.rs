@@ -1,10 +1,8 @@
 //! `backissue show`: one entry.
 
 use crate::cli::Done;
-use crate::cli::args::Options;
-use crate::cli::args::ShowArgs;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::args::{Options, ShowArgs};
+use crate::cli::session::{self, Failure};
 use crate::history::EntryKey;
 use crate::io::console;
 use crate::ui::reader::lines::StyledLine;

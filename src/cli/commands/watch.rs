@@ -1,11 +1,9 @@
 //! `backissue watch`: the poller without a screen, for a service manager.
 
-use crate::cli::Done;
 use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::block_on;
-use crate::cli::upkeep;
+use crate::cli::session::{self, Failure, block_on};
+use crate::cli::{Done, upkeep};
+use crate::engine::event::NoticeLevel;
 use crate::io::console;
 use crate::io::runtime::Runtime;
 
@@ -18,22 +16,28 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
         None => session::store(options)?,
     };
     block_on(async {
-        let mut runtime = Runtime::start(store, configured.settings)?;
-        session::follow_configuration(&runtime, options);
-        runtime.model.offline = options.offline;
+        let mut runtime = Runtime::headless(store, configured.settings)?;
+        session::follow_configuration(&runtime, options, configured.screen.theme);
+        runtime.program.engine.offline = options.offline;
         session::stop_on_signals(&runtime);
         for note in &configured.notes {
             console::tell(&format!("configuration: {note}"));
         }
         console::tell(&format!(
             "watching {} subscriptions; interrupt to stop",
-            runtime.model.feeds.len()
+            runtime.program.engine.feeds.len()
         ));
         let mut told = 0;
         runtime
-            .until(|model| {
-                let run = &model.run;
-                if options.verbose && model.busy.is_empty() && run.done > 0 && told != run.noted {
+            .until(|program| {
+                for (level, text) in program.notices() {
+                    if level == NoticeLevel::Trouble {
+                        console::tell(&format!("backissue: {text}"));
+                    }
+                }
+                let engine = &program.engine;
+                let run = &engine.poll_run;
+                if options.verbose && engine.polls.is_empty() && run.done > 0 && told != run.noted {
                     told = run.noted;
                     console::tell(&format!(
                         "{} polled, {} failed, {} new entries",

@@ -1,13 +1,10 @@
 //! `backissue lint`: what readers will make of a document, for its publisher; no store. An address is asked, and so
 //! are the archives behind it.
 
-use super::lint_url;
-use super::parse;
-use crate::cli::Done;
-use crate::cli::args::LintArgs;
-use crate::cli::args::Options;
-use crate::cli::json;
+use super::{lint_url, parse};
+use crate::cli::args::{LintArgs, Options};
 use crate::cli::session::Failure;
+use crate::cli::{Done, json};
 use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
 use crate::lint::{Finding, Level, Topic, Verdict, examine, verdict_json};

@@ -7,22 +7,15 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 
 use crate::cli::args::Options;
-use crate::cli::session;
-use crate::cli::session::Failure;
-use crate::cli::session::block_on;
+use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::archive_response::judge;
 use crate::engine::feeds::subscription::Validators;
 use crate::engine::politeness::host_queue::is_loopback;
-use crate::engine::poll::fetch::Answer;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::FetchId;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Reach;
-use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::{
+    Answer, AnswerBody, FetchId, FetchRequest, Fetched, Manner, Reach,
+};
 use crate::engine::settings::NetworkSettings;
-use crate::history::ArchiveRequest;
-use crate::history::Failure as NoArchive;
+use crate::history::{ArchiveRequest, Failure as NoArchive};
 use crate::io::clock;
 use crate::io::http::{Http, Limits};
 use crate::lint::{Delivered, Headers, Survey, Verdict};
@@ -49,7 +42,7 @@ async fn survey(
     settings: &NetworkSettings,
     address: &str,
 ) -> Result<Verdict, Failure> {
-    let request = Request::typed(FetchId(1), address.to_owned());
+    let request = FetchRequest::typed(FetchId(1), address.to_owned());
     let (first, bytes) = http.fetch_kept(request).await;
     let answer = readable(&first, address)?;
     let mut survey = Survey::begin(&delivered(address, &first, answer, &bytes), clock::now());
@@ -67,9 +60,9 @@ async fn survey(
     };
     if is_welcome && validators.speak_for(&answer.url) {
         pause(settings, &answer.url).await;
-        let again = Request {
+        let again = FetchRequest {
             validators: Some(validators),
-            ..Request::typed(FetchId(2), answer.url.clone())
+            ..FetchRequest::typed(FetchId(2), answer.url.clone())
         };
         if let Ok(answer) = http.fetch(again).await.result {
             survey.repeated(answer.status);
@@ -81,7 +74,7 @@ async fn survey(
 
 /// Asks for an archive. Says whether its server does not want fewer requests.
 async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
-    let request = Request {
+    let request = FetchRequest {
         id: FetchId(1),
         url: asked.url.clone(),
         validators: None,

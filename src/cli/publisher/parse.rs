@@ -2,10 +2,9 @@
 
 use std::io::Read;
 
-use crate::cli::Done;
 use crate::cli::args::ParseArgs;
-use crate::cli::json;
 use crate::cli::session::Failure;
+use crate::cli::{Done, json};
 use crate::feed::report::report;
 use crate::feed::{self, FeedDocument, Origin};
 use crate::io::console;

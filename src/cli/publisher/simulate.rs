@@ -11,8 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::simulate_feed;
 use crate::cli::Done;
 use crate::cli::args::Options;
-use crate::cli::args_simulate::SimulateArgs;
-use crate::cli::args_simulate::SimulatePolicy;
+use crate::cli::args_simulate::{SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
 use crate::simulate::{

@@ -2,13 +2,11 @@
 
 use chrono::DateTime;
 
-use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_simulate::SimulateArgs;
 use crate::cli::commands::plan;
-use crate::cli::lookup;
-use crate::cli::session;
-use crate::cli::session::Failure;
+use crate::cli::session::{self, Failure};
+use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::settled_words;
 use crate::io::{clock, console};
@@ -32,11 +30,11 @@ pub(in crate::cli) fn run(
     typed: &str,
 ) -> Result<Done, Failure> {
     let now = clock::now();
-    let (store, mut model) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&model, typed)?;
-    plan::learned(&store, &mut model, feed, now)?;
+    let (store, mut engine) = session::looked_at(options, now)?;
+    let feed = lookup::subscription(&engine, typed)?;
+    plan::learned(&store, &mut engine, feed, now)?;
     let publications = store.publications(feed)?;
-    let Some(subscription) = model.feeds.get(&feed) else { return Ok(Done::All) };
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let title = subscription.record.shown_title();
     let source = source(title, &publications, now.timestamp().div_euclid(60))?;
     let settings = &subscription.state.facts.settings;

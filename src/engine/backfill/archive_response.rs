@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
 use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::Answer;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::Failure as NoAnswer;
-use crate::engine::poll::fetch::Fetched;
+use crate::engine::poll::fetch::{Answer, AnswerBody, Failure as NoAnswer, Fetched};
 use crate::engine::settings::HistoryMode;
+use crate::engine::state::Engine;
 use crate::feed::FeedDocument;
 use crate::history::address::host;
 use crate::history::overrun::Verdict;
@@ -95,35 +92,35 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
 }
 
 /// How far a feed's archives are walked: the reader's wish for it, else the setting.
-pub fn policy(model: &Model, feed: FeedKey) -> Policy {
-    let wishes = model.feeds.get(&feed).map(|feed| &feed.record.wishes);
-    let mode = wishes.and_then(|wishes| wishes.history).unwrap_or(model.settings.history.mode);
+pub fn policy(engine: &Engine, feed: FeedKey) -> Policy {
+    let wishes = engine.feeds.get(&feed).map(|feed| &feed.record.wishes);
+    let mode = wishes.and_then(|wishes| wishes.history).unwrap_or(engine.settings.history.mode);
     let mode = match mode {
         HistoryMode::Auto => Mode::Auto,
         HistoryMode::Ask => Mode::Ask,
         HistoryMode::Off => Mode::Off,
     };
     let allow_insecure = wishes.is_some_and(|wishes| wishes.allow_insecure);
-    let day_documents = model.settings.history.archives_a_day;
+    let day_documents = engine.settings.history.archives_a_day;
     Policy { mode, day_documents, allow_insecure, ..Policy::default() }
 }
 
 /// The adaptor that the reader chose for a feed, as its history is to take it.
-pub fn way(model: &Model, feed: FeedKey) -> Option<Way> {
-    let record = &model.feeds.get(&feed)?.record;
-    let base = model.settings.history.internet_archive.trim_end_matches('/').to_owned();
+pub fn way(engine: &Engine, feed: FeedKey) -> Option<Way> {
+    let record = &engine.feeds.get(&feed)?.record;
+    let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
     record.wishes.archives.map(|adaptor| Way { adaptor, base, url: record.url.clone() })
 }
 
 /// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).
-pub fn wants_rest(model: &Model, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
+pub fn wants_rest(engine: &Engine, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
     let asked = host(url);
     let says_so = |gap: &Gap| {
         gap.reason == Reason::Status(429)
             && gap.retry_at.is_some_and(|at| now < at)
             && host(&gap.edge.url) == asked
     };
-    let others = model.feeds.values().filter(|other| other.key != feed);
+    let others = engine.feeds.values().filter(|other| other.key != feed);
     others.flat_map(|other| other.history.gaps.values()).any(says_so)
 }
 

@@ -1,22 +1,23 @@
 //! What the reader can ask of a feed's history: more, again, anew, or not to see a gap.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
-use super::archive_response;
-use super::walks;
+use super::{archive_response, walks};
 use crate::engine::effect::Effect;
+use crate::engine::event::Event;
 use crate::engine::feeds::subscription::HistoryCommit;
-use crate::engine::model::Model;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::engine::undo::Step;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
     DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Policy, Via,
 };
-use crate::ui::panes::navigation;
 
-/// A wish.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryWish {
+/// What a reader can ask of a feed's history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HistoryAction {
     /// Go on at a gap: ask again, or continue.
     GoOn(GapKey),
     /// Go on at every gap that can be asked at.
@@ -35,23 +36,23 @@ pub enum HistoryWish {
 pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
-    wishes: &mut Vec<HistoryWish>,
+    wishes: &mut Vec<HistoryAction>,
     policy: &Policy,
 ) -> (Option<ArchiveRequest>, Option<String>) {
     let mut refused = None;
     let mut page = None;
     for wish in std::mem::take(wishes) {
         let granted = match wish {
-            HistoryWish::GoOn(key) => record.go_on(key, nodes),
-            HistoryWish::Everywhere => record.go_on_everywhere(nodes),
-            HistoryWish::Continue => go_on_where(record, nodes, |kind| {
+            HistoryAction::GoOn(key) => record.go_on(key, nodes),
+            HistoryAction::Everywhere => record.go_on_everywhere(nodes),
+            HistoryAction::Continue => go_on_where(record, nodes, |kind| {
                 matches!(kind, GapKind::Limit | GapKind::Interrupted | GapKind::Paged)
             }),
-            HistoryWish::Retry => go_on_where(record, nodes, |kind| {
+            HistoryAction::Retry => go_on_where(record, nodes, |kind| {
                 matches!(kind, GapKind::Unavailable | GapKind::Unreadable | GapKind::Loop)
             }),
-            HistoryWish::Page => GoOn::Page,
-            HistoryWish::Reread => {
+            HistoryAction::Page => GoOn::Page,
+            HistoryAction::Reread => {
                 record.reread(nodes);
                 GoOn::Walking
             }
@@ -100,109 +101,99 @@ fn next_page(record: &mut HistoryRecord, policy: &Policy) -> Option<ArchiveReque
     record.next_page(policy).ok().flatten()
 }
 
-/// The reader wants more of a feed's history: at one gap, or wherever something is missing.
-pub fn wish(
-    model: &mut Model,
+/// Asks for more of a feed's history: at one gap, or wherever something is missing. A walk under way is stopped.
+pub fn more(
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     gap: Option<GapKey>,
 ) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let title = subscription.record.shown_title().to_owned();
-    if model.offline {
-        model.screen.say(now, "backissue was started with --offline");
+    if engine.offline {
+        engine.say("backissue was started with --offline");
         return Vec::new();
     }
-    if gap.is_none() && model.backfills.contains_key(&feed) {
-        return walks::stop(model, now, feed);
+    if gap.is_none() && engine.backfills.contains_key(&feed) {
+        return walks::stop(engine, now, feed);
     }
     let record = &subscription.history;
-    let wish = match gap {
-        Some(key) => HistoryWish::GoOn(key),
-        None if record.kind == DocumentKind::Paged && !record.archived => HistoryWish::Page,
+    let action = match gap {
+        Some(key) => HistoryAction::GoOn(key),
+        None if record.kind == DocumentKind::Paged && !record.archived => HistoryAction::Page,
         None if record.missing() == 0 => {
             let text = format!("{title}: {}", record.standing().text());
-            model.screen.say(now, text);
+            engine.say(text);
             return Vec::new();
         }
-        None => HistoryWish::Everywhere,
+        None => HistoryAction::Everywhere,
     };
-    model.screen.say(now, format!("{title}: asking for older entries"));
-    walks::begin(model, now, feed, Some(wish))
+    engine.say(format!("{title}: asking for older entries"));
+    walks::begin(engine, now, feed, Some(action))
 }
 
-/// A wish from the command line.
-pub fn want(
-    model: &mut Model,
+/// Does one thing with a feed's history.
+pub fn begin(
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    wish: HistoryWish,
+    action: HistoryAction,
 ) -> Vec<Effect> {
-    if model.feeds.contains_key(&feed) && !model.offline {
-        walks::begin(model, now, feed, Some(wish))
+    if engine.feeds.contains_key(&feed) && !engine.offline {
+        walks::begin(engine, now, feed, Some(action))
     } else {
         Vec::new()
     }
 }
 
 /// Hides a gap; that can be undone.
-pub fn dismiss(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
-    let Some(effects) = hide(model, now, feed, gap) else {
-        model.screen.say(now, "it goes away by itself when the history has been fetched");
+pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
+    let Some(effects) = hide(engine, feed, gap) else {
+        engine.say("it goes away by itself when the history has been fetched");
         return Vec::new();
     };
-    model.undo.push(Step::Dismissed { feed, gap });
-    model.screen.say(now, "this gap is not shown any more · u undo");
+    engine.undo.push(Step::Dismissed { feed, gap });
+    engine.say("this gap is not shown any more · u undo");
     effects
 }
 
 /// Hides a gap, if there is such a one.
-pub fn hide(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    gap: GapKey,
-) -> Option<Vec<Effect>> {
-    let subscription = model.feeds.get_mut(&feed)?;
-    subscription.history.dismiss(gap).then(|| changed(model, now, feed))
+pub fn hide(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Option<Vec<Effect>> {
+    let subscription = engine.feeds.get_mut(&feed)?;
+    subscription.history.dismiss(gap).then(|| changed(engine, feed))
 }
 
 /// Shows a gap again that was hidden.
-pub fn show_again(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    gap: GapKey,
-) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.show_again(gap);
-    changed(model, now, feed)
+    changed(engine, feed)
 }
 
 /// The reader chose where older entries are looked for that the publisher does not offer, or nowhere: what was under way is
 /// dropped. What is to be asked for is asked for after the feed's next good check.
-pub fn adapt(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    walks::drop_walk(model, feed);
-    let way = archive_response::way(model, feed);
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+    walks::drop_walk(engine, feed);
+    let way = archive_response::way(engine, feed);
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     if subscription.state.facts.last_ok.is_none() {
         return Vec::new();
     }
     subscription.history.adapt(way.as_ref());
-    changed(model, now, feed)
+    changed(engine, feed)
 }
 
 /// A gap was hidden or shown: the record is written now, or with the archive that is under way.
-fn changed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     let mut effects = Vec::new();
-    if !model.backfills.contains_key(&feed)
-        && let Some(subscription) = model.feeds.get(&feed)
+    if !engine.backfills.contains_key(&feed)
+        && let Some(subscription) = engine.feeds.get(&feed)
     {
         let record = subscription.history.clone();
         let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
-        effects.push(Effect::KeepHistory(Box::new(commit)));
+        effects.push(Effect::store(Job::KeepHistory(Box::new(commit))));
     }
-    effects.extend(navigation::refresh_list(model, now));
+    engine.tell(Event::ListsChanged);
     effects
 }
 

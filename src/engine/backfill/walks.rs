@@ -6,45 +6,35 @@
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::Archive;
-use super::archive_response::end_of;
-use super::archive_response::judge;
-use super::archive_response::policy;
-use super::archive_response::wants_rest;
-use super::archive_response::way;
-use super::history_actions;
-use super::history_actions::HistoryWish;
+use super::archive_response::{Archive, end_of, judge, policy, wants_rest, way};
+use super::gap_rows;
+use super::history_actions::{self, HistoryAction};
 use crate::engine::effect::Effect;
-use crate::engine::feeds::subscription::HistoryCommit;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
+use crate::engine::event::Event;
+use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
-use crate::engine::poll::fetch::FetchId;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::fetch::Reach;
-use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::{FetchId, FetchRequest, Fetched, Manner, Purpose, Reach};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
     Arrival, Counters, Failure, FeedKey, HistoryRecord, Mode, Next, Nodes, Notice, Walk,
 };
 use crate::schedule::Wait;
-use crate::ui::panes::gap_rows;
 
 /// A walk under way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backfill {
     /// How far it is.
-    stage: Stage,
+    stage: WalkStage,
     /// The archives fetched before.
     nodes: Nodes,
     /// What the reader wants of it and has not been looked at.
-    pub(in crate::engine) wishes: Vec<HistoryWish>,
+    pub(in crate::engine) wishes: Vec<HistoryAction>,
     /// The archive that waits or is asked.
     request: Option<ArchiveRequest>,
     /// The fetch it waits for.
@@ -61,7 +51,7 @@ pub struct Backfill {
 
 /// How far a walk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum WalkStage {
     /// The archives fetched before are being read.
     Loading,
     /// The next step is to be taken.
@@ -75,32 +65,32 @@ enum Stage {
 }
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
-pub fn checked(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    if !model.fills_history || model.offline {
+pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if !engine.fills_history || engine.offline {
         return Vec::new();
     }
-    let (mode, way) = (policy(model, feed).mode, way(model, feed));
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+    let (mode, way) = (policy(engine, feed).mode, way(engine, feed));
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.adapt(way.as_ref());
     subscription.history.checked(mode, now);
     let has_work = subscription.history.has_work();
-    if has_work { begin(model, now, feed, None) } else { Vec::new() }
+    if has_work { begin(engine, now, feed, None) } else { Vec::new() }
 }
 
 /// Begins a walk, or hands the reader's wish to the one under way.
 pub fn begin(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    wish: Option<HistoryWish>,
+    wish: Option<HistoryAction>,
 ) -> Vec<Effect> {
-    if let Some(backfill) = model.backfills.get_mut(&feed) {
+    if let Some(backfill) = engine.backfills.get_mut(&feed) {
         backfill.asked |= wish.is_some();
         backfill.wishes.extend(wish);
-        return go_on(model, now, feed);
+        return go_on(engine, now, feed);
     }
     let backfill = Backfill {
-        stage: Stage::Loading,
+        stage: WalkStage::Loading,
         nodes: Nodes::default(),
         asked: wish.is_some(),
         wishes: wish.into_iter().collect(),
@@ -110,111 +100,109 @@ pub fn begin(
         merging: None,
         before: None,
     };
-    model.backfills.insert(feed, backfill);
-    vec![Effect::LoadNodes(feed)]
+    engine.backfills.insert(feed, backfill);
+    vec![Effect::store(Job::ReadNodes(feed))]
 }
 
 /// The archives fetched before have been read.
 pub fn nodes_loaded(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     mut nodes: Nodes,
 ) -> Vec<Effect> {
     let (Some(backfill), Some(subscription)) =
-        (model.backfills.get_mut(&feed), model.feeds.get_mut(&feed))
+        (engine.backfills.get_mut(&feed), engine.feeds.get_mut(&feed))
     else {
         return Vec::new();
     };
-    if backfill.stage != Stage::Loading {
+    if backfill.stage != WalkStage::Loading {
         return Vec::new();
     }
     if nodes.check_invariant(&subscription.history).is_err() {
         // Records were lost: what is left of the chain is read anew, entries stay.
         subscription.history.reread(&mut nodes);
     }
-    (backfill.nodes, backfill.stage) = (nodes, Stage::Ready);
-    go_on(model, now, feed)
+    (backfill.nodes, backfill.stage) = (nodes, WalkStage::Ready);
+    go_on(engine, now, feed)
 }
 
 /// The next step of a walk that waits for nothing.
-fn go_on(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let policy = policy(model, feed);
-    let held_up = is_held_up(model, now, feed);
+fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let policy = policy(engine, feed);
+    let held_up = is_held_up(engine, now, feed);
     let (Some(backfill), Some(subscription)) =
-        (model.backfills.get_mut(&feed), model.feeds.get_mut(&feed))
+        (engine.backfills.get_mut(&feed), engine.feeds.get_mut(&feed))
     else {
         return Vec::new();
     };
-    if backfill.stage != Stage::Ready {
+    if backfill.stage != WalkStage::Ready {
         return Vec::new();
     }
     let record = &mut subscription.history;
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.wishes, &policy);
-    if let Some(why) = refused {
-        model.screen.say(now, why);
-    }
+    engine.events.extend(refused.map(Event::info));
     if let Some(page) = page.filter(|_| !held_up) {
-        return wait_for(model, now, feed, page, true);
+        return wait_for(engine, now, feed, page, true);
     }
     // A feed that may not be walked still says so in its list.
     if held_up && policy.mode != Mode::Off {
         let why = "its archives are asked for after its next good check";
         let told = backfill.asked.then(|| why.to_owned());
-        return rest(model, now, feed, told);
+        return rest(engine, feed, told);
     }
     let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
     match walk.next(now) {
-        Next::Fetch(request) if wants_rest(model, feed, &request.url, now) => {
-            let asked = model.backfills.get(&feed).is_some_and(|backfill| backfill.asked);
+        Next::Fetch(request) if wants_rest(engine, feed, &request.url, now) => {
+            let asked = engine.backfills.get(&feed).is_some_and(|backfill| backfill.asked);
             let why = "the host of its archives asked for fewer requests".to_owned();
-            rest(model, now, feed, asked.then_some(why))
+            rest(engine, feed, asked.then_some(why))
         }
-        Next::Fetch(request) => wait_for(model, now, feed, request, false),
+        Next::Fetch(request) => wait_for(engine, now, feed, request, false),
         Next::Busy => Vec::new(),
-        Next::Rest(notice) => rest(model, now, feed, notice.map(Notice::text)),
+        Next::Rest(notice) => rest(engine, feed, notice.map(Notice::text)),
     }
 }
 
 /// Whether no request may be made for the feed: no network, the feed fails, or its host wants to be left alone.
-fn is_held_up(model: &Model, now: DateTime<Utc>, feed: FeedKey) -> bool {
-    let Some(subscription) = model.feeds.get(&feed) else { return true };
+fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
+    let Some(subscription) = engine.feeds.get(&feed) else { return true };
     let facts = &subscription.state.facts;
     let waits = [facts.host_wait, facts.retry_after];
     let left_alone = waits.iter().flatten().filter_map(end_of).any(|end| now < end);
-    model.offline || subscription.is_failing() || left_alone
+    engine.offline || subscription.is_failing() || left_alone
 }
 
 /// Puts a request for an archive or a page behind all polls of its site.
 fn wait_for(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     request: ArchiveRequest,
     paging: bool,
 ) -> Vec<Effect> {
-    let Some(backfill) = model.backfills.get_mut(&feed) else { return Vec::new() };
+    let Some(backfill) = engine.backfills.get_mut(&feed) else { return Vec::new() };
     let url = request.url.clone();
-    (backfill.stage, backfill.paging) = (Stage::Waiting, paging);
+    (backfill.stage, backfill.paging) = (WalkStage::Waiting, paging);
     backfill.request = Some(request);
     let waiting = Waiting { url, purpose: Purpose::Archive(feed), cause: PollCause::Due };
-    model.traffic.enqueue(waiting, &model.settings.network);
-    polling::start(model, now)
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+    polling::start(engine, now)
 }
 
 /// Its turn has come.
-pub fn ask(model: &mut Model, now: DateTime<Utc>, id: FetchId, feed: FeedKey) -> Vec<Effect> {
-    let insecure = policy(model, feed).allow_insecure;
-    let request = model.backfills.get_mut(&feed).and_then(|backfill| {
-        (backfill.stage, backfill.fetch) = (Stage::Asking, Some(id));
+pub fn ask(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, feed: FeedKey) -> Vec<Effect> {
+    let insecure = policy(engine, feed).allow_insecure;
+    let request = engine.backfills.get_mut(&feed).and_then(|backfill| {
+        (backfill.stage, backfill.fetch) = (WalkStage::Asking, Some(id));
         backfill.request.clone()
     });
     let Some(ArchiveRequest { url, by, by_public: public, listing, .. }) = request else {
-        model.traffic.end(id, now, &model.settings.network);
+        engine.host_queue.end(id, now, &engine.settings.network);
         return Vec::new();
     };
-    vec![Effect::Fetch(Request {
+    vec![Effect::Fetch(FetchRequest {
         id,
         url,
         validators: None,
@@ -226,52 +214,52 @@ pub fn ask(model: &mut Model, now: DateTime<Utc>, id: FetchId, feed: FeedKey) ->
 
 /// The request for an archive or a page ended.
 pub fn fetched(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     id: FetchId,
     waiting: &Waiting,
     feed: FeedKey,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let mine = model.backfills.get(&feed).is_some_and(|backfill| backfill.fetch == Some(id));
-    if !mine || !model.feeds.contains_key(&feed) {
-        return polling::start(model, now);
+    let mine = engine.backfills.get(&feed).is_some_and(|backfill| backfill.fetch == Some(id));
+    if !mine || !engine.feeds.contains_key(&feed) {
+        return polling::start(engine, now);
     }
     let mut effects = Vec::new();
     let host_wait = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
     let host_wait = host_wait.map(|answer| Wait::of_host(&answer.headers.times(), answer.received));
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
-    let judged = match model.network.note(now, &waiting.url, &fetched, None) {
+    let judged = match engine.reachability.note(now, &waiting.url, &fetched, None) {
         Sign::Offline(suspects) => {
-            effects.extend(rate_limits::went_offline(model, now, suspects));
+            effects.extend(rate_limits::went_offline(engine, now, suspects));
             Err(Failure::Offline)
         }
         Sign::Online => {
-            rate_limits::came_online(&mut model.traffic);
+            rate_limits::came_online(&mut engine.host_queue);
             judge(fetched)
         }
         Sign::Unclear => judge(fetched),
     };
     if let Some(wait) = host_wait {
-        effects.extend(rate_limits::spread_wait(model, now, &waiting.url, None, wait));
+        effects.extend(rate_limits::spread_wait(engine, now, &waiting.url, None, wait));
     }
-    effects.extend(answered(model, now, feed, judged, started, wire_bytes));
-    effects.extend(polling::start(model, now));
+    effects.extend(answered(engine, now, feed, judged, started, wire_bytes));
+    effects.extend(polling::start(engine, now));
     effects
 }
 
 /// An answer is taken, and what it changes is handed to the store.
 fn answered(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     judged: Result<Archive, Failure>,
     started: DateTime<Utc>,
     wire_bytes: u64,
 ) -> Vec<Effect> {
-    let policy = policy(model, feed);
+    let policy = policy(engine, feed);
     let (Some(backfill), Some(subscription)) =
-        (model.backfills.get_mut(&feed), model.feeds.get_mut(&feed))
+        (engine.backfills.get_mut(&feed), engine.feeds.get_mut(&feed))
     else {
         return Vec::new();
     };
@@ -311,38 +299,38 @@ fn answered(
             let offline = failure == Failure::Offline;
             Walk { record, nodes: &mut backfill.nodes, policy: &policy }.failed(&failure, now);
             if offline {
-                return rest(model, now, feed, None);
+                return rest(engine, feed, None);
             }
         }
     }
-    backfill.stage = Stage::Writing;
+    backfill.stage = WalkStage::Writing;
     let nodes = backfill.nodes.take_touched();
     let commit = HistoryCommit { feed, record: record.clone(), nodes, document };
     if let Some(trouble) = trouble {
-        model.screen.complain(now, trouble);
+        engine.complain(trouble);
     }
-    vec![Effect::KeepHistory(Box::new(commit))]
+    vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
 }
 
 /// What an answer changed is durable: the walk goes on.
 pub fn kept(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     counters: Counters,
     new: u32,
 ) -> Vec<Effect> {
-    let policy = policy(model, feed);
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+    let policy = policy(engine, feed);
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.counters = counters;
-    let Some(backfill) = model.backfills.get_mut(&feed) else { return Vec::new() };
-    if backfill.stage != Stage::Writing {
+    let Some(backfill) = engine.backfills.get_mut(&feed) else { return Vec::new() };
+    if backfill.stage != WalkStage::Writing {
         return Vec::new();
     }
-    (backfill.stage, backfill.before) = (Stage::Ready, None);
+    (backfill.stage, backfill.before) = (WalkStage::Ready, None);
     if backfill.merging.is_some() {
-        model.run.archives = model.run.archives.saturating_add(1);
-        model.run.recovered = model.run.recovered.saturating_add(new);
+        engine.poll_run.archives = engine.poll_run.archives.saturating_add(1);
+        engine.poll_run.recovered = engine.poll_run.recovered.saturating_add(new);
     }
     match (backfill.merging.take(), backfill.paging) {
         (Some(more), true) => {
@@ -350,7 +338,7 @@ pub fn kept(
             let more = subscription.history.page_merged(new, more);
             let end = if more { "" } else { " · the last one" };
             let noun = if new == 1 { "entry" } else { "entries" };
-            model.screen.say(now, format!("older page: {new} {noun}{end}"));
+            engine.say(format!("older page: {new} {noun}{end}"));
         }
         (Some(_), false) => {
             let record = &mut subscription.history;
@@ -358,60 +346,55 @@ pub fn kept(
         }
         (None, _) => backfill.paging = false,
     }
-    go_on(model, now, feed)
+    go_on(engine, now, feed)
 }
 
 /// What an answer changed could not be written: the walk ends where it was.
-pub fn not_kept(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: String) {
-    let before = model.backfills.remove(&feed).and_then(|backfill| backfill.before);
-    if let (Some(before), Some(subscription)) = (before, model.feeds.get_mut(&feed)) {
+pub fn not_kept(engine: &mut Engine, feed: FeedKey, why: String) {
+    let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
+    if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
         subscription.history = HistoryRecord { asking: None, ..*before };
     }
-    model.screen.complain(now, why);
+    engine.complain(why);
 }
 
 /// The walk ends for now: what it left is written, and the reader is told if there is something to tell.
-pub fn rest(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    notice: Option<String>,
-) -> Vec<Effect> {
-    let Some(mut backfill) = model.backfills.remove(&feed) else { return Vec::new() };
-    model.traffic.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+pub fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
+    let Some(mut backfill) = engine.backfills.remove(&feed) else { return Vec::new() };
+    engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.asking = None;
     let record = subscription.history.clone();
     let notice = notice.or_else(|| gap_rows::still_missing(&record).filter(|_| backfill.asked));
     if let Some(text) = notice {
         let title = subscription.record.shown_title();
-        model.screen.say(now, format!("{title}: {text}"));
+        engine.events.push(Event::info(format!("{title}: {text}")));
     }
     let nodes = backfill.nodes.take_touched();
     let commit = HistoryCommit { feed, record, nodes, document: None };
-    vec![Effect::KeepHistory(Box::new(commit))]
+    vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
 }
 
 /// The reader stops the walk: what was still to be asked for is a gap (SPEC C.8, G3). What is being written is kept.
-pub fn stop(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    if let Some(subscription) = model.feeds.get_mut(&feed) {
+pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if let Some(subscription) = engine.feeds.get_mut(&feed) {
         subscription.history.stop(now);
     }
-    rest(model, now, feed, Some("stopped · H goes on".to_owned()))
+    rest(engine, feed, Some("stopped · H goes on".to_owned()))
 }
 
 /// A feed is given up, or its host wants to be left alone: its walk is dropped and goes on after a later check.
-pub fn drop_walk(model: &mut Model, feed: FeedKey) {
-    model.backfills.remove(&feed);
-    model.traffic.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
-    if let Some(subscription) = model.feeds.get_mut(&feed) {
+pub fn drop_walk(engine: &mut Engine, feed: FeedKey) {
+    engine.backfills.remove(&feed);
+    engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
+    if let Some(subscription) = engine.feeds.get_mut(&feed) {
         subscription.history.asking = None;
     }
 }
 
 /// What a walk under way has done so far, in words.
-pub fn progress(model: &Model, subscription: &Subscription) -> Option<String> {
-    let backfill = model.backfills.get(&subscription.key)?;
+pub fn progress(engine: &Engine, subscription: &Subscription) -> Option<String> {
+    let backfill = engine.backfills.get(&subscription.key)?;
     if backfill.paging {
         return Some("loading an older page".to_owned());
     }
@@ -419,7 +402,7 @@ pub fn progress(model: &Model, subscription: &Subscription) -> Option<String> {
     if run.documents == 0 {
         return None;
     }
-    let most = policy(model, subscription.key).run_documents;
+    let most = policy(engine, subscription.key).run_documents;
     let asked = run.documents;
     Some(format!("fetching archive {asked} of at most {most}"))
 }

@@ -1,63 +1,60 @@
-//! The reader's rules about entries: kept, applied to what is stored already, taken back, counted.
+//! The reader's filters for entries: kept, applied to what is stored already, taken back, counted.
 //!
-//! A rule that was saved is durable before the store is looked through for what it hits; what arrives meanwhile is
-//! judged by it on arrival.
+//! A filter is durable before the store is looked through for what it hits; what arrives meanwhile is judged by it on
+//! arrival.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::marks;
+use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
-use crate::engine::model::Model;
-use crate::engine::msg::LoadedEntry;
-use crate::engine::undo;
-use crate::engine::undo::Step;
+use crate::engine::event::{Event, MarksChanged};
+use crate::engine::rollback::Rollback;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::engine::undo::{self, Step};
 use crate::engine::wording::entries;
 use crate::filters::{Action, EntryRule, Reach};
 use crate::history::{Counters, EntryKey, FeedKey, Flag};
-use crate::ui::panes::navigation;
-use crate::ui::panes::saved_searches;
 
-/// Rules at most.
-pub const RULES_MAX: usize = 200;
+/// Filters at most.
+pub const FILTERS_MAX: usize = 200;
 /// Titles that a preview shows.
 pub const PREVIEW_TITLES: usize = 12;
 
-/// The rules as the model holds them.
+/// The filters as the engine holds them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rules {
+pub struct Filters {
     /// In the order they were made.
     pub list: Vec<EntryRule>,
     /// What each hit.
-    pub counts: BTreeMap<u32, RuleCount>,
+    pub counts: BTreeMap<u32, FilterCount>,
     /// Changes under way, oldest first.
     pending: Vec<Pending>,
-    /// Numbers the previews.
-    pub previews: u64,
 }
 
-/// What a rule hit.
+/// What a filter hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RuleCount {
+pub struct FilterCount {
     /// Entries.
     pub hits: u32,
     /// Of them, those that are hidden.
     pub hidden: u32,
 }
 
-/// A change of the rules that the store has not finished.
+/// A change of the filters that the store has not finished.
 #[derive(Debug, Clone, PartialEq)]
 struct Pending {
-    rule: u32,
+    filter: u32,
     before: Vec<EntryRule>,
-    /// The rule to look through the store for, once it is durable.
+    /// The filter to look through the store for, once it is durable.
     look_for: Option<EntryRule>,
 }
 
-/// What a rule would hit.
+/// What a filter would hit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RulePreview {
+pub struct FilterPreview {
     /// Entries.
     pub hits: u32,
     /// Of them, unread ones.
@@ -68,7 +65,7 @@ pub struct RulePreview {
     pub newest: Vec<PreviewTitle>,
 }
 
-/// An entry that a rule would hit.
+/// An entry that a filter would hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewTitle {
     /// Its feed.
@@ -79,7 +76,7 @@ pub struct PreviewTitle {
     pub title: String,
 }
 
-impl RulePreview {
+impl FilterPreview {
     /// Puts the newest first and keeps [`PREVIEW_TITLES`] of them.
     pub fn sort(&mut self) {
         self.newest.sort_by_key(|title| std::cmp::Reverse(title.listed));
@@ -87,13 +84,13 @@ impl RulePreview {
     }
 }
 
-/// What is to be done with the entries of a rule.
+/// What is to be done with the entries of a filter.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RuleWish {
+pub enum FilterWork {
     /// It hits these entries now and no others: its action is done to them, and what it hid of others is shown.
     Apply {
-        /// The rule's number.
-        rule: u32,
+        /// The filter's number.
+        filter: u32,
         /// What is done to the entries.
         action: Action,
         /// The entries.
@@ -102,27 +99,27 @@ pub enum RuleWish {
     /// Changes are taken back, or made again.
     Replay {
         /// The changes.
-        changes: Box<RuleChanges>,
+        changes: Box<FilterChanges>,
         /// Made again.
         forward: bool,
     },
 }
 
-impl RuleWish {
-    /// The rule's number.
-    pub const fn rule(&self) -> u32 {
+impl FilterWork {
+    /// The filter's number.
+    pub const fn filter(&self) -> u32 {
         match self {
-            Self::Apply { rule, .. } => *rule,
-            Self::Replay { changes, .. } => changes.rule,
+            Self::Apply { filter, .. } => *filter,
+            Self::Replay { changes, .. } => changes.filter,
         }
     }
 }
 
-/// What a change of a rule did to entries; both lists in order.
+/// What a change of a filter did to entries; both lists in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RuleChanges {
-    /// The rule's number.
-    pub rule: u32,
+pub struct FilterChanges {
+    /// The filter's number.
+    pub filter: u32,
     /// The entries it had hit before.
     pub before: Vec<EntryKey>,
     /// The entries it hits now.
@@ -131,7 +128,7 @@ pub struct RuleChanges {
     pub flags: Vec<(EntryKey, Flag, bool)>,
 }
 
-impl RuleChanges {
+impl FilterChanges {
     /// How many entries changed, or were hit or left.
     pub fn entries(&self) -> usize {
         let marked = self.flags.iter().map(|(key, _, _)| *key);
@@ -141,179 +138,215 @@ impl RuleChanges {
     }
 }
 
-/// The answer of the store to a [`RuleWish`].
+/// The answer of the store to a [`FilterWork`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ruled {
+pub struct Filtered {
     /// What changed.
-    pub changes: RuleChanges,
+    pub changes: FilterChanges,
     /// The sums of the feeds afterwards.
     pub counters: Vec<(FeedKey, Counters)>,
 }
 
-impl Rules {
+impl Filters {
+    /// Those that the store has.
+    pub fn new(list: Vec<EntryRule>) -> Self {
+        Self { list, ..Self::default() }
+    }
+
     /// One of them.
     pub fn get(&self, id: u32) -> Option<&EntryRule> {
         self.list.iter().find(|rule| rule.id == id)
     }
 }
 
-/// Takes what the store has at the start.
-pub fn take(model: &mut Model, list: Vec<EntryRule>) {
-    model.rules = Rules { list, ..Rules::default() };
-}
-
-/// What a rule looks for, in a few words.
-pub fn about(model: &Model, rule: &EntryRule) -> String {
-    let feed = match rule.reach {
-        Reach::Feed(feed) => model.feeds.get(&feed),
+/// What a filter looks for, in a few words.
+pub fn about(engine: &Engine, filter: &EntryRule) -> String {
+    let feed = match filter.reach {
+        Reach::Feed(feed) => engine.feeds.get(&feed),
         Reach::Everywhere | Reach::Tag(_) => None,
     };
-    rule.about(feed.map(|feed| feed.record.shown_title()))
+    filter.about(feed.map(|feed| feed.record.shown_title()))
 }
 
-/// Why an entry is as it is, where a rule made it so: `marked read by rule 'title ~ sponsored'`.
-pub fn reasons(model: &Model, entry: &LoadedEntry) -> Vec<String> {
+/// Why an entry is as it is, where a filter made it so: `marked read by filter 'title ~ sponsored'`.
+pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     let holds = |action: &Action| match action {
         Action::Hide => entry.flags.is_hidden(),
         Action::Read => entry.flags.is_read(),
         Action::Star => entry.flags.is_starred(),
         Action::Label(_) => true,
     };
-    let rules = entry.ruled.iter().filter_map(|&id| model.rules.get(id));
-    let done = rules.filter(|rule| holds(&rule.action));
-    done.map(|rule| format!("{} by rule '{}'", rule.action.done_words(), about(model, rule)))
-        .collect()
+    let filters = entry.ruled.iter().filter_map(|&id| engine.filters.get(id));
+    let done = filters.filter(|filter| holds(&filter.action));
+    done.map(|filter| {
+        format!("{} by filter '{}'", filter.action.done_words(), about(engine, filter))
+    })
+    .collect()
 }
 
-/// The labels that rules gave an entry.
-pub fn labels<'m>(model: &'m Model, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
-    ruled.iter().filter_map(|&id| model.rules.get(id)?.action.label())
+/// The labels that filters gave an entry.
+pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
+    ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label())
 }
 
-/// Saves a rule, a new one or in place of the one with its number, and applies it. The error is a sentence.
-pub fn save(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    mut rule: EntryRule,
-) -> Result<Vec<Effect>, String> {
-    rule.check().map_err(|flaw| flaw.to_string())?;
-    let mut list = model.rules.list.clone();
-    if let Some(known) = list.iter_mut().find(|known| known.id == rule.id) {
-        if *known == rule {
-            model.screen.say(now, "nothing was changed");
+/// Saves a filter, a new one or in place of the one with its number, and applies it. The error is a sentence.
+pub fn save(engine: &mut Engine, mut filter: EntryRule) -> Result<Vec<Effect>, String> {
+    filter.check().map_err(|flaw| flaw.to_string())?;
+    let mut list = engine.filters.list.clone();
+    let mut known = None;
+    if let Some(kept) = list.iter_mut().find(|kept| kept.id == filter.id) {
+        if *kept == filter {
+            engine.say("nothing was changed");
             return Ok(Vec::new());
         }
-        known.clone_from(&rule);
+        known = Some(Box::new(std::mem::replace(kept, filter.clone())));
     } else {
-        if list.len() >= RULES_MAX {
-            return Err(format!("{RULES_MAX} rules are kept: give one up first"));
+        if list.len() >= FILTERS_MAX {
+            return Err(format!("{FILTERS_MAX} filters are kept: give one up first"));
         }
-        rule.id = list.iter().map(|rule| rule.id).max().unwrap_or(0).saturating_add(1);
-        list.push(rule.clone());
+        filter.id = list.iter().map(|filter| filter.id).max().unwrap_or(0).saturating_add(1);
+        list.push(filter.clone());
     }
-    let before = std::mem::replace(&mut model.rules.list, list.clone());
-    model.rules.pending.push(Pending { rule: rule.id, before, look_for: Some(rule) });
-    model.undo.step_begins();
-    model.screen.say(now, "looking for what the rule hits …");
-    Ok(vec![Effect::SaveRules(list)])
+    let before = std::mem::replace(&mut engine.filters.list, list.clone());
+    let id = filter.id;
+    engine.filters.pending.push(Pending { filter: id, before, look_for: Some(filter) });
+    engine.undo.step_begins();
+    engine.say("looking for what the filter hits …");
+    Ok(vec![write_ahead(list, id, known)])
 }
 
-/// Gives a rule up; what it hid is shown again.
-pub fn give_up(model: &mut Model, id: u32) -> Vec<Effect> {
-    let Some(rule) = model.rules.get(id).cloned() else { return Vec::new() };
-    let mut list = model.rules.list.clone();
-    list.retain(|rule| rule.id != id);
-    let before = std::mem::replace(&mut model.rules.list, list.clone());
-    model.rules.pending.push(Pending { rule: id, before, look_for: None });
-    model.undo.step_begins();
-    let wish = RuleWish::Apply { rule: id, action: rule.action, hits: Vec::new() };
-    vec![Effect::SaveRules(list), Effect::Rule(Box::new(wish))]
+/// Gives a filter up; what it hid is shown again.
+pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
+    let Some(filter) = engine.filters.get(id).cloned() else { return Vec::new() };
+    let mut list = engine.filters.list.clone();
+    list.retain(|filter| filter.id != id);
+    let before = std::mem::replace(&mut engine.filters.list, list.clone());
+    engine.filters.pending.push(Pending { filter: id, before, look_for: None });
+    engine.undo.step_begins();
+    let action = filter.action.clone();
+    let work = FilterWork::Apply { filter: id, action, hits: Vec::new() };
+    vec![write_ahead(list, id, Some(Box::new(filter))), Effect::store(Job::Filter(Box::new(work)))]
 }
 
-/// The rules are durable: the store is looked through for what new ones hit.
-pub fn saved(model: &mut Model) -> Vec<Effect> {
-    let looked_for = model.rules.pending.iter_mut().filter_map(|pending| pending.look_for.take());
-    looked_for.map(|rule| Effect::FindHits(Box::new(rule))).collect()
+fn write_ahead(list: Vec<EntryRule>, id: u32, before: Option<Box<EntryRule>>) -> Effect {
+    Effect::store_ahead(Job::SaveFilters(list), Rollback::Filter { id, before })
 }
 
-/// What a rule hits is known.
-pub fn found(model: &Model, rule: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
-    let (action, hits) = match model.rules.get(rule) {
-        // A rule that was given up meanwhile does nothing any more.
+/// The filters are durable: the store is looked through for what new ones hit.
+pub fn saved(engine: &mut Engine) -> Vec<Effect> {
+    let looked_for =
+        engine.filters.pending.iter_mut().filter_map(|pending| pending.look_for.take());
+    looked_for.map(|filter| Effect::FindFilterHits(Box::new(filter))).collect()
+}
+
+/// What a filter hits is known.
+pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
+    let (action, hits) = match engine.filters.get(filter) {
+        // A filter that was given up meanwhile does nothing any more.
         None => (Action::default(), Vec::new()),
-        Some(rule) => (rule.action.clone(), hits),
+        Some(filter) => (filter.action.clone(), hits),
     };
-    vec![Effect::Rule(Box::new(RuleWish::Apply { rule, action, hits }))]
+    vec![Effect::store(Job::Filter(Box::new(FilterWork::Apply { filter, action, hits })))]
 }
 
-/// The store could not do it: nothing is waited for any longer.
-pub fn failed(model: &mut Model) {
-    model.rules.pending.clear();
+/// A change of this filter could not be done: nothing is waited for any longer.
+pub fn failed(engine: &mut Engine, filter: u32) {
+    let before = engine.filters.pending.len();
+    engine.filters.pending.retain(|pending| pending.filter != filter);
+    for _ in engine.filters.pending.len()..before {
+        engine.undo.step_fails();
+    }
 }
 
-/// Entries were changed by a rule; that can be taken back.
-pub fn ruled(model: &mut Model, now: DateTime<Utc>, ruled: Ruled) -> Vec<Effect> {
-    let Ruled { changes, counters } = ruled;
+/// A filter could not be kept: it is as it was before. Changes of other filters that wait for the store stay.
+pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryRule>) -> Vec<Effect> {
+    failed(engine, id);
+    let list = &mut engine.filters.list;
+    let place = list.iter().position(|filter| filter.id == id);
+    match (place.and_then(|place| list.get_mut(place)), before) {
+        (Some(kept), Some(before)) => *kept = before,
+        (None, Some(before)) => {
+            let place = list.partition_point(|filter| filter.id < id);
+            list.insert(place, before);
+        }
+        (_, None) => list.retain(|filter| filter.id != id),
+    }
+    engine.tell(Event::FiltersChanged);
+    if engine.filters.pending.is_empty() {
+        return Vec::new();
+    }
+    // What was written for them holds the filter that failed.
+    vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
+}
+
+/// Entries were changed by a filter; that can be taken back.
+pub fn filtered(engine: &mut Engine, now: DateTime<Utc>, filtered: Filtered) -> Vec<Effect> {
+    let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
-        if let Some(subscription) = model.feeds.get_mut(&feed) {
+        if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.counters = counters;
         }
     }
-    for (key, flag, value) in &changes.flags {
-        marks::show_one(model, *key, *flag, *value);
-        model.screen.list.keep.remove(key);
+    for &(key, flag, value) in &changes.flags {
+        let keys = vec![key];
+        let changed = MarksChanged { keys, flag, value, stays: false, undone: false };
+        engine.tell(Event::MarksChanged(changed));
     }
-    let place = model.rules.pending.iter().position(|pending| pending.rule == changes.rule);
-    let mut wanted = false;
+    let place = engine.filters.pending.iter().position(|pending| pending.filter == changes.filter);
+    let mut undo_waits = false;
     if let Some(place) = place {
-        let pending = model.rules.pending.remove(place);
-        let text = words(model, &pending, &changes);
-        model.screen.say(now, text);
+        let pending = engine.filters.pending.remove(place);
+        let text = words(engine, &pending, &changes);
+        engine.say(text);
         let changes = Box::new(changes);
-        model.undo.push(Step::Rules { before: pending.before, changes, forward: false });
-        wanted = model.undo.step_is_known();
+        engine.undo.push(Step::Filters { before: pending.before, changes, forward: false });
+        undo_waits = engine.undo.step_is_known();
     }
-    let mut effects = vec![Effect::CountRuled];
-    effects.extend(marks::counting(model, now));
-    effects.extend(saved_searches::counting(model, now));
-    effects.extend(navigation::refresh_list(model, now));
-    effects.extend(wanted.then(|| undo::undo(model, now)).into_iter().flatten());
+    let mut effects = vec![Effect::store(Job::CountFilters)];
+    engine.tell(Event::CountersChanged);
+    engine.tell(Event::FiltersChanged);
+    engine.tell(Event::ListsChanged);
+    if undo_waits {
+        effects.extend(undo::undo(engine, now));
+    }
     effects
 }
 
-/// What a change of the rules did, in words.
-fn words(model: &Model, pending: &Pending, changes: &RuleChanges) -> String {
+/// What a change of the filters did, in words.
+fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String {
     let count = |wanted: Flag, value: bool| {
         let hit = |(_, flag, now): &&(EntryKey, Flag, bool)| (*flag, *now) == (wanted, value);
         changes.flags.iter().filter(hit).count()
     };
     let shown = count(Flag::Hidden, false);
-    let Some(rule) = model.rules.get(pending.rule) else {
+    let Some(filter) = engine.filters.get(pending.filter) else {
         return match shown {
-            0 => "the rule is given up · u undo".to_owned(),
-            shown => format!("the rule is given up: {} shown again · u undo", entries(shown)),
+            0 => "the filter is given up · u undo".to_owned(),
+            shown => format!("the filter is given up: {} shown again · u undo", entries(shown)),
         };
     };
-    let done = match rule.action {
+    let done = match filter.action {
         Action::Hide => count(Flag::Hidden, true),
         Action::Read => count(Flag::Read, true),
         Action::Star => count(Flag::Starred, true),
         Action::Label(_) => changes.after.len(),
     };
-    let done = format!("{} {}", entries(done), rule.action.done_words());
+    let done = format!("{} {}", entries(done), filter.action.done_words());
     let shown = if shown > 0 { format!(", {} shown again", entries(shown)) } else { String::new() };
-    format!("rule saved: {done}{shown} · u undo")
+    format!("filter saved: {done}{shown} · u undo")
 }
 
-/// Takes a change of the rules back, or makes it again; answers with what takes that back.
+/// Takes a change of the filters back, or makes it again; answers with what takes that back.
 pub fn take_back(
-    model: &mut Model,
+    engine: &mut Engine,
     before: Vec<EntryRule>,
-    changes: Box<RuleChanges>,
+    changes: Box<FilterChanges>,
     forward: bool,
 ) -> (Vec<Effect>, Step) {
-    let now_list = std::mem::replace(&mut model.rules.list, before.clone());
-    let inverse = Step::Rules { before: now_list, changes: changes.clone(), forward: !forward };
-    let wish = RuleWish::Replay { changes, forward };
-    (vec![Effect::SaveRules(before), Effect::Rule(Box::new(wish))], inverse)
+    let list = std::mem::replace(&mut engine.filters.list, before.clone());
+    let inverse =
+        Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
+    let work = FilterWork::Replay { changes, forward };
+    let save = Effect::store_ahead(Job::SaveFilters(before), Rollback::Filters(list));
+    (vec![save, Effect::store(Job::Filter(Box::new(work)))], inverse)
 }

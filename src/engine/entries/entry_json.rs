@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::engine::run_external::ToldEntry;
+use crate::engine::run_external::HandedEntry;
 use crate::history::{EntryKey, Flags, KeptEntry};
 
 /// An instant in UTC, RFC 3339, whole seconds; null if there is none.
@@ -39,8 +39,8 @@ pub fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) ->
 }
 
 /// An entry as commands are told of it: with the address of its feed and its text as marked up.
-pub fn told(told: &ToldEntry) -> Value {
-    let ToldEntry { entry: loaded, feed_title, feed_url } = told;
+pub fn told(told: &HandedEntry) -> Value {
+    let HandedEntry { entry: loaded, feed_title, feed_url } = told;
     let mut value = entry(loaded.key, feed_title, &loaded.kept, loaded.flags);
     if let Value::Object(fields) = &mut value {
         fields.insert("feed_url".into(), json!(feed_url));
@@ -50,7 +50,7 @@ pub fn told(told: &ToldEntry) -> Value {
 }
 
 /// New entries as one document.
-pub fn news(entries: &[ToldEntry]) -> Value {
+pub fn news(entries: &[HandedEntry]) -> Value {
     json!({
         "kind": "new_entries",
         "count": entries.len(),

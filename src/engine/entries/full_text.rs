@@ -4,36 +4,25 @@
 //! A page is asked for when the reader says so, or when an entry is opened of a feed whose reader always wants it; once,
 //! and again only if the entry was edited since. It waits in the queue of its site like everything else.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::effect::Effect;
-use crate::engine::feeds::feed_settings;
+use crate::engine::event::Event;
 use crate::engine::feeds::subscription::Validators;
-use crate::engine::model::Model;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
 use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::FetchId;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::fetch::Reach;
-use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::{
+    AnswerBody, FetchId, FetchRequest, Fetched, Manner, Purpose, Reach,
+};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::history::EntryKey;
 use crate::schedule::Wait;
-use crate::ui::reader::open_entry;
-use crate::ui::screen::Reader;
-
-/// A page that could not be read is not asked for again by itself within this time.
-const PAUSE: TimeDelta = TimeDelta::hours(24);
-
-/// Said until the answer is there.
-const ASKING: &str = "asking for the page of this entry …";
 
 /// What is kept of the page an entry links to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,185 +40,35 @@ pub struct FullText {
     pub failed: Option<String>,
 }
 
-/// Which text of an entry is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Source {
-    /// The feed's.
-    #[default]
-    Feed,
-    /// The feed's, while the page is asked for.
-    Waiting,
-    /// The page's.
-    Page,
-}
-
-impl Reader {
-    /// The page's text, if it was read.
-    fn page(&self) -> Option<&FullText> {
-        self.entry.full.as_ref().filter(|full| full.failed.is_none())
+/// Puts the page that an entry links to into its site's queue, unless it is there already. `kept` is what was kept of it
+/// before. An error is a sentence: offline, or the host wants to be left alone.
+pub fn fetch_page(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    url: String,
+    kept: Option<Box<FullText>>,
+) -> Result<Vec<Effect>, String> {
+    if engine.offline {
+        return Err("offline: the full text cannot be fetched".to_owned());
     }
-
-    /// The text to show, as marked up, and the address that references in it are relative to.
-    pub fn markup(&self) -> (&str, Option<&str>) {
-        if let Some(full) = self.page().filter(|_| self.source == Source::Page) {
-            return (&full.html, Some(&full.url));
-        }
-        let text = self.entry.body.as_ref().and_then(|body| body.text());
-        (text.unwrap_or_default(), self.entry.kept.link.as_deref())
+    if engine.pages.contains_key(&key) {
+        return Ok(Vec::new());
     }
-
-    fn show(&mut self, source: Source) {
-        if (self.source == Source::Page) != (source == Source::Page) {
-            (self.rendered, self.width) = (None, 0);
-            (self.scroll, self.sideways) = (0, 0);
-            self.entry.place = None;
-        }
-        self.source = source;
+    if let Some(why) = rate_limits::left_alone(engine, now, &url) {
+        return Err(format!("no full text: {why}"));
     }
-
-    fn waits_for(&self, key: EntryKey) -> bool {
-        self.entry.key == key && self.source == Source::Waiting
-    }
-
-    /// Whether the page is older than the entry says it is.
-    fn is_outdated(&self) -> bool {
-        let changed = self.entry.kept.updated;
-        self.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
-    }
-}
-
-/// Shows the full text, or the feed's again.
-pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(reader) = model.screen.shown_reader_mut() else {
-        model
-            .screen
-            .say(now, "open the entry first: v shows the full text of the page it links to");
-        return Vec::new();
-    };
-    match reader.source {
-        Source::Page => {
-            reader.show(Source::Feed);
-            model.screen.say(now, "the feed's text");
-            open_entry::render(model)
-        }
-        Source::Waiting => {
-            model.screen.say(now, "the page is being asked for");
-            Vec::new()
-        }
-        Source::Feed if reader.is_outdated() => ask_for(model, now, true),
-        Source::Feed => {
-            reader.show(Source::Page);
-            model.screen.say(now, "the full text of the page");
-            open_entry::render(model)
-        }
-    }
-}
-
-/// Switches whether entries of this feed are always shown with their full text.
-pub fn always(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let feed = match &model.screen.reader {
-        Some(reader) => Some(reader.entry.key.feed),
-        None => crate::ui::panes::feeds_pane::selected_feed(model, now),
-    };
-    let Some((feed, subscription)) = feed.and_then(|feed| Some((feed, model.feeds.get(&feed)?)))
-    else {
-        model.screen.say(now, "select a feed first");
-        return Vec::new();
-    };
-    let title = subscription.record.shown_title().to_owned();
-    let mut chosen = subscription.record.chosen();
-    chosen.wishes.full_text = !chosen.wishes.full_text;
-    let on = chosen.wishes.full_text;
-    match feed_settings::change(model, now, feed, chosen) {
-        Ok(mut effects) => {
-            let what = if on { "always with the full text" } else { "with the feed's own text" };
-            model.screen.say(now, format!("'{title}' is shown {what} · u undo"));
-            if on {
-                effects.extend(opened(model, now));
-            } else if let Some(reader) = &mut model.screen.reader
-                && reader.entry.key.feed == feed
-            {
-                reader.show(Source::Feed);
-                effects.extend(open_entry::render(model));
-            }
-            effects
-        }
-        Err(why) => {
-            model.screen.complain(now, why);
-            Vec::new()
-        }
-    }
-}
-
-/// An entry was opened: if its feed is always read with the full text, that is shown, or asked for.
-pub fn opened(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
-    if reader.source != Source::Feed {
-        return Vec::new();
-    }
-    let feed = model.feeds.get(&reader.entry.key.feed);
-    if !feed.is_some_and(|feed| feed.record.wishes.full_text) {
-        if model.pages.contains_key(&reader.entry.key) {
-            // It was asked for before the entry was left.
-            reader.source = Source::Waiting;
-        }
-        return Vec::new();
-    }
-    let failed = reader.entry.full.as_ref().filter(|full| full.failed.is_some());
-    if failed.is_some_and(|full| now.signed_duration_since(full.asked) < PAUSE) {
-        return Vec::new();
-    }
-    if reader.page().is_some() {
-        // It is shown at once as it is kept, and again when a newer one has come.
-        let place = reader.entry.place;
-        reader.show(Source::Page);
-        reader.entry.place = place;
-    }
-    if reader.is_outdated() && !model.offline {
-        return ask_for(model, now, false);
-    }
-    Vec::new()
-}
-
-/// Puts the page of the open entry into its site's queue.
-fn ask_for(model: &mut Model, now: DateTime<Utc>, by_hand: bool) -> Vec<Effect> {
-    let Some(reader) = &mut model.screen.reader else { return Vec::new() };
-    let link = reader.entry.kept.link.clone();
-    let Some(url) = link.filter(|link| link.starts_with("http")) else {
-        model.screen.say(now, "this entry links to no page: the feed's text is all there is");
-        return Vec::new();
-    };
-    if model.offline {
-        model.screen.say(now, "offline: the full text cannot be fetched");
-        return Vec::new();
-    }
-    let (key, kept) = (reader.entry.key, reader.page().cloned());
-    let under_way = model.pages.contains_key(&key);
-    if let Some(why) = rate_limits::left_alone(model, now, &url).filter(|_| !under_way) {
-        model.screen.complain(now, format!("no full text: {why}"));
-        return Vec::new();
-    }
-    if let Some(reader) = model.screen.reader.as_mut().filter(|open| open.source == Source::Feed) {
-        reader.source = Source::Waiting;
-    }
-    if by_hand {
-        model.screen.say(now, ASKING);
-    }
-    if under_way {
-        return Vec::new();
-    }
-    model.pages.insert(key, kept);
+    engine.pages.insert(key, kept.map(|kept| *kept));
     let waiting = Waiting { url, purpose: Purpose::FullText(key), cause: PollCause::Asked };
-    model.traffic.enqueue(waiting, &model.settings.network);
-    polling::start(model, now)
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+    Ok(polling::start(engine, now))
 }
-
 /// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
-pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (reach, allow_insecure) = reach(model, key, &url);
-    let kept = model.pages.get(&key).and_then(Option::as_ref);
+pub fn ask(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
+    let (reach, allow_insecure) = reach(engine, key, &url);
+    let kept = engine.pages.get(&key).and_then(Option::as_ref);
     let validators = kept.map(|full| full.validators.clone());
-    vec![Effect::Fetch(Request {
+    vec![Effect::Fetch(FetchRequest {
         id,
         url,
         validators,
@@ -240,8 +79,8 @@ pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect
 }
 
 /// Where an address that an entry names may lead, and whether without TLS.
-pub fn reach(model: &Model, key: EntryKey, url: &str) -> (Reach, bool) {
-    let feed = model.feeds.get(&key.feed);
+pub fn reach(engine: &Engine, key: EntryKey, url: &str) -> (Reach, bool) {
+    let feed = engine.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
     let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
     // A feed of the reader's own network may lead to pages beside it; any other only to public ones.
@@ -253,46 +92,43 @@ pub fn reach(model: &Model, key: EntryKey, url: &str) -> (Reach, bool) {
 
 /// The request for a page ended.
 pub fn fetched(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     key: EntryKey,
     url: &str,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let kept = model.pages.remove(&key).flatten();
-    let mut effects = noted(model, now, url, &fetched);
-    effects.extend(take(model, now, key, url, kept, fetched));
-    effects.extend(polling::start(model, now));
+    let kept = engine.pages.remove(&key).flatten();
+    let mut effects = noted(engine, now, url, &fetched);
+    effects.extend(take(engine, now, key, url, kept, fetched));
+    effects.extend(polling::start(engine, now));
     effects
 }
 
 /// What the end of a fetch says about the network, and about its host: a 429 keeps the feeds there away.
-pub fn noted(model: &mut Model, now: DateTime<Utc>, url: &str, fetched: &Fetched) -> Vec<Effect> {
+pub fn noted(engine: &mut Engine, now: DateTime<Utc>, url: &str, fetched: &Fetched) -> Vec<Effect> {
     let mut effects = Vec::new();
-    match model.network.note(now, url, fetched, None) {
-        Sign::Offline(suspects) => effects.extend(rate_limits::went_offline(model, now, suspects)),
-        Sign::Online => rate_limits::came_online(&mut model.traffic),
+    match engine.reachability.note(now, url, fetched, None) {
+        Sign::Offline(suspects) => effects.extend(rate_limits::went_offline(engine, now, suspects)),
+        Sign::Online => rate_limits::came_online(&mut engine.host_queue),
         Sign::Unclear => {}
     }
     let limited = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
     if let Some(answer) = limited {
         let wait = Wait::of_host(&answer.headers.times(), answer.received);
-        effects.extend(rate_limits::spread_wait(model, now, url, None, wait));
+        effects.extend(rate_limits::spread_wait(engine, now, url, None, wait));
     }
     effects
 }
 
 /// The host wants to be left alone, or the feed was given up: the page is not asked for after all.
-pub fn dropped(model: &mut Model, now: DateTime<Utc>, key: EntryKey, why: &str) {
-    model.pages.remove(&key);
-    if let Some(reader) = model.screen.reader.as_mut().filter(|reader| reader.waits_for(key)) {
-        reader.source = Source::Feed;
-        model.screen.complain(now, format!("no full text: {why}"));
-    }
+pub fn dropped(engine: &mut Engine, key: EntryKey, why: &str) {
+    engine.pages.remove(&key);
+    engine.tell(Event::PageDropped(key, why.to_owned()));
 }
 
 fn take(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     key: EntryKey,
     url: &str,
@@ -300,8 +136,7 @@ fn take(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let judged = judge(fetched, now, kept.as_ref());
-    let why = judged.as_ref().err().cloned();
-    let before = kept.as_ref().map(|kept| kept.html.clone());
+    let failed = judged.as_ref().err().cloned();
     let full = match (judged, kept) {
         (Ok(full), _) => full,
         // A page that was read once stays.
@@ -310,30 +145,9 @@ fn take(
             FullText { url: url.to_owned(), asked: now, failed: Some(why), ..FullText::default() }
         }
     };
-    let open = model.screen.reader.as_mut().filter(|reader| reader.entry.key == key);
-    let told = open.and_then(|reader| {
-        reader.entry.full = Some(full.clone());
-        if why.is_none() && reader.source == Source::Page && before.as_ref() != Some(&full.html) {
-            (reader.rendered, reader.width) = (None, 0);
-        }
-        match reader.source {
-            Source::Waiting if why.is_none() => reader.show(Source::Page),
-            Source::Waiting => reader.source = Source::Feed,
-            // Who went back to the feed's text meanwhile stays there.
-            Source::Feed | Source::Page => {}
-        }
-        why.map(|why| format!("no full text: {why}"))
-    });
-    let asking = model.screen.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
-    if asking && told.is_none() {
-        model.screen.notice = None;
-    }
-    if let Some(told) = told {
-        model.screen.complain(now, told);
-    }
-    let mut effects = vec![Effect::SaveFullText(key, Box::new(full))];
-    effects.extend(open_entry::render(model));
-    effects
+    let full = Box::new(full);
+    engine.tell(Event::PageFetched { key, full: full.clone(), failed });
+    vec![Effect::store(Job::SaveFullText(key, full))]
 }
 
 /// What an answer brings; an error says why it brings nothing.

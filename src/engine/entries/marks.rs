@@ -1,60 +1,49 @@
-//! Marks: read, star, mark-all.
+//! Marks of entries: set and shown at once, written, taken back if they cannot be.
 
 use chrono::{DateTime, Utc};
 
 use crate::engine::effect::Effect;
-use crate::engine::model::Model;
-use crate::engine::msg::Marked;
-use crate::engine::undo;
-use crate::engine::undo::Step;
+use crate::engine::event::{Event, MarksChanged};
+use crate::engine::rollback::Rollback;
+use crate::engine::state::Engine;
+use crate::engine::store_work::{Job, Marked, MarkedEntries};
+use crate::engine::undo::{self, Step};
 use crate::history::{EntryKey, Flag};
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::saved_searches;
 
-/// Sets a mark on the selected entry, or clears it; it is on the screen at once.
-pub fn toggle(model: &mut Model, flag: Flag) -> Vec<Effect> {
-    let list = &model.screen.list;
-    let Some(row) = list.selected_row() else { return Vec::new() };
-    let Some(key) = row.key.entry() else { return Vec::new() };
-    // What counts as read only because it is old is to be so again when it is taken back.
-    let old = flag == Flag::Read && row.flags.is_from_history() && !row.flags.was_opened();
-    let flag = if old { Flag::FromHistory } else { flag };
-    let value = !row.flags.get(flag);
-    set(model, key, flag, value)
+/// Sets a mark on entries that do not have it so; it can be taken back from this moment on.
+pub fn set(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {
+    show(engine, keys.clone(), flag, value, false);
+    let change = engine.undo.push(Step::Marked { flag, value, keys: keys.clone() });
+    vec![write(keys, flag, value, Some(change))]
 }
 
-/// Sets a mark on one entry that does not have it so; it can be taken back from this moment on.
-pub fn set(model: &mut Model, key: EntryKey, flag: Flag, value: bool) -> Vec<Effect> {
-    show(model, &[key], flag, value);
-    model.undo.push(Step::Marked { flag, value, keys: vec![key] });
-    vec![Effect::Mark { keys: vec![key], flag, value }]
-}
-
-/// Marks the open list read: what it holds now, not what may arrive while the mark is written.
-pub fn mark_all(model: &mut Model) -> Vec<Effect> {
-    let list = model.screen.list.number;
-    model.undo.step_begins();
-    model.screen.list.keep.extend(model.screen.list.rows.iter().filter_map(|row| row.key.entry()));
-    vec![Effect::MarkList { list, flag: Flag::Read, value: true }]
+/// Marks everything read that a list holds now, not what may arrive while the mark is written.
+pub fn mark_list_read(engine: &mut Engine, list: u64) -> Vec<Effect> {
+    engine.undo.step_begins();
+    let entries = MarkedEntries::ListNumber(list);
+    vec![Effect::store(Job::Mark { entries, flag: Flag::Read, value: true })]
 }
 
 /// Sets a mark back on entries that were given another one, or gives it again.
-pub fn set_back(model: &mut Model, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {
-    show(model, &keys, flag, value);
-    if flag == Flag::Opened {
-        let opened = &mut model.screen.list.opened;
-        *opened = if value {
-            opened.saturating_add(keys.len())
-        } else {
-            opened.saturating_sub(keys.len())
-        };
-    }
-    vec![Effect::Mark { keys, flag, value }]
+pub fn set_back(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool) -> Vec<Effect> {
+    show(engine, keys.clone(), flag, value, true);
+    vec![write(keys, flag, value, None)]
 }
 
-/// Marks are durable: sums follow, and what the reader asked for can be taken back.
+fn write(keys: Vec<EntryKey>, flag: Flag, value: bool, change: Option<undo::ChangeId>) -> Effect {
+    let entries = MarkedEntries::These(keys.clone());
+    let rollback = Rollback::Marks { keys, flag, value, change };
+    Effect::store_ahead(Job::Mark { entries, flag, value }, rollback)
+}
+
+/// Tells those who look on of a mark; the rows stay in the open list.
+pub fn show(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool, undone: bool) {
+    engine.tell(Event::MarksChanged(MarksChanged { keys, flag, value, stays: true, undone }));
+}
+
+/// Marks are durable: sums follow, and a whole list that was marked can be taken back.
 pub fn marked(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     flag: Flag,
     value: bool,
@@ -62,70 +51,26 @@ pub fn marked(
     marked: Marked,
 ) -> Vec<Effect> {
     for (feed, counters) in marked.counters {
-        if let Some(subscription) = model.feeds.get_mut(&feed) {
+        if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.counters = counters;
         }
     }
-    show(model, &marked.changed, flag, value);
+    show(engine, marked.changed.clone(), flag, value, false);
     if whole_list {
         let text = words(flag, value, marked.changed.len());
         let hint = if marked.changed.is_empty() { "" } else { " · u undo" };
-        model.screen.say(now, format!("{text}{hint}"));
+        engine.say(format!("{text}{hint}"));
     }
-    let mut effects = counting(model, now);
-    effects.extend(saved_searches::counting(model, now));
-    if whole_list {
-        let wanted = model.undo.step_is_known();
-        if !marked.changed.is_empty() {
-            model.undo.push(Step::Marked { flag, value, keys: marked.changed });
-            effects.extend(wanted.then(|| undo::undo(model, now)).into_iter().flatten());
-        }
-    }
-    effects
-}
-
-/// Asks how much is unread today, unless the answer to an earlier question is still on its way.
-pub fn counting(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if std::mem::replace(&mut model.screen.counting, true) {
-        model.screen.count_again = true;
+    engine.tell(Event::CountersChanged);
+    if !whole_list {
         return Vec::new();
     }
-    vec![Effect::CountToday(feeds_pane::day_start(now, model.zone))]
-}
-
-/// The answer to that.
-pub fn counted(model: &mut Model, now: DateTime<Utc>, count: u32) -> Vec<Effect> {
-    model.screen.today = count;
-    model.screen.counting = false;
-    if std::mem::take(&mut model.screen.count_again) { counting(model, now) } else { Vec::new() }
-}
-
-/// Shows a mark of one entry on its row and on the entry being read; the row need not stay in the list.
-pub(in crate::engine) fn show_one(model: &mut Model, key: EntryKey, flag: Flag, value: bool) {
-    let rows = model.screen.list.rows.iter_mut();
-    for row in rows.filter(|row| row.key.entry() == Some(key)) {
-        row.flags = row.flags.with(flag, value);
+    let undo_waits = engine.undo.step_is_known();
+    if marked.changed.is_empty() {
+        return Vec::new();
     }
-    let reader = model.screen.reader.as_mut();
-    if let Some(reader) = reader.filter(|reader| reader.entry.key == key) {
-        reader.entry.flags = reader.entry.flags.with(flag, value);
-    }
-}
-
-/// Shows a mark on the rows in memory and on the entry being read; they stay in the list until it is opened anew.
-fn show(model: &mut Model, keys: &[EntryKey], flag: Flag, value: bool) {
-    let wanted: std::collections::BTreeSet<&EntryKey> = keys.iter().collect();
-    for row in &mut model.screen.list.rows {
-        if let Some(key) = row.key.entry().filter(|key| wanted.contains(key)) {
-            row.flags = row.flags.with(flag, value);
-            model.screen.list.keep.insert(key);
-        }
-    }
-    if let Some(reader) = &mut model.screen.reader
-        && wanted.contains(&reader.entry.key)
-    {
-        reader.entry.flags = reader.entry.flags.with(flag, value);
-    }
+    engine.undo.push(Step::Marked { flag, value, keys: marked.changed });
+    if undo_waits { undo::undo(engine, now) } else { Vec::new() }
 }
 
 /// What a change did, in words.

@@ -3,5 +3,9 @@
 pub mod entry_filters;
 pub mod entry_json;
 pub mod full_text;
+pub mod loaded_entry;
 pub mod marks;
+pub mod notifications;
+pub mod picture_fetches;
+pub mod rows;
 pub mod withdrawn;

@@ -1,8 +1,7 @@
 //! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
 
 use super::subscribe::Addition;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Reach;
+use crate::engine::poll::fetch::{Fetched, Reach};
 use crate::feed::FeedDocument;
 use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
 

@@ -2,38 +2,32 @@
 
 use chrono::{DateTime, Utc};
 
-use super::subscription::Chosen;
-use super::subscription::Subscription;
-use super::subscription::Wishes;
+use super::subscription::{Chosen, FeedSettings, Subscription};
 use crate::engine::backfill::history_actions;
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
-use crate::engine::learn;
-use crate::engine::model::Model;
+use crate::engine::event::Event;
+use crate::engine::poll::learn;
 use crate::engine::poll::plans;
+use crate::engine::rollback::Rollback;
 use crate::engine::settings::PollSettings;
-use crate::engine::undo::Step;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::engine::undo::{ChangeId, Step};
 use crate::history::FeedKey;
 use crate::schedule::{Pace, Stage};
-use crate::ui::overlays::timetable_pane;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::navigation;
 
-/// Sets the pace of the selected feed and says what that does.
-pub fn pace(model: &mut Model, now: DateTime<Utc>, pace: Pace) -> Vec<Effect> {
-    let Some(feed) = feeds_pane::selected_feed(model, now) else {
-        model.screen.say(now, "select a feed first: the pace belongs to one feed");
-        return Vec::new();
-    };
-    let Some(subscription) = model.feeds.get(&feed) else { return Vec::new() };
+/// Sets the pace of a feed and says what that does.
+pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let before = subscription.clone();
     let mut chosen = subscription.record.chosen();
     chosen.wishes.pace = Some(pace);
     // A bound may be wrong already; the pace does not make it worse.
-    let effects = put(model, now, feed, chosen);
-    if let Some(after) = model.feeds.get(&feed) {
-        let text = pace_sentence(model, &before, after, now);
-        model.screen.say(now, text);
+    let effects = put(engine, now, feed, chosen);
+    if let Some(after) = engine.feeds.get(&feed) {
+        let text = pace_sentence(engine, &before, after, now);
+        engine.say(text);
     }
     effects
 }
@@ -41,19 +35,19 @@ pub fn pace(model: &mut Model, now: DateTime<Utc>, pace: Pace) -> Vec<Effect> {
 /// Changes what the reader chose for a feed, as one step that can be undone. The error is a sentence that says why
 /// it is refused.
 pub fn change(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     chosen: Chosen,
 ) -> Result<Vec<Effect>, String> {
-    match clash(&chosen.wishes, &model.settings.poll) {
+    match clash(&chosen.wishes, &engine.settings.poll) {
         Some(why) => Err(why),
-        None => Ok(put(model, now, feed, chosen)),
+        None => Ok(put(engine, now, feed, chosen)),
     }
 }
 
 /// Why bounds cannot be (SPEC A.8: MIN over MAX is refused), as a sentence; `None`: they can.
-pub fn clash(wishes: &Wishes, settings: &PollSettings) -> Option<String> {
+pub fn clash(wishes: &FeedSettings, settings: &PollSettings) -> Option<String> {
     let min = wishes.min_minutes.unwrap_or(settings.min_minutes);
     let max = wishes.max_minutes.unwrap_or(settings.max_minutes);
     let stated = |own: Option<u32>, minutes| {
@@ -69,47 +63,63 @@ pub fn clash(wishes: &Wishes, settings: &PollSettings) -> Option<String> {
     })
 }
 
-fn put(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get(&feed) else { return Vec::new() };
+fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let before = subscription.record.chosen();
     if before == chosen {
         return Vec::new();
     }
-    model.undo.push(Step::Changed { feed, before: Box::new(before) });
-    replaced(model, now, feed, chosen)
+    let change = engine.undo.push(Step::Changed { feed, before: Box::new(before) });
+    replace(engine, now, feed, chosen, Some(change))
 }
 
-/// Puts what was chosen for a feed in place of what is: planned, saved and shown.
-pub fn replaced(
-    model: &mut Model,
+/// Puts what was chosen for a feed in place of what is: planned, shown and written.
+pub fn replace(
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     chosen: Chosen,
+    change: Option<ChangeId>,
 ) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let before = subscription.record.chosen();
     subscription.record.choose(chosen);
     let record = subscription.record.clone();
-    let moved = (&before.own_title, &before.tags) != (&record.own_title, &record.tags);
     let moved_elsewhere = before.wishes.archives != record.wishes.archives;
-    plans::replan(model, feed, now);
-    model.unsaved = model.unsaved.saturating_add(1);
-    let mut effects = vec![Effect::SaveRecords(vec![(feed, record)])];
-    effects.extend(learn::changed(model, now, feed));
-    timetable_pane::unsettle(model);
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    let renamed = (&before.own_title, &before.tags) != (&record.own_title, &record.tags);
+    let rollback = Rollback::Settings { before: vec![(feed, before)], change };
+    let mut effects = vec![Effect::store_ahead(Job::SaveRecords(vec![(feed, record)]), rollback)];
+    show_change(engine, now, feed, renamed);
+    effects.extend(learn::changed(engine, now, feed));
     if moved_elsewhere {
-        effects.extend(history_actions::adapt(model, now, feed));
-    }
-    if moved {
-        feeds_pane::rebuild(model);
-        effects.extend(navigation::refresh_list(model, now));
+        effects.extend(history_actions::adapt(engine, feed));
     }
     effects
 }
 
+/// Shows settings of feeds that are back to what they were.
+pub fn show_settings(engine: &mut Engine, now: DateTime<Utc>, before: Vec<(FeedKey, Chosen)>) {
+    for (feed, chosen) in before {
+        if let Some(subscription) = engine.feeds.get_mut(&feed) {
+            subscription.record.choose(chosen);
+            show_change(engine, now, feed, true);
+        }
+    }
+}
+
+fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: bool) {
+    plans::replan(engine, feed, now);
+    engine.tell(Event::FeedSettingsChanged(feed));
+    if renamed {
+        engine.tell(Event::FeedsChanged);
+        engine.tell(Event::ListsChanged);
+    }
+}
+
 /// What a pace does to a feed, in words.
 fn pace_sentence(
-    model: &Model,
+    engine: &Engine,
     before: &Subscription,
     after: &Subscription,
     now: DateTime<Utc>,
@@ -123,7 +133,7 @@ fn pace_sentence(
     if before.record.wishes.pace == Some(pace) {
         return format!("{name} already");
     }
-    let what = plans::explained(model, after.key, now).and_then(|plan| {
+    let what = plans::explained(engine, after.key, now).and_then(|plan| {
         let telling = |stage| plan.steps.iter().find(|step| step.stage == stage);
         let step = telling(Stage::Standing).or_else(|| telling(Stage::Pace));
         step.map(|step| step.reason.clone())
@@ -156,7 +166,11 @@ mod tests {
     #[test]
     fn a_shortest_interval_over_the_longest_is_refused_in_words() {
         let settings = Settings::default().poll;
-        let wishes = |min, max| Wishes { min_minutes: min, max_minutes: max, ..Wishes::default() };
+        let wishes = |min, max| FeedSettings {
+            min_minutes: min,
+            max_minutes: max,
+            ..FeedSettings::default()
+        };
         assert_eq!(clash(&wishes(None, None), &settings), None);
         assert_eq!(clash(&wishes(Some(30), Some(30)), &settings), None);
         let why = clash(&wishes(Some(120), Some(60)), &settings).unwrap();

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::subscribe::Wanted;
-use super::subscribe::address_of;
-use super::subscribe::comparable;
-use super::subscribe::insert;
+use super::subscribe::{Subscribe, address_of, comparable, insert};
 use super::subscription::SubscriptionRecord;
 use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use crate::engine::event::Event;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::history::FeedKey;
-use crate::ui::panes::feeds_pane;
 
 /// What came of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,9 +24,9 @@ pub struct Imported {
 }
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
-pub fn import(model: &mut Model, now: DateTime<Utc>, wanted: Vec<Wanted>) -> Vec<Effect> {
+pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
     let mut known: BTreeMap<String, FeedKey> =
-        model.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
+        engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
     let mut imported = Imported::default();
     let mut records = Vec::new();
     for wish in wanted {
@@ -41,34 +39,34 @@ pub fn import(model: &mut Model, now: DateTime<Utc>, wanted: Vec<Wanted>) -> Vec
         };
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
-            records.extend(with_tags(model, feed, &wish.tags));
+            records.extend(with_tags(engine, feed, &wish.tags));
             continue;
         }
-        let (feed, record) = insert(model, now, &wish, url);
+        let (feed, record) = insert(engine, now, &wish, url);
         known.insert(comparable(&record.url), feed);
         imported.added.push(feed);
         records.push((feed, record));
     }
-    feeds_pane::rebuild(model);
+    engine.tell(Event::FeedsChanged);
     let text = format!(
         "{} subscriptions added, {} known before, {} refused",
         imported.added.len(),
         imported.known.len(),
         imported.bad.len()
     );
-    model.screen.say(now, text);
-    model.imported = Some(imported);
-    model.unsaved = model.unsaved.saturating_add(1);
-    vec![Effect::SaveRecords(records)]
+    engine.say(text);
+    engine.imported = Some(imported);
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    vec![Effect::store(Job::SaveRecords(records))]
 }
 
 /// Adds tags to a known subscription; `None` if it has them all.
 fn with_tags(
-    model: &mut Model,
+    engine: &mut Engine,
     feed: FeedKey,
     tags: &[String],
 ) -> Option<(FeedKey, SubscriptionRecord)> {
-    let record = &mut model.feeds.get_mut(&feed)?.record;
+    let record = &mut engine.feeds.get_mut(&feed)?.record;
     let new: Vec<String> = tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
     let changed = !new.is_empty();
     record.tags.extend(new);

@@ -3,8 +3,7 @@
 //! Days, hours and zone may be left out and stand in any order; the interval may not. Hours end where they say:
 //! `9:00-18:00` is the hours 9 to 17. Several rules are separated by `;`.
 
-use crate::engine::durations::interval_minutes;
-use crate::engine::durations::interval_text;
+use crate::engine::durations::{interval_minutes, interval_text};
 use crate::feed::{Day, IntervalRule, Zone, read_zone};
 
 /// Own rules of one feed at most.

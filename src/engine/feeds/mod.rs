@@ -1,9 +1,12 @@
 //! Subscriptions: made, changed, given up, imported.
 
 pub mod archive_subscription;
+pub mod feed_preview;
 pub mod feed_settings;
 pub mod import;
 pub mod interval_rules;
 pub mod subscribe;
 pub mod subscription;
+pub mod tags;
+pub mod trouble;
 pub mod unsubscribe;

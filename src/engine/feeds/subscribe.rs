@@ -4,44 +4,31 @@
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
-use super::archive_subscription::Corrected;
-use super::archive_subscription::Mistaken;
-use super::archive_subscription::correct;
-use super::subscription::Subscription;
-use super::subscription::SubscriptionRecord;
-use super::subscription::Wishes;
+use super::archive_subscription::{Corrected, Mistaken, correct};
+use super::feed_preview::{self, Previews};
+use super::subscription::{FeedSettings, Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::poll::classify_response::not_a_feed;
-use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::plans;
+use crate::engine::poll::classify_response::{not_a_feed, status_words};
+use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::polling;
+use crate::engine::poll::{plans, polling};
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::feed::FeedDocument;
-use crate::feed::discover::page_feeds::Candidate;
-use crate::feed::discover::page_feeds::feed_address_of;
-use crate::feed::discover::page_feeds::well_known;
+use crate::feed::discover::page_feeds::{Candidate, feed_address_of, well_known};
 use crate::history::FeedKey;
-use crate::ui::overlays::feed_preview;
-use crate::ui::overlays::feed_preview::Previews;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::tag_tree;
-use crate::ui::screen::Choice;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
 
 /// Pages asked on the way from a typed address to a feed.
 const ASKED_MAX: u32 = 8;
 
 /// An address the reader wants to subscribe to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// Names this wish.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscribe {
+    /// Names this request.
     pub id: u32,
     /// What was typed or pasted.
     pub address: String,
@@ -51,8 +38,8 @@ pub struct Wanted {
     pub site: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// Wishes for its schedule.
-    pub wishes: Wishes,
+    /// FeedSettings for its schedule.
+    pub wishes: FeedSettings,
     /// Subscribe to the address as it is, without asking anybody.
     pub unasked: bool,
     /// Ask the reader where a page names several feeds; else the first one is taken.
@@ -63,7 +50,7 @@ pub struct Wanted {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Addition {
     /// What was wanted.
-    pub wanted: Wanted,
+    pub wanted: Subscribe,
     /// Addresses still to try, and whether somebody named them or they are only usual.
     to_try: VecDeque<String>,
     /// Feeds the page named.
@@ -89,14 +76,14 @@ pub struct Added {
     pub known: bool,
 }
 
-/// Puts a subscription into the model, due at once.
+/// Puts a subscription into the engine, due at once.
 pub(in crate::engine) fn insert(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
-    wanted: &Wanted,
+    wanted: &Subscribe,
     url: String,
 ) -> (FeedKey, SubscriptionRecord) {
-    let feed = model.new_feed_key();
+    let feed = engine.new_feed_key();
     let record = SubscriptionRecord {
         url,
         own_title: wanted.title.clone(),
@@ -106,13 +93,13 @@ pub(in crate::engine) fn insert(
         wishes: wanted.wishes.clone(),
         ..SubscriptionRecord::default()
     };
-    model.feeds.insert(feed, Subscription::new(feed, record.clone()));
-    plans::replan(model, feed, now);
+    engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
+    plans::replan(engine, feed, now);
     (feed, record)
 }
 
 /// The reader wants to subscribe.
-pub fn add(model: &mut Model, now: DateTime<Utc>, wanted: Wanted) -> Vec<Effect> {
+pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
     let id = wanted.id;
     let address = address_of(&wanted.address);
     let mut addition = Addition {
@@ -128,29 +115,29 @@ pub fn add(model: &mut Model, now: DateTime<Utc>, wanted: Wanted) -> Vec<Effect>
     let effects = match address {
         Err(why) => {
             addition.ended = Some(Err(why.clone()));
-            model.screen.complain(now, why);
+            engine.complain(why);
             Vec::new()
         }
         Ok(url) if addition.wanted.unasked => {
-            let (added, effects) = subscribe(model, now, &addition.wanted, &url);
+            let (added, effects) = subscribe(engine, now, &addition.wanted, &url);
             addition.ended = Some(Ok(added));
             effects
         }
-        Ok(url) if model.offline => {
+        Ok(url) if engine.offline => {
             let why = format!("{url} cannot be asked: backissue was started with --offline");
             addition.ended = Some(Err(why.clone()));
-            model.screen.complain(now, why);
+            engine.complain(why);
             Vec::new()
         }
         Ok(url) => {
-            model.screen.say(now, format!("looking for a feed at {url} …"));
+            engine.say(format!("looking for a feed at {url} …"));
             let known = feed_address_of(&url);
             addition.to_try.extend(known.into_iter().chain([url]));
-            try_next(model, &mut addition);
-            polling::start(model, now)
+            try_next(engine, &mut addition);
+            polling::start(engine, now)
         }
     };
-    model.additions.insert(id, addition);
+    engine.additions.insert(id, addition);
     effects
 }
 
@@ -178,42 +165,44 @@ pub fn address_of(typed: &str) -> Result<String, String> {
     }
 }
 
-fn try_next(model: &mut Model, addition: &mut Addition) {
+fn try_next(engine: &mut Engine, addition: &mut Addition) {
     if let Some(url) = addition.to_try.pop_front() {
         addition.asked = addition.asked.saturating_add(1);
         let purpose = Purpose::Discover(addition.wanted.id);
-        model.traffic.enqueue(
+        engine.host_queue.enqueue(
             Waiting { url, purpose, cause: PollCause::Subscribed },
-            &model.settings.network,
+            &engine.settings.network,
         );
     }
 }
 
 /// An address on the way was asked.
 pub fn fetched(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     id: u32,
     asked: &str,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let Some(mut addition) = model.additions.remove(&id) else { return polling::start(model, now) };
-    let Some(fetched) = feed_preview::arrived(model, now, &mut addition, asked, fetched) else {
-        model.additions.insert(id, addition);
-        return feed_preview::look(model, now);
+    let Some(mut addition) = engine.additions.remove(&id) else {
+        return polling::start(engine, now);
+    };
+    let Some(fetched) = feed_preview::arrived(engine, now, &mut addition, asked, fetched) else {
+        engine.additions.insert(id, addition);
+        return feed_preview::look(engine, now, id);
     };
     let (asked, fetched) = match correct(&mut addition, asked, fetched) {
         Corrected::GoBy(asked, fetched) => (asked, *fetched),
         Corrected::Ask(current) => {
             addition.to_try.push_front(current);
-            try_next(model, &mut addition);
-            model.additions.insert(id, addition);
-            return polling::start(model, now);
+            try_next(engine, &mut addition);
+            engine.additions.insert(id, addition);
+            return polling::start(engine, now);
         }
     };
     let mut effects = match found(&fetched) {
         Found::Feed(_) => {
-            let (added, effects) = subscribe_to(model, now, &addition.wanted, &asked, fetched);
+            let (added, effects) = subscribe_to(engine, now, &addition.wanted, &asked, fetched);
             addition.ended = Some(Ok(added));
             effects
         }
@@ -226,13 +215,13 @@ pub fn fetched(
                     format!("the page '{title}' names no feed; try the address of the feed itself")
                 },
             );
-            // Where something else is being typed the first one is taken, as on the command line.
-            let ask = addition.wanted.choose && model.screen.overlay.is_none();
-            if ask && candidates.len() > 1 && addition.found.is_empty() {
+            if addition.wanted.choose && candidates.len() > 1 && addition.found.is_empty() {
+                let first = candidates.first().map(|candidate| candidate.url.clone());
                 addition.found = candidates;
-                model.screen.overlay = Some(Overlay::Choice(Choice { addition: id, selected: 0 }));
-                model.additions.insert(id, addition);
-                return feed_preview::look(model, now);
+                engine.additions.insert(id, addition);
+                engine.tell(Event::ChooseFeed(id));
+                let preview = |url| feed_preview::select(engine, now, id, url);
+                return first.map(preview).unwrap_or_default();
             }
             if addition.found.is_empty() {
                 addition.found = candidates;
@@ -240,34 +229,34 @@ pub fn fetched(
             let more =
                 if named.is_empty() && addition.asked == 1 { well_known(&asked) } else { named };
             addition.to_try.extend(more);
-            go_on(model, now, &mut addition, why);
+            go_on(engine, &mut addition, why);
             Vec::new()
         }
         Found::Nothing(why) => {
-            go_on(model, now, &mut addition, why);
+            go_on(engine, &mut addition, why);
             Vec::new()
         }
     };
-    model.additions.insert(id, addition);
-    effects.extend(polling::start(model, now));
+    engine.additions.insert(id, addition);
+    effects.extend(polling::start(engine, now));
     effects
 }
 
 /// Asks for one address and no other.
-pub fn ask(model: &mut Model, addition: &mut Addition, url: String) {
+pub fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     addition.to_try = VecDeque::from([url]);
-    try_next(model, addition);
+    try_next(engine, addition);
 }
 
 /// Tries the next address, or ends with the reason the first one gave.
-fn go_on(model: &mut Model, now: DateTime<Utc>, addition: &mut Addition, why: String) {
+fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
     let why = addition.first_trouble.get_or_insert(why).clone();
     if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
         let text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
-        model.screen.complain(now, text.clone());
+        engine.complain(text.clone());
         addition.ended = Some(Err(text));
     } else {
-        try_next(model, addition);
+        try_next(engine, addition);
     }
 }
 
@@ -310,34 +299,34 @@ fn found(fetched: &Fetched) -> Found<'_> {
 
 /// Subscribes to an address without asking it.
 pub fn subscribe(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
-    wanted: &Wanted,
+    wanted: &Subscribe,
     url: &str,
 ) -> (Added, Vec<Effect>) {
-    if let Some(feed) = subscribed_as(model, url) {
+    if let Some(feed) = subscribed_as(engine, url) {
         return (Added { feed, known: true }, Vec::new());
     }
-    let saved = insert(model, now, wanted, url.to_owned());
+    let saved = insert(engine, now, wanted, url.to_owned());
     let feed = saved.0;
-    feeds_pane::rebuild(model);
-    model.unsaved = model.unsaved.saturating_add(1);
-    (Added { feed, known: false }, vec![Effect::SaveRecords(vec![saved])])
+    engine.tell(Event::FeedsChanged);
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    (Added { feed, known: false }, vec![Effect::store(Job::SaveRecords(vec![saved]))])
 }
 
 /// Subscribes to a feed whose document has just come, and keeps the document.
 fn subscribe_to(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
-    wanted: &Wanted,
+    wanted: &Subscribe,
     asked: &str,
     fetched: Fetched,
 ) -> (Added, Vec<Effect>) {
     let permanent = fetched.hops.iter().take_while(|hop| matches!(hop.status, 301 | 308)).last();
     let url = permanent.map_or_else(|| asked.to_owned(), |hop| hop.to.clone());
-    let (added, mut effects) = subscribe(model, now, wanted, &url);
+    let (added, mut effects) = subscribe(engine, now, wanted, &url);
     let title = || {
-        model
+        engine
             .feeds
             .get(&added.feed)
             .map(|feed| feed.record.shown_title().to_owned())
@@ -345,30 +334,26 @@ fn subscribe_to(
     };
     if added.known {
         let text = format!("'{}' is already subscribed", title());
-        model.screen.say(now, text);
+        engine.say(text);
         return (added, effects);
     }
     let offer = feed_in(&fetched).ok();
-    let offer = offer
-        .map(|document| format!(": {}", feed_preview::preview(model, now, &url, document).words()));
-    effects.extend(polling::first_document(model, now, added.feed, fetched));
-    feeds_pane::rebuild(model);
-    let title = model.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
+    let offer = offer.map(|document| {
+        format!(": {}", feed_preview::preview(engine, now, &url, document).words())
+    });
+    effects.extend(polling::first_document(engine, now, added.feed, fetched));
+    engine.tell(Event::FeedsChanged);
+    let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
     let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
-    model.screen.say(now, text);
-    effects.extend(tag_tree::select(model, added.feed));
-    effects.extend(crate::ui::panes::navigation::open_list(model, now));
-    if wanted.choose && model.screen.overlay.is_none() {
-        // Who typed the address wants to read: Enter opens the newest entry.
-        model.screen.focus = Pane::Entries;
-    }
+    engine.say(text);
+    engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
     (added, effects)
 }
 
 /// The feed with this address, in whatever spelling.
-pub fn subscribed_as(model: &Model, url: &str) -> Option<FeedKey> {
+pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
     let wanted = comparable(url);
-    model.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
+    engine.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
 }
 
 /// An address in the spelling in which addresses are compared.

@@ -14,7 +14,7 @@ use crate::feed::{FeedDocument, IntervalRule, Zone};
 use crate::history::{Adaptor, Counters, FeedKey, HistoryRecord, Merging, Node};
 use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
 
-/// One subscription as the model holds it.
+/// One subscription as the engine holds it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subscription {
     /// Its number.
@@ -48,7 +48,7 @@ pub struct SubscriptionRecord {
     /// When it was subscribed to.
     pub added: DateTime<Utc>,
     /// The reader's wishes for the schedule.
-    pub wishes: Wishes,
+    pub wishes: FeedSettings,
     /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerAddress>,
@@ -77,7 +77,7 @@ pub const FORMER_MAX: usize = 20;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
-pub struct Wishes {
+pub struct FeedSettings {
     /// More or less often (SPEC A.8).
     pub pace: Option<Pace>,
     /// Shortest interval, in minutes.
@@ -113,17 +113,17 @@ pub struct Wishes {
 }
 
 /// What the reader chose for a subscription; the rest of its record is the publisher's.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
     /// The reader's own title.
     pub own_title: Option<String>,
     /// Tags in the reader's order.
     pub tags: Vec<String>,
     /// The reader's wishes for the schedule.
-    pub wishes: Wishes,
+    pub wishes: FeedSettings,
 }
 
-impl Wishes {
+impl FeedSettings {
     /// Reads wishes from the settings that travel in an OPML outline; what cannot be read is left out.
     pub fn from_settings(settings: &BTreeMap<String, String>) -> Self {
         let minutes = |name: &str| {

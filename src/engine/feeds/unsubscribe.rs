@@ -9,82 +9,65 @@ use super::subscription::Subscription;
 use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
 use crate::engine::entries::full_text;
-use crate::engine::entries::marks;
-use crate::engine::model::Model;
+use crate::engine::event::Event;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::engine::undo::Step;
 use crate::history::FeedKey;
-use crate::ui::panes::attention;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::navigation;
 
-/// Gives up the selected subscription.
-pub fn unsubscribe(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let concerned = attention::selected(model, now).map(|concern| concern.feed);
-    let selected = match model.screen.feeds.selected_row() {
-        Some(FeedsRow::Feed(feed, _)) => Some(*feed),
-        Some(_) | None => concerned,
-    };
-    let Some(feed) = selected else {
-        model.screen.say(now, "select the feed to unsubscribe from");
-        return Vec::new();
-    };
-    let Some((given_up, effects)) = give_up(model, now, feed) else { return Vec::new() };
-    model.undo.push(Step::Unsubscribed(Box::new(given_up)));
+/// Gives up a subscription; that can be undone.
+pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let Some((given_up, effects)) = give_up(engine, now, feed) else { return Vec::new() };
+    engine.undo.push(Step::Unsubscribed(Box::new(given_up)));
     effects
 }
 
 /// Gives up a subscription; answers with it, to have it back.
 pub fn give_up(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
 ) -> Option<(Subscription, Vec<Effect>)> {
-    let mut subscription = model.feeds.remove(&feed)?;
-    model.timetable.remove(&feed);
-    model.busy.remove(&feed);
-    let dropped = model.traffic.take_waiting(|waiting| match waiting.purpose {
+    let mut subscription = engine.feeds.remove(&feed)?;
+    engine.timetable.remove(&feed);
+    engine.polls.remove(&feed);
+    let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {
         Purpose::Poll(polled) => polled == feed,
         Purpose::FullText(key) => key.feed == feed,
         Purpose::Archive(_) | Purpose::Picture(_) | Purpose::Discover(_) => false,
     });
     for waiting in dropped {
         if let Purpose::FullText(key) = waiting.purpose {
-            full_text::dropped(model, now, key, "its feed was given up");
+            full_text::dropped(engine, key, "its feed was given up");
         }
     }
-    walks::drop_walk(model, feed);
+    walks::drop_walk(engine, feed);
     subscription.history.asking = None;
     subscription.record.ended = Some(now);
-    let text = format!("unsubscribed from '{}' · u undo", subscription.record.shown_title());
-    model.screen.say(now, text);
-    let effect = Effect::SaveRecords(vec![(feed, subscription.record.clone())]);
-    model.unsaved = model.unsaved.saturating_add(1);
-    Some((subscription, shown_anew(model, now, effect)))
+    engine.say(format!("unsubscribed from '{}' · u undo", subscription.record.shown_title()));
+    let effect = save(engine, &subscription);
+    Some((subscription, vec![effect]))
 }
 
 /// Takes a subscription back, with everything that was kept of it.
 pub fn take_back(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     mut subscription: Subscription,
 ) -> Vec<Effect> {
     let feed = subscription.key;
     subscription.record.ended = None;
-    model.screen.say(now, format!("subscribed again to '{}'", subscription.record.shown_title()));
-    let effect = Effect::SaveRecords(vec![(feed, subscription.record.clone())]);
-    model.unsaved = model.unsaved.saturating_add(1);
-    model.feeds.insert(feed, subscription);
-    plans::replan(model, feed, now);
-    shown_anew(model, now, effect)
+    engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
+    let effect = save(engine, &subscription);
+    engine.feeds.insert(feed, subscription);
+    plans::replan(engine, feed, now);
+    vec![effect]
 }
 
-fn shown_anew(model: &mut Model, now: DateTime<Utc>, effect: Effect) -> Vec<Effect> {
-    feeds_pane::rebuild(model);
-    let mut effects = vec![effect];
-    effects.extend(navigation::open_list(model, now));
-    effects.extend(marks::counting(model, now));
-    effects
+fn save(engine: &mut Engine, subscription: &Subscription) -> Effect {
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    engine.tell(Event::FeedListChanged);
+    Effect::store(Job::SaveRecords(vec![(subscription.key, subscription.record.clone())]))
 }

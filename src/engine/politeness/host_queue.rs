@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::reachability::PROBE_EVERY;
-use crate::engine::poll::fetch::FetchId;
-use crate::engine::poll::fetch::Purpose;
+use crate::engine::poll::fetch::{FetchId, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::settings::NetworkSettings;
 
@@ -86,7 +85,7 @@ impl Site {
 
 /// All queues, and what is under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct HostQueue {
     sites: BTreeMap<String, Site>,
     in_flight: BTreeMap<FetchId, InFlight>,
     last_id: u64,
@@ -115,7 +114,7 @@ pub enum WaitsFor {
     Turn,
 }
 
-impl Traffic {
+impl HostQueue {
     /// Puts a fetch at the end of its site's queue.
     pub fn enqueue(&mut self, waiting: Waiting, settings: &NetworkSettings) {
         let key = site_of(&waiting.url);

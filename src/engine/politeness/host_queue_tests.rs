@@ -23,7 +23,7 @@ fn feeds(started: &[(FetchId, Waiting)]) -> Vec<u32> {
 #[test]
 fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
     let settings = Settings::default().network;
-    let mut traffic = Traffic::default();
+    let mut traffic = HostQueue::default();
     for feed in 1..=3 {
         traffic.enqueue(wish("https://a.example/f", feed), &settings);
     }
@@ -39,7 +39,7 @@ fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
 #[test]
 fn no_more_than_the_global_limit_are_under_way() {
     let settings = NetworkSettings { parallel: 2, ..Settings::default().network };
-    let mut traffic = Traffic::default();
+    let mut traffic = HostQueue::default();
     for feed in 1..=5 {
         traffic.enqueue(wish(&format!("https://h{feed}.example/"), feed), &settings);
     }
@@ -54,7 +54,7 @@ fn no_more_than_the_global_limit_are_under_way() {
 fn sites_take_turns() {
     let settings =
         NetworkSettings { parallel: 1, host_spacing_ms: 0, ..Settings::default().network };
-    let mut traffic = Traffic::default();
+    let mut traffic = HostQueue::default();
     for feed in [11, 12] {
         traffic.enqueue(wish("https://a.example/", feed), &settings);
     }
@@ -72,7 +72,7 @@ fn sites_take_turns() {
 fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
     for (space_loopback, expected) in [(true, 1), (false, 3)] {
         let settings = NetworkSettings { space_loopback, ..Settings::default().network };
-        let mut traffic = Traffic::default();
+        let mut traffic = HostQueue::default();
         for feed in 1..=3 {
             traffic.enqueue(wish("http://127.0.0.1:8080/f", feed), &settings);
         }
@@ -83,13 +83,13 @@ fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
 #[test]
 fn a_late_answer_is_harmless() {
     let settings = Settings::default().network;
-    assert_eq!(Traffic::default().end(FetchId(9), at(0), &settings), None);
+    assert_eq!(HostQueue::default().end(FetchId(9), at(0), &settings), None);
 }
 
 #[test]
 fn nothing_starts_before_the_spread_at_start_up() {
     let settings = Settings::default().network;
-    let mut traffic = Traffic { not_before: Some(at(3000)), ..Traffic::default() };
+    let mut traffic = HostQueue { not_before: Some(at(3000)), ..HostQueue::default() };
     traffic.enqueue(wish("https://a.example/", 1), &settings);
     assert!(traffic.start(at(2999), &settings).is_empty());
     assert_eq!(traffic.next_start(&settings), Some(at(3000)));
@@ -116,7 +116,7 @@ fn a_site_is_a_registrable_domain_or_an_address_with_its_port() {
 #[test]
 fn without_a_network_one_site_a_minute_is_tried_and_this_machine_is_asked_as_ever() {
     let settings = Settings::default().network;
-    let mut traffic = Traffic { probe_at: Some(at(60_000)), ..Traffic::default() };
+    let mut traffic = HostQueue { probe_at: Some(at(60_000)), ..HostQueue::default() };
     for (feed, host) in [(1, "a.example"), (2, "b.example"), (3, "127.0.0.1:80")] {
         traffic.enqueue(wish(&format!("http://{host}/f"), feed), &settings);
     }
@@ -134,7 +134,7 @@ fn without_a_network_one_site_a_minute_is_tried_and_this_machine_is_asked_as_eve
 #[test]
 fn what_waits_says_what_for() {
     let settings = Settings::default().network;
-    let mut traffic = Traffic { not_before: Some(at(3000)), ..Traffic::default() };
+    let mut traffic = HostQueue { not_before: Some(at(3000)), ..HostQueue::default() };
     let url = "https://a.example/f";
     traffic.enqueue(wish(url, 1), &settings);
     traffic.enqueue(wish(url, 2), &settings);
@@ -151,7 +151,7 @@ fn what_waits_says_what_for() {
 #[test]
 fn pictures_wait_behind_what_is_read_and_before_archives() {
     let settings = Settings::default().network;
-    let mut traffic = Traffic::default();
+    let mut traffic = HostQueue::default();
     let key = crate::history::EntryKey { feed: FeedKey(9), seq: 1 };
     let purposes = [
         Purpose::Archive(FeedKey(3)),

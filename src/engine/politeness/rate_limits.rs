@@ -3,24 +3,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::host_queue::Traffic;
-use super::host_queue::host_of;
-use super::host_queue::is_loopback;
-use super::reachability::PROBE_EVERY;
-use super::reachability::Suspect;
+use super::host_queue::{HostQueue, host_of, is_loopback};
+use super::reachability::{PROBE_EVERY, Suspect};
 use crate::engine::backfill::archive_response::end_of;
 use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
 use crate::engine::entries::full_text;
-use crate::engine::model::Model;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
-use crate::engine::poll::poll_results::PollOutcome;
-use crate::engine::poll::poll_results::PollResult;
-use crate::engine::poll::polling;
-use crate::engine::poll::polling::Stage;
-use crate::history::FeedKey;
-use crate::history::address;
+use crate::engine::poll::poll_results::{PollOutcome, PollResult};
+use crate::engine::poll::polling::{self, PollStage};
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::history::{FeedKey, address};
 use crate::schedule::Wait;
 
 /// After waking up, the network needs a moment (SPEC G.32).
@@ -30,7 +25,7 @@ const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 /// already, also those that wait for their turn. Archives there wait for the next check of their feeds, and pages are
 /// not asked for.
 pub fn spread_wait(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     url: &str,
     polled: Option<FeedKey>,
@@ -38,22 +33,22 @@ pub fn spread_wait(
 ) -> Vec<Effect> {
     let Some(host) = host_of(url) else { return Vec::new() };
     if let Some(until) = end_of(&wait) {
-        model.traffic.hold(now, host.clone(), until);
+        engine.host_queue.hold(now, host.clone(), until);
     }
-    let dropped = model.traffic.take_waiting(|waiting| {
+    let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Archive(_) | Purpose::FullText(_))
             && host_of(&waiting.url).as_ref() == Some(&host)
     });
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Archive(feed) => walks::drop_walk(model, feed),
+            Purpose::Archive(feed) => walks::drop_walk(engine, feed),
             Purpose::FullText(key) => {
-                full_text::dropped(model, now, key, "its host asked for fewer requests");
+                full_text::dropped(engine, key, "its host asked for fewer requests");
             }
             Purpose::Poll(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
-    let others: Vec<FeedKey> = model
+    let others: Vec<FeedKey> = engine
         .feeds
         .values()
         .filter(|other| {
@@ -63,72 +58,76 @@ pub fn spread_wait(
         .collect();
     let mut effects = Vec::new();
     for other in others {
-        let Some(subscription) = model.feeds.get_mut(&other) else { continue };
+        let Some(subscription) = engine.feeds.get_mut(&other) else { continue };
         subscription.state.facts.host_wait = Some(wait);
-        effects.push(Effect::SaveState(other, Box::new(subscription.state.clone())));
-        let waiting = model.busy.get(&other).is_some_and(|poll| poll.stage == Stage::Waiting);
+        effects.push(Effect::store(Job::SaveState(other, Box::new(subscription.state.clone()))));
+        let waiting = engine.polls.get(&other).is_some_and(|poll| poll.stage == PollStage::Waiting);
         if waiting {
-            model.traffic.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
+            engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
             let reason = "its host asked for fewer requests".to_owned();
             let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason));
-            polling::ended(model, now, result);
+            polling::ended(engine, now, result);
         } else {
-            plans::replan(model, other, now);
+            plans::replan(engine, other, now);
         }
     }
     effects
 }
 
 /// Until when the host of an address wants to be left alone; its feeds know it from before the program was started.
-pub fn left_alone_until(model: &Model, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let host = host_of(url)?;
-    let told = model.feeds.values().filter_map(|feed| {
+    let told = engine.feeds.values().filter_map(|feed| {
         let waits = [feed.state.facts.host_wait, feed.state.facts.retry_after];
         let until = waits.into_iter().flatten().filter_map(|wait| end_of(&wait)).max()?;
         (now < until && host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
     });
-    told.chain(model.traffic.held_until(now, &host)).max()
+    told.chain(engine.host_queue.held_until(now, &host)).max()
 }
 
 /// The same as a sentence, if it does.
-pub fn left_alone(model: &Model, now: DateTime<Utc>, url: &str) -> Option<String> {
-    let minutes = left_alone_until(model, url, now)?.signed_duration_since(now).num_minutes();
+pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<String> {
+    let minutes = left_alone_until(engine, url, now)?.signed_duration_since(now).num_minutes();
     let host = address::host(url).unwrap_or_default();
     Some(format!("{host} wants to be left alone for {} min", minutes.max(0).saturating_add(1)))
 }
 
 /// There is no network: feeds that failed because of that are as they were, and the network is tried once a minute.
-pub fn went_offline(model: &mut Model, now: DateTime<Utc>, suspects: Vec<Suspect>) -> Vec<Effect> {
-    if model.traffic.probe_at.is_none() {
-        model.traffic.probe_at = now.checked_add_signed(PROBE_EVERY);
+pub fn went_offline(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    suspects: Vec<Suspect>,
+) -> Vec<Effect> {
+    if engine.host_queue.probe_at.is_none() {
+        engine.host_queue.probe_at = now.checked_add_signed(PROBE_EVERY);
     }
     let mut effects = Vec::new();
     for Suspect { feed, before, .. } in suspects {
-        if let Some(poll) = model.busy.get_mut(&feed) {
+        if let Some(poll) = engine.polls.get_mut(&feed) {
             // One that is polled anew meanwhile is judged by that.
-            poll.uncounted = Some(before).filter(|_| poll.stage == Stage::Writing);
-        } else if let Some(subscription) = model.feeds.get_mut(&feed) {
+            poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
+        } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.state = *before;
-            effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
-            plans::replan(model, feed, now);
+            effects.push(Effect::store(Job::SaveState(feed, Box::new(subscription.state.clone()))));
+            plans::replan(engine, feed, now);
         }
     }
-    if !model.polls_by_itself {
-        give_up_waiting(model, now);
+    if !engine.polls_by_itself {
+        give_up_waiting(engine, now);
     }
     effects
 }
 
 /// A command that does one thing does not wait for a network: what has not begun ends.
-fn give_up_waiting(model: &mut Model, now: DateTime<Utc>) {
-    let dropped = model.traffic.take_waiting(|waiting| {
+fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
+    let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_))
             && !is_loopback(&waiting.url)
     });
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Poll(feed) => polling::ended(model, now, without_network(feed)),
-            Purpose::Archive(feed) => walks::drop_walk(model, feed),
+            Purpose::Poll(feed) => polling::ended(engine, now, without_network(feed)),
+            Purpose::Archive(feed) => walks::drop_walk(engine, feed),
             Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
@@ -140,16 +139,16 @@ pub fn without_network(feed: FeedKey) -> PollResult {
 }
 
 /// Somebody answered again.
-pub const fn came_online(traffic: &mut Traffic) {
+pub const fn came_online(traffic: &mut HostQueue) {
     traffic.probe_at = None;
 }
 
 /// The machine was asleep: the network gets a moment, and what failed before says nothing.
-pub fn woke(model: &mut Model, now: DateTime<Utc>) {
-    model.network.forget();
+pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
+    engine.reachability.forget();
     let grace = now.checked_add_signed(WAKE_GRACE);
-    model.traffic.not_before = model.traffic.not_before.max(grace);
-    if model.traffic.probe_at.is_some() {
-        model.traffic.probe_at = grace;
+    engine.host_queue.not_before = engine.host_queue.not_before.max(grace);
+    if engine.host_queue.probe_at.is_some() {
+        engine.host_queue.probe_at = grace;
     }
 }

@@ -3,12 +3,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::host_queue::is_loopback;
-use super::host_queue::site_of;
+use super::host_queue::{is_loopback, site_of};
 use crate::engine::feeds::subscription::FeedState;
-use crate::engine::poll::fetch::CONNECTING;
-use crate::engine::poll::fetch::Failure;
-use crate::engine::poll::fetch::Fetched;
+use crate::engine::poll::fetch::{CONNECTING, Failure, Fetched};
 use crate::history::FeedKey;
 
 /// Different hosts in a row that cannot be reached.

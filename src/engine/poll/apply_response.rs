@@ -2,23 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::classify_response::Trouble;
-use super::classify_response::Verdict;
-use super::classify_response::judge;
-use super::fetch::Answer;
-use super::fetch::Fetched;
-use super::poll_log::PollCause;
-use super::poll_log::PollLogEntry;
-use super::redirects;
-use super::redirects::Moving;
-use super::request::Sent;
-use crate::engine::backfill::archive_response;
-use crate::engine::backfill::archive_response::Came;
-use crate::engine::backfill::archive_response::Taken;
-use crate::engine::feeds::subscription::Commit;
-use crate::engine::feeds::subscription::FeedState;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::feeds::subscription::Validators;
+use super::classify_response::{Trouble, Verdict, judge};
+use super::fetch::{Answer, Fetched};
+use super::poll_log::{PollCause, PollLogEntry};
+use super::poll_request::Sent;
+use super::redirects::{self, Moving};
+use crate::engine::backfill::archive_response::{self, Came, Taken};
+use crate::engine::feeds::subscription::{Commit, FeedState, Subscription, Validators};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
 use crate::schedule::{Facts, Failure, Standing, Wait};

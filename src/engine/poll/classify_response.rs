@@ -1,14 +1,7 @@
 //! What an answer means for a feed, as a table over statuses and bodies (SPEC D.2).
 
-use super::fetch::Answer;
-use super::fetch::AnswerBody;
-use super::fetch::AnswerHeaders;
-use super::fetch::Failure;
-use super::fetch::Fetched;
-use super::fetch::Hop;
-use super::fetch::Manner;
-use super::request::Again;
-use super::request::Sent;
+use super::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner};
+use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
 use crate::feed::{FeedDocument, Kind, NewLocation};

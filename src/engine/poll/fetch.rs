@@ -16,7 +16,7 @@ pub struct FetchId(pub u64);
 
 /// One HTTP exchange to make, redirects included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct FetchRequest {
     /// Its name.
     pub id: FetchId,
     /// Where to.
@@ -31,7 +31,7 @@ pub struct Request {
     pub allow_insecure: bool,
 }
 
-impl Request {
+impl FetchRequest {
     /// An unconditional request for an address the reader typed.
     pub const fn typed(id: FetchId, url: String) -> Self {
         Self {

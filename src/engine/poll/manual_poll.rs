@@ -1,30 +1,30 @@
 //! Polls that the reader asks for (SPEC B.8): what may be polled, and why not.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::poll_log::PollCause;
-use super::poll_results::PollOutcome;
-use super::poll_results::PollResult;
+use super::poll_results::{PollOutcome, PollResult};
 use super::polling;
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
 use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::schedule::{self, ByHand};
 
 /// Which feeds the reader wants polled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PollWish {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollRequest {
     /// The feeds; `None`: all.
     pub feeds: Option<Vec<FeedKey>>,
     /// Why.
-    pub wish: Wish,
+    pub kind: PollKind,
 }
 
 /// What kind of poll is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PollKind {
     /// Those that are due.
     Due,
     /// Those a manual refresh may poll (SPEC B.8).
@@ -37,34 +37,34 @@ pub enum Wish {
 const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);
 
 /// The reader asks for polls.
-pub fn ask(model: &mut Model, now: DateTime<Utc>, wish: &PollWish) -> Vec<Effect> {
+pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Vec<Effect> {
     // Who asks by hand is not kept waiting by the spread at start-up.
-    model.traffic.not_before = None;
-    let confirmed = model.confirming.take();
-    let all = wish.feeds.is_none();
-    let feeds = wish.feeds.clone().unwrap_or_else(|| model.feeds.keys().copied().collect());
+    engine.host_queue.not_before = None;
+    let confirmed = engine.confirming.take();
+    let all = request.feeds.is_none();
+    let feeds = request.feeds.clone().unwrap_or_else(|| engine.feeds.keys().copied().collect());
     let single = feeds.len() == 1;
     for feed in feeds {
-        let refused = match refusal(model, feed, now, wish.wish, all) {
+        let refused = match refusal(engine, feed, now, request.kind, all) {
             Some(Refusal::Confirm(_)) if confirmed == Some(feed) => None,
             refused => refused,
         };
         let reason = match refused {
             None => {
-                let forced = wish.wish == Wish::Forced;
+                let forced = request.kind == PollKind::Forced;
                 let cause = if forced { PollCause::Forced } else { PollCause::Asked };
-                polling::enqueue(model, now, feed, cause);
+                polling::enqueue(engine, now, feed, cause);
                 continue;
             }
             Some(Refusal::Confirm(reason)) => {
-                model.confirming = Some(feed).filter(|_| single);
+                engine.confirming = Some(feed).filter(|_| single);
                 reason
             }
             Some(Refusal::No(reason)) => reason,
         };
-        model.run.note(PollResult::empty(feed, PollOutcome::Skipped, Some(reason)));
+        engine.poll_run.note(PollResult::empty(feed, PollOutcome::Skipped, Some(reason)));
     }
-    polling::start(model, now)
+    polling::start(engine, now)
 }
 
 /// Why a feed is not polled although the reader asks.
@@ -75,21 +75,21 @@ enum Refusal {
 }
 
 fn refusal(
-    model: &Model,
+    engine: &Engine,
     feed: FeedKey,
     now: DateTime<Utc>,
-    wish: Wish,
+    kind: PollKind,
     all: bool,
 ) -> Option<Refusal> {
     let no = |reason: &str| Some(Refusal::No(reason.to_owned()));
-    let Some(subscription) = model.feeds.get(&feed) else { return no("there is no such feed") };
-    if model.offline {
+    let Some(subscription) = engine.feeds.get(&feed) else { return no("there is no such feed") };
+    if engine.offline {
         return no("backissue was started with --offline");
     }
-    if model.busy.contains_key(&feed) {
+    if engine.polls.contains_key(&feed) {
         return no("it is being polled");
     }
-    let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
+    let spared = engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
     let left = |until: DateTime<Utc>| schedule::duration_words((until - now).num_seconds().max(1));
     match schedule::by_hand(&subscription.state.facts, now, spared) {
         ByHand::Allowed => {}
@@ -103,7 +103,7 @@ fn refusal(
         ByHand::AtRest => return no("the publisher ended this feed"),
     }
     let due = subscription.plan.due.or(subscription.plan.next_poll).is_some_and(|at| at <= now);
-    if wish == Wish::Due && !due {
+    if kind == PollKind::Due && !due {
         return no("it is not due");
     }
     let rested = spared.then(|| refreshed_until(subscription)).flatten();

@@ -3,11 +3,12 @@
 pub mod apply_response;
 pub mod classify_response;
 pub mod fetch;
+pub mod learn;
 pub mod manual_poll;
 pub mod plans;
 pub mod poll_log;
+pub mod poll_request;
 pub mod poll_results;
 pub mod poll_times;
 pub mod polling;
 pub mod redirects;
-pub mod request;

@@ -2,29 +2,33 @@
 
 use chrono::{DateTime, Utc};
 
+use super::learn;
+use crate::engine::event::Event;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::learn;
-use crate::engine::model::Model;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::settings::Settings;
+use crate::engine::state::Engine;
 use crate::history::FeedKey;
 use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy, Stage};
 
 /// Makes the plan of a feed anew and puts it into the timetable.
-pub fn replan(model: &mut Model, feed: FeedKey, now: DateTime<Utc>) {
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
-    fill_in(subscription, &model.settings);
-    if !learn::counts(subscription, &model.settings) {
+pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
+    fill_in(subscription, &engine.settings);
+    if !learn::counts(subscription, &engine.settings) {
         subscription.state.facts.learned = None;
-        model.learning.forget(feed);
+        engine.learning.forget(feed);
     }
-    subscription.plan = decided(subscription, model.salt, now);
-    model.screen.feeds.stale = true;
+    subscription.plan = decided(subscription, engine.salt, now);
     match subscription.plan.due.or(subscription.plan.next_poll) {
-        Some(at) if !model.busy.contains_key(&feed) => model.timetable.set(at, feed),
+        Some(at) if !engine.polls.contains_key(&feed) => engine.timetable.set(at, feed),
         Some(_) | None => {
-            model.timetable.remove(&feed);
+            engine.timetable.remove(&feed);
         }
+    }
+    // One change of many plans is told once.
+    if engine.events.last() != Some(&Event::PlansChanged) {
+        engine.tell(Event::PlansChanged);
     }
 }
 
@@ -45,9 +49,9 @@ pub fn foreseen(
 }
 
 /// The plan of a feed with every step of its explanation.
-pub fn explained(model: &Model, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
-    let subscription = model.feeds.get(&feed)?;
-    Some(schedule::decide(&subscription.state.facts, now, spread(subscription, model.salt)))
+pub fn explained(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
+    let subscription = engine.feeds.get(&feed)?;
+    Some(schedule::decide(&subscription.state.facts, now, spread(subscription, engine.salt)))
 }
 
 /// The plan of a feed at another pace.

@@ -9,7 +9,7 @@ const RESULTS_MAX: usize = 20_000;
 
 /// The polls since the program was last at rest.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
+pub struct PollRun {
     /// Polls begun.
     pub asked: u32,
     /// Polls ended.
@@ -28,7 +28,7 @@ pub struct Run {
     pub recovered: u32,
 }
 
-impl Run {
+impl PollRun {
     /// Notes a result.
     pub fn note(&mut self, result: PollResult) {
         if self.results.len() >= RESULTS_MAX {

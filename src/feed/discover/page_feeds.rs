@@ -2,11 +2,8 @@
 
 use url::Url;
 
-use crate::feed::content::markup::Piece;
-use crate::feed::content::markup::Tag;
-use crate::feed::content::markup::walk;
-use crate::feed::encoding::charset::html_charset;
-use crate::feed::encoding::charset::to_text;
+use crate::feed::content::markup::{Piece, Tag, walk};
+use crate::feed::encoding::charset::{html_charset, to_text};
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
 

@@ -6,21 +6,11 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use url::Url;
 
-use super::outline::Asks;
-use super::outline::attributes;
-use super::outline::feed_of;
-use super::outline::salvaged;
-use super::outline::stated;
-use super::subscription_list::BadOutline;
-use super::subscription_list::NAMESPACE;
-use super::subscription_list::NotOpml;
-use super::subscription_list::Opml;
-use super::subscription_list::OpmlFeed;
-use super::subscription_list::OpmlFlaw;
-use super::subscription_list::TAG_LIST;
-use super::subscription_list::normal_tag;
-use crate::feed::encoding::charset::to_text;
-use crate::feed::encoding::charset::xml_encoding;
+use super::outline::{Asks, attributes, feed_of, salvaged, stated};
+use super::subscription_list::{
+    BadOutline, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag,
+};
+use crate::feed::encoding::charset::{to_text, xml_encoding};
 use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
 

@@ -2,8 +2,7 @@
 
 use url::Url;
 
-use super::fields::Chosen;
-use super::fields::Field;
+use super::fields::{Chosen, Field};
 use super::names::Ns;
 use super::tree::Element;
 use crate::feed::address;

@@ -8,8 +8,7 @@ use feed_rs::parser::Builder;
 use super::repaired::Repaired;
 use crate::feed::dates::date::parse_date;
 use crate::feed::document::FeedHead;
-use crate::feed::entry::Enclosure;
-use crate::feed::entry::Entry;
+use crate::feed::entry::{Enclosure, Entry};
 use crate::feed::flaws::Flaws;
 
 /// What feed-rs reads of a document, piece by piece.

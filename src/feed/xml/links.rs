@@ -5,9 +5,7 @@ use url::Url;
 use super::names::Ns;
 use super::tree::Element;
 use crate::feed::address;
-use crate::feed::document::History;
-use crate::feed::document::Link;
-use crate::feed::document::Role;
+use crate::feed::document::{History, Link, Role};
 use crate::feed::flaws::Flaws;
 
 /// How many links of one head section are kept.

@@ -1,10 +1,8 @@
 //! Names of people, as feeds write them: with addresses, with parentheses, in parts.
 
-use super::fields::Chosen;
-use super::fields::Field;
+use super::fields::{Chosen, Field};
 use super::tree::Element;
-use crate::feed::text;
-use crate::feed::text::NAME_MAX;
+use crate::feed::text::{self, NAME_MAX};
 
 /// How many authors of one entry are kept.
 const AUTHORS_MAX: usize = 20;

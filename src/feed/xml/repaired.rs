@@ -9,18 +9,14 @@ use std::ops::Range;
 
 use url::Url;
 
-use super::attachments;
 use super::constructs::Construct;
-use super::fields::Chosen;
-use super::fields::Field;
+use super::fields::{Chosen, Field};
 use super::names::Ns;
-use super::person;
 use super::tree::Element;
+use super::{attachments, person};
 use crate::feed::content::rebased::rebased;
 use crate::feed::dates::date::parse_date;
-use crate::feed::text;
-use crate::feed::text::NAME_MAX;
-use crate::feed::text::TITLE_MAX;
+use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
 /// The two forms feed-rs gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,8 +284,7 @@ impl<'u> Repaired<'u> {
 mod tests {
     use crate::feed::flaws::Flaws;
     use crate::feed::xml::feed_rs_reader::Read;
-    use crate::feed::xml::fields::ENTRY;
-    use crate::feed::xml::fields::HEAD;
+    use crate::feed::xml::fields::{ENTRY, HEAD};
     use crate::feed::xml::repaired::*;
     use crate::feed::xml::tree_builder;
 

@@ -2,16 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::lexer::Lexer;
-use super::lexer::Token;
-use super::names::Ns;
-use super::names::Scope;
-use super::tree::Id;
-use super::tree::Name;
-use super::tree::Node;
-use super::tree::NodeKind;
-use super::tree::Tree;
-use super::tree::is_void;
+use super::lexer::{Lexer, Token};
+use super::names::{Ns, Scope};
+use super::tree::{Id, Name, Node, NodeKind, Tree, is_void};
 use crate::feed::flaws::Flaws;
 
 /// Deepest nesting kept; what is deeper is left out (SPEC 0, `XML_DEPTH_MAX`).

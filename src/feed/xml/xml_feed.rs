@@ -9,30 +9,18 @@
 use url::Url;
 
 use super::feed_rs_reader::Read;
-use super::fields;
-use super::fields::Chosen;
-use super::fields::Field;
-use super::links;
+use super::fields::{self, Chosen, Field};
 use super::names::Ns;
-use super::repaired::Family;
-use super::repaired::Repaired;
-use super::schedule_hints;
+use super::repaired::{Family, Repaired};
 use super::tree::Element;
-use super::tree_builder;
+use super::{links, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::dates::date::parse_date;
-use crate::feed::document::FeedDocument;
-use crate::feed::document::FeedHead;
-use crate::feed::document::Kind;
-use crate::feed::document::NewLocation;
-use crate::feed::document::Tombstone;
+use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::entry::Entry;
 use crate::feed::flaws::Flaws;
-use crate::feed::identity;
-use crate::feed::identity::Stated;
-use crate::feed::text;
-use crate::feed::text::NAME_MAX;
-use crate::feed::text::TITLE_MAX;
+use crate::feed::identity::{self, Stated};
+use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
 /// How many deleted entries of one document are kept.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;

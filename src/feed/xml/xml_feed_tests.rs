@@ -1,9 +1,7 @@
 //! Feeds in XML as they are met: old, odd, broken.
 
 use super::*;
-use crate::feed::Origin;
-use crate::feed::Role;
-use crate::feed::parse;
+use crate::feed::{Origin, Role, parse};
 
 fn read(document: &str) -> FeedDocument {
     parse(

@@ -2,21 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::Via;
-use super::adaptor::taken_at;
-use super::archive_walk::Arrival;
-use super::archive_walk::Walk;
+use super::adaptor::{Via, taken_at};
+use super::archive_walk::{Arrival, Walk};
 use super::retry::Failure;
 use crate::feed::FeedDocument;
 use crate::history::address::canonical;
-use crate::history::gap::GapKey;
-use crate::history::gap::Newer;
-use crate::history::merge::Merging;
-use crate::history::merge::Place;
-use crate::history::merge::span;
-use crate::history::node::Node;
-use crate::history::node::NodeState;
-use crate::history::node::fingerprint;
+use crate::history::gap::{GapKey, Newer};
+use crate::history::merge::{Merging, Place, span};
+use crate::history::node::{Node, NodeState, fingerprint};
 use crate::history::rank::Position;
 use crate::history::record::Frontier;
 

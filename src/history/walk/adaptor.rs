@@ -8,12 +8,9 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use crate::history::address::canonical;
-use crate::history::gap::Edge;
-use crate::history::gap::GapKind;
-use crate::history::gap::Newer;
+use crate::history::gap::{Edge, GapKind, Newer};
 use crate::history::kind::DocumentKind;
-use crate::history::record::Frontier;
-use crate::history::record::HistoryRecord;
+use crate::history::record::{Frontier, HistoryRecord};
 
 /// Where the Internet Archive is, unless the reader configured another address.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";

@@ -6,18 +6,13 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
-use super::external_commands::Commands;
-use super::external_commands::Notify;
-use super::key_bindings;
-use super::key_bindings::KeysTable;
+use super::external_commands::{Commands, Notify};
+use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
-use crate::engine::settings::Credentials;
-use crate::engine::settings::HistoryMode;
-use crate::engine::settings::ImageProtocol;
-use crate::engine::settings::Settings;
-use crate::engine::settings::TEXTS_MB_MIN;
+use crate::engine::settings::{Credentials, HistoryMode, Settings, TEXTS_MB_MIN};
 use crate::schedule::Pace;
+use crate::ui::settings::{ImageProtocol, ScreenSettings};
 
 /// Bytes of a configuration file at most.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
@@ -27,6 +22,8 @@ const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 pub struct Configured {
     /// The settings.
     pub settings: Settings,
+    /// The settings of the screen.
+    pub screen: ScreenSettings,
     /// What is wrong with it and does no harm; each a sentence.
     pub notes: Vec<String>,
 }
@@ -75,8 +72,8 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
 pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     let mut file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
     let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
-    let settings = Settings { keys, ..file.into_settings()? };
-    Ok(Configured { settings, notes })
+    let (settings, screen) = file.into_settings()?;
+    Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
 }
 
 /// A TOML error in one line: where, and what.
@@ -149,7 +146,7 @@ struct Ui {
 }
 
 impl File {
-    fn into_settings(self) -> Result<Settings, String> {
+    fn into_settings(self) -> Result<(Settings, ScreenSettings), String> {
         let mut settings = Settings::default();
         let network = &mut settings.network;
         set(&mut network.parallel, self.network.parallel.map(|number| number.max(1)));
@@ -194,17 +191,18 @@ impl File {
         if settings.history.texts_mb < TEXTS_MB_MIN {
             return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
         }
-        settings.ui.theme = self.ui.theme;
-        set(&mut settings.ui.mouse, self.ui.mouse);
-        set(&mut settings.ui.images, self.ui.images);
-        set(&mut settings.ui.image_protocol, self.ui.image_protocol);
-        set(&mut settings.ui.title, self.ui.title);
-        settings.ui.hyperlinks = self.ui.hyperlinks;
-        set(&mut settings.ui.plain, self.ui.plain);
-        set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        let mut screen = ScreenSettings::default();
+        screen.theme = self.ui.theme;
+        set(&mut screen.mouse, self.ui.mouse);
+        set(&mut screen.images, self.ui.images);
+        set(&mut screen.image_protocol, self.ui.image_protocol);
+        set(&mut screen.title, self.ui.title);
+        screen.hyperlinks = self.ui.hyperlinks;
+        set(&mut screen.plain, self.ui.plain);
+        set(&mut screen.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
         settings.commands = self.commands.into_settings()?;
         settings.notify = self.notify.into_settings();
-        Ok(settings)
+        Ok((settings, screen))
     }
 }
 
@@ -291,7 +289,7 @@ mod tests {
             [keys]
             star = ["x", "g s"]
         "#;
-        let settings = parse(text).unwrap().settings;
+        let Configured { settings, screen, .. } = parse(text).unwrap();
         assert_eq!((settings.network.parallel, settings.network.host_spacing_ms), (8, 500));
         assert!(!settings.network.space_loopback);
         assert_eq!(settings.network.allow_link_local, ["fe80::1", "cam.lan"]);
@@ -302,13 +300,10 @@ mod tests {
             (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
             (30, 2880, 120)
         );
-        assert_eq!((settings.poll.pace, settings.ui.text_width), (Pace::More, 72));
+        assert_eq!((settings.poll.pace, screen.text_width), (Pace::More, 72));
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
-        assert_eq!(
-            (settings.ui.images, settings.ui.image_protocol),
-            (true, ImageProtocol::HalfBlocks)
-        );
+        assert_eq!((screen.images, screen.image_protocol), (true, ImageProtocol::HalfBlocks));
         assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
         let history = &settings.history;
         assert_eq!(history.internet_archive, "http://localhost:8080");

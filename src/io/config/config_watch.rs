@@ -5,23 +5,26 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::config_file;
-use super::themes;
-use crate::engine::msg::Msg;
-use crate::engine::reconfigure::Reconfigured;
+use super::{config_file, themes};
+use crate::ui::input::{Reconfigured, ScreenInput};
 
 /// From one look at the file to the next.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Looks after the file as long as somebody listens. `plain`: the plain screen was asked for on the command line, and
 /// stays whatever the file says. `theme`: what the file says of it now. Needs a tokio runtime around it.
-pub fn follow(path: PathBuf, plain: bool, theme: Option<String>, listener: UnboundedSender<Msg>) {
+pub fn follow(
+    path: PathBuf,
+    plain: bool,
+    theme: Option<String>,
+    listener: UnboundedSender<ScreenInput>,
+) {
     let mut watched = Watched::begin(path, theme);
     tokio::spawn(async move {
         while !listener.is_closed() {
             tokio::time::sleep(PAUSE).await;
             let Some(read) = watched.look(|path| read(path, plain)) else { continue };
-            if listener.send(Msg::Configured(Box::new(read))).is_err() {
+            if listener.send(ScreenInput::Reconfigured(Box::new(read))).is_err() {
                 return;
             }
         }
@@ -51,10 +54,10 @@ impl Watched {
         }
         self.seen = state;
         let read = read(&self.path);
-        if let Reconfigured::Read { settings, .. } = &read
-            && self.theme != settings.ui.theme
+        if let Reconfigured::Read { screen, .. } = &read
+            && self.theme != screen.theme
         {
-            self.theme.clone_from(&settings.ui.theme);
+            self.theme.clone_from(&screen.theme);
             let before = std::mem::take(&mut self.seen);
             self.seen = state_of(&self.path, self.theme.as_deref());
             for file in &mut self.seen {
@@ -85,10 +88,11 @@ fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
 fn read(path: &Path, plain: bool) -> Reconfigured {
     match config_file::read(path, false) {
         Ok(mut read) => {
-            read.settings.ui.plain |= plain;
-            let (appearance, troubles) = themes::appearance(&read.settings.ui, Some(path));
+            read.screen.plain |= plain;
+            let (appearance, troubles) = themes::appearance(&read.screen, Some(path));
             Reconfigured::Read {
                 settings: Box::new(read.settings),
+                screen: Box::new(read.screen),
                 appearance: Box::new(appearance),
                 notes: read.notes.into_iter().chain(troubles).collect(),
             }
@@ -139,7 +143,7 @@ mod tests {
         });
         assert!(looked.is_some());
         let width = |read: Option<Reconfigured>| match read {
-            Some(Reconfigured::Read { settings, .. }) => Some(settings.ui.text_width),
+            Some(Reconfigured::Read { screen, .. }) => Some(screen.text_width),
             Some(Reconfigured::Wrong(_)) | None => None,
         };
         assert_eq!(width(watched.look(|path| read(path, false))), Some(70));
@@ -156,10 +160,10 @@ mod tests {
             ("[ui]\nplain = false", false, false),
         ] {
             std::fs::write(file.path(), text).unwrap();
-            let Reconfigured::Read { settings, .. } = read(file.path(), plain) else {
+            let Reconfigured::Read { screen, .. } = read(file.path(), plain) else {
                 panic!("{text} is read");
             };
-            assert_eq!(settings.ui.plain, expected, "{text}");
+            assert_eq!(screen.plain, expected, "{text}");
         }
     }
 }

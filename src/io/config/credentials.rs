@@ -3,9 +3,7 @@
 use serde::Deserialize;
 use url::Url;
 
-use crate::engine::settings::Credentials;
-use crate::engine::settings::Login;
-use crate::engine::settings::Secret;
+use crate::engine::settings::{Credentials, Login, Secret};
 
 /// The table as it is written.
 #[derive(Debug, Deserialize)]

@@ -2,10 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::engine::external_command::CommandLine;
-use crate::engine::settings::CommandSettings;
-use crate::engine::settings::DesktopNotes;
-use crate::engine::settings::NotifySettings;
+use crate::engine::external_command::ExternalCommand;
+use crate::engine::settings::{CommandSettings, DesktopNotes, NotifySettings};
 
 /// `[commands]` as it is written.
 #[derive(Debug, Default, Deserialize)]
@@ -28,7 +26,7 @@ pub(in crate::io) struct Notify {
 /// A command as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "WrittenWords")]
-struct Words(CommandLine);
+struct Words(ExternalCommand);
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a command is a text, or a list of words in quotes")]
@@ -42,8 +40,8 @@ impl TryFrom<WrittenWords> for Words {
 
     fn try_from(written: WrittenWords) -> Result<Self, String> {
         match written {
-            WrittenWords::Text(text) => CommandLine::typed(&text),
-            WrittenWords::List(words) => CommandLine::listed(words),
+            WrittenWords::Text(text) => ExternalCommand::typed(&text),
+            WrittenWords::List(words) => ExternalCommand::listed(words),
         }
         .map(Self)
     }
@@ -60,7 +58,7 @@ impl Commands {
             ));
         }
         if let Some(pipe) = &self.pipe {
-            CommandLine::typed(pipe).map_err(|why| format!("[commands] pipe: {why}"))?;
+            ExternalCommand::typed(pipe).map_err(|why| format!("[commands] pipe: {why}"))?;
         }
         Ok(CommandSettings {
             open: line(self.open),

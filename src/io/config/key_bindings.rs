@@ -7,9 +7,7 @@ use toml::Spanned;
 
 use super::unknown_names::nearest;
 use crate::ui::keys::command_names::name;
-use crate::ui::keys::key_bindings::Keymap;
-use crate::ui::keys::key_bindings::OwnKeys;
-use crate::ui::keys::key_bindings::place_of;
+use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
 use crate::ui::keys::key_names::sequence;
 use crate::ui::keys::keymap::BINDINGS;
 

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::settings::UiSettings;
+use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::appearance::Appearance;
-use crate::ui::theme::colours::Colours;
-use crate::ui::theme::colours::knows_hyperlinks;
+use crate::ui::theme::colours::{Colours, knows_hyperlinks};
 use crate::ui::theme::theme_files;
 use crate::ui::theme::theme_roles::Theme;
 
@@ -16,7 +15,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// All themes with the wanted one chosen: by its name, or by the path of a file. What cannot be read is told in a
 /// sentence for each; the first theme is shown then.
-pub fn appearance(ui: &UiSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
+pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
     let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
         colours: Colours::of(variable),
@@ -103,10 +102,9 @@ fn read(path: &Path, known: &[Theme]) -> Result<Theme, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::settings::Settings;
+
     use crate::io::config::themes::*;
-    use crate::ui::theme::theme_roles::Ink;
-    use crate::ui::theme::theme_roles::ThemeRole;
+    use crate::ui::theme::theme_roles::{Ink, ThemeRole};
 
     /// A folder with a configuration and theme files.
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -118,8 +116,8 @@ mod tests {
         folder
     }
 
-    fn with_theme(wanted: Option<&str>) -> UiSettings {
-        UiSettings { theme: wanted.map(str::to_owned), ..Settings::default().ui }
+    fn with_theme(wanted: Option<&str>) -> ScreenSettings {
+        ScreenSettings { theme: wanted.map(str::to_owned), ..ScreenSettings::default() }
     }
 
     fn chosen(wanted: Option<&str>, files: &[(&str, &str)]) -> (String, Vec<String>) {

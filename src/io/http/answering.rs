@@ -2,10 +2,8 @@
 
 use reqwest::header::{self, HeaderMap, HeaderName};
 
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::AnswerHeaders;
-use crate::feed::discover::page_feeds::discover;
-use crate::feed::discover::page_feeds::page_title;
+use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
+use crate::feed::discover::page_feeds::{discover, page_title};
 use crate::feed::{self, Kind, Origin};
 
 /// How a delta was made (RFC 3229 §10.5.2).

@@ -7,8 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dom_smoothie::{Config, Readability};
 
-use crate::feed::content::markup::Piece;
-use crate::feed::content::markup::walk;
+use crate::feed::content::markup::{Piece, walk};
 use crate::feed::page_text;
 
 /// Bytes of a page at most; what is longer is hardly an article.

@@ -8,28 +8,16 @@ use url::Url;
 
 use super::answering::{answer_headers, joined, read_body};
 use super::article::extract;
-use super::body::BodyLimits;
-use super::body::Decoding;
-use super::clients::Arrived;
-use super::clients::Lanes;
-use super::clients::Surroundings;
-use super::clients::Unsent;
-use super::exchange;
-use super::exchange::Keys;
+use super::body::{BodyLimits, Decoding};
+use super::clients::{Arrived, Lanes, Surroundings, Unsent};
+use super::exchange::{self, Keys};
 use super::failures::{failure, is_hung_up};
 use super::limits::Limits;
 use super::proxies::without_login;
 use super::reach::Word;
 use super::redirects::{self, Steps, Turn, Way};
-use crate::engine::poll::fetch::Answer;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::Failure;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Hop;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Request;
-use crate::engine::settings::Credentials;
-use crate::engine::settings::NetworkSettings;
+use crate::engine::poll::fetch::{Answer, AnswerBody, Failure, FetchRequest, Fetched, Hop, Manner};
+use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
 
@@ -71,16 +59,16 @@ impl Http {
     }
 
     /// Performs one fetch. It always ends, at the latest at the total time-out.
-    pub async fn fetch(&self, request: Request) -> Fetched {
+    pub async fn fetch(&self, request: FetchRequest) -> Fetched {
         self.fetch_traced(request, Trace::default()).await.0
     }
 
     /// The same, with the decoded body of the last answer as it came.
-    pub async fn fetch_kept(&self, request: Request) -> (Fetched, Vec<u8>) {
+    pub async fn fetch_kept(&self, request: FetchRequest) -> (Fetched, Vec<u8>) {
         self.fetch_traced(request, Trace { keeps: true, ..Trace::default() }).await
     }
 
-    async fn fetch_traced(&self, request: Request, mut trace: Trace) -> (Fetched, Vec<u8>) {
+    async fn fetch_traced(&self, request: FetchRequest, mut trace: Trace) -> (Fetched, Vec<u8>) {
         let started = clock::now();
         let total = self.limits.total;
         let timed = tokio::time::timeout(total, self.exchange(&request, &mut trace)).await;
@@ -92,7 +80,7 @@ impl Http {
         (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
-    async fn exchange(&self, request: &Request, trace: &mut Trace) -> Result<Answer, Failure> {
+    async fn exchange(&self, request: &FetchRequest, trace: &mut Trace) -> Result<Answer, Failure> {
         let mut url = parse_url(&request.url)?;
         let word = Word::of(&request.reach);
         word.check(&url, request.allow_insecure)?;
@@ -132,7 +120,7 @@ impl Http {
     async fn ask(
         &self,
         way: &Way,
-        request: &Request,
+        request: &FetchRequest,
         keys: &Keys<'_>,
         trace: &mut Trace,
     ) -> Result<Arrived, Failure> {

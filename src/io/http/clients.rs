@@ -21,17 +21,10 @@ use super::address_class::AddressClass;
 use super::exchange::USER_AGENT;
 use super::failures::find;
 use super::limits::Limits;
-use super::names::Allowed;
-use super::names::Guard;
-use super::names::Guarded;
-use super::names::Names;
-use super::names::Refusal;
-use super::names::SystemNames;
-use super::names::host_text;
-use super::names::is_localhost;
-use super::names::literal;
-use super::proxies::Through;
-use super::proxies::proxies;
+use super::names::{
+    Allowed, Guard, Guarded, Names, Refusal, SystemNames, host_text, is_localhost, literal,
+};
+use super::proxies::{Through, proxies};
 use crate::engine::settings::NetworkSettings;
 
 /// Header lines of an answer at most.

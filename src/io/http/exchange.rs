@@ -6,10 +6,8 @@ use url::Url;
 
 use super::reach::carries_credentials;
 use crate::engine::feeds::subscription::Validators;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Request;
-use crate::engine::settings::Credentials;
-use crate::engine::settings::Login;
+use crate::engine::poll::fetch::{FetchRequest, Manner};
+use crate::engine::settings::{Credentials, Login};
 
 /// Sent unless the reader configured another: no platform, no library (SPEC D.1). The address belongs to
 /// nobody, as the `.example` names of the documents do; a release puts the project's own in its place.
@@ -25,7 +23,7 @@ const ACCEPT_ENCODING: &str = "gzip, deflate, br";
 const A_IM: HeaderName = HeaderName::from_static("a-im");
 
 /// The headers of one request, but for credentials.
-pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
+pub(super) fn headers(request: &FetchRequest, url: &Url) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accept = match request.manner {
         Manner::Anything => "*/*",
@@ -110,14 +108,18 @@ mod tests {
     use crate::engine::poll::fetch::FetchId;
     use crate::io::http::exchange::*;
 
-    fn request(manner: Manner, etag: Option<&[u8]>) -> Request {
+    fn request(manner: Manner, etag: Option<&[u8]>) -> FetchRequest {
         let url = "https://a.example/feed".to_owned();
         let validators = Validators {
             url: url.clone(),
             etag: etag.map(<[u8]>::to_vec),
             last_modified: Some(b"Mon".to_vec()),
         };
-        Request { manner, validators: Some(validators), ..Request::typed(FetchId(1), url) }
+        FetchRequest {
+            manner,
+            validators: Some(validators),
+            ..FetchRequest::typed(FetchId(1), url)
+        }
     }
 
     /// SPEC D.7: `A-IM` only beside an `If-None-Match` that is sent.

@@ -7,8 +7,7 @@ use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
 use super::limits::Limits;
-use crate::engine::poll::fetch::CONNECTING;
-use crate::engine::poll::fetch::Failure;
+use crate::engine::poll::fetch::{CONNECTING, Failure};
 
 /// What the library's error means; `through` is the host of the proxy that was between.
 pub(super) fn failure(

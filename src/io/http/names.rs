@@ -1,12 +1,11 @@
 //! From host names to the addresses a request may go to: looked up, judged, and only then connected to (SPEC D.6).
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use reqwest::dns;
 use url::{Host, Url};

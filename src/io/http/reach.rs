@@ -4,8 +4,7 @@ use url::Url;
 
 use super::address_class::AddressClass;
 use super::names::{Allowed, Refusal};
-use crate::engine::poll::fetch::Failure;
-use crate::engine::poll::fetch::Reach;
+use crate::engine::poll::fetch::{Failure, Reach};
 
 /// Who named an address.
 #[derive(Debug, Clone, PartialEq, Eq)]

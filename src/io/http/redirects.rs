@@ -7,11 +7,7 @@ use reqwest::header::{self, HeaderMap};
 use url::Url;
 
 use super::reach::{Word, carries_credentials};
-use crate::engine::poll::fetch::Answer;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::Failure;
-use crate::engine::poll::fetch::Hop;
-use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::{Answer, AnswerBody, Failure, FetchRequest, Hop};
 use crate::feed::{Kind, NewLocation};
 use crate::schedule::WaitHeader;
 
@@ -52,7 +48,7 @@ impl Way {
         &mut self,
         turn: &Turn,
         public: bool,
-        request: &Request,
+        request: &FetchRequest,
         steps: Steps,
     ) -> Result<Hop, Failure> {
         let to = target(&self.at, &turn.location)?;

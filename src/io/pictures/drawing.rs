@@ -16,11 +16,7 @@ use ratatui_image::protocol::sixel::Sixel;
 
 use super::decoding::{decode, on_white};
 use crate::ui::theme::colours::Colours;
-use crate::ui::theme::graphics::Drawing;
-use crate::ui::theme::graphics::DrawingWanted;
-use crate::ui::theme::graphics::DrawnCell;
-use crate::ui::theme::graphics::Protocol;
-use crate::ui::theme::graphics::Sent;
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, DrawnCell, Protocol, Sent};
 use crate::ui::theme::theme_roles::Ink;
 
 /// The character that stands for a part of a picture in kitty's protocol.

@@ -12,26 +12,25 @@ pub use drawing::draw;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::ui::reader::pictures::PictureNews;
-use crate::ui::reader::pictures::PictureWish;
+use crate::ui::reader::pictures::{PictureAnswer, PictureWork};
 
 /// Does what is wished of the pictures on a shelf.
-pub fn perform(wish: PictureWish, shelf: &Shelf) -> PictureNews {
+pub fn perform(wish: PictureWork, shelf: &Shelf) -> PictureAnswer {
     match wish {
-        PictureWish::Find(url) => {
+        PictureWork::Find(url) => {
             let found = shelf.find(&url).map(|bytes| guarded(|| measure(&bytes)));
-            PictureNews::Found(url, found)
+            PictureAnswer::Found(url, found)
         }
-        PictureWish::Keep(url, bytes) => {
+        PictureWork::Keep(url, bytes) => {
             let measured = guarded(|| measure(&bytes));
             let kept = measured.and_then(|size| shelf.keep(&url, &bytes).map(|()| size));
-            PictureNews::Found(url, Some(kept))
+            PictureAnswer::Found(url, Some(kept))
         }
-        PictureWish::Draw(wanted) => {
+        PictureWork::Draw(wanted) => {
             let bytes = shelf.find(&wanted.url);
             let gone = || "it is kept no longer · I twice fetches it again".to_owned();
             let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
-            PictureNews::Drawn(wanted, drawn)
+            PictureAnswer::Drawn(wanted, drawn)
         }
     }
 }

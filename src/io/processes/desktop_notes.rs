@@ -1,7 +1,6 @@
 //! Notes for the desktop, passed on by the terminal.
 
-use crate::engine::settings::DesktopNotes;
-use crate::engine::settings::NotifySettings;
+use crate::engine::settings::{DesktopNotes, NotifySettings};
 use crate::feed::text::one_line;
 use crate::io::terminal;
 use crate::ui::theme::graphics::is_in_tmux;

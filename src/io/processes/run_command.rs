@@ -13,11 +13,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::engine::entries::entry_json;
-use crate::engine::external_command::CommandLine;
-use crate::engine::run_external::Errand;
-use crate::engine::run_external::ErrandInput;
-use crate::engine::run_external::ErrandPurpose;
-use crate::engine::run_external::ToldEntry;
+use crate::engine::external_command::ExternalCommand;
+use crate::engine::run_external::{ExternalRun, HandedEntry, RunInput, RunPurpose};
 use crate::feed::text::one_line;
 use crate::view::panes::entry_text;
 
@@ -33,15 +30,15 @@ const SAID_BYTES_MAX: u64 = 64 * 1024;
 const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// Runs a command that does not need the terminal; the first line it says, or a sentence.
-pub async fn run(errand: Errand, time_max: Duration) -> Result<Option<String>, String> {
+pub async fn run(errand: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     match errand.purpose {
-        ErrandPurpose::Show => show(&errand).await,
-        ErrandPurpose::Pipe | ErrandPurpose::News => feed(errand, time_max).await,
+        RunPurpose::Show => show(&errand).await,
+        RunPurpose::Pipe | RunPurpose::News => feed(errand, time_max).await,
     }
 }
 
 /// Starts what shows an address, and lets it go on by itself.
-async fn show(errand: &Errand) -> Result<Option<String>, String> {
+async fn show(errand: &ExternalRun) -> Result<Option<String>, String> {
     let program = errand.command.program();
     let mut command = prepared(&errand.command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -55,7 +52,7 @@ async fn show(errand: &Errand) -> Result<Option<String>, String> {
 }
 
 /// Starts a command, hands it its input and hears what it says.
-async fn feed(errand: Errand, time_max: Duration) -> Result<Option<String>, String> {
+async fn feed(errand: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     let program = &errand.command.program().to_owned();
     let mut command = prepared(&errand.command);
     describe(&mut command, &errand.input);
@@ -82,12 +79,12 @@ async fn feed(errand: Errand, time_max: Duration) -> Result<Option<String>, Stri
 }
 
 /// Runs a command that has the terminal until it ends.
-pub async fn run_on_terminal(errand: Errand) -> Result<Option<String>, String> {
+pub async fn run_on_terminal(errand: ExternalRun) -> Result<Option<String>, String> {
     let program = errand.command.program().to_owned();
     let mut command = Command::new(&program);
     command.args(errand.command.arguments());
     describe(&mut command, &errand.input);
-    let has_input = errand.input != ErrandInput::Nothing;
+    let has_input = errand.input != RunInput::Nothing;
     command.stdin(if has_input { Stdio::piped() } else { Stdio::inherit() });
     let mut child = command.spawn().map_err(|error| not_started(&program, &error))?;
     let stdin = child.stdin.take();
@@ -100,15 +97,15 @@ pub async fn run_on_terminal(errand: Errand) -> Result<Option<String>, String> {
     judged(&program, ended, "")
 }
 
-fn prepared(line: &CommandLine) -> Command {
+fn prepared(line: &ExternalCommand) -> Command {
     let mut command = Command::new(line.program());
     command.args(line.arguments()).process_group(0);
     command
 }
 
 /// What is said of an entry in the environment, for commands that read no JSON.
-fn describe(command: &mut Command, input: &ErrandInput) {
-    let ErrandInput::Entry(told) = input else { return };
+fn describe(command: &mut Command, input: &RunInput) {
+    let RunInput::Entry(told) = input else { return };
     let kept = &told.entry.kept;
     let variables = [
         ("BACKISSUE_TITLE", kept.shown_title()),
@@ -122,13 +119,13 @@ fn describe(command: &mut Command, input: &ErrandInput) {
 }
 
 /// What a command reads, made off the loop.
-async fn input(errand: Errand) -> Vec<u8> {
+async fn input(errand: ExternalRun) -> Vec<u8> {
     let json = errand.command.json;
     let made = tokio::task::spawn_blocking(move || match errand.input {
-        ErrandInput::Nothing => Vec::new(),
-        ErrandInput::Entry(told) if json => document(&entry_json::told(&told)),
-        ErrandInput::Entry(told) => text(&told).into_bytes(),
-        ErrandInput::News(entries) => document(&entry_json::news(&entries)),
+        RunInput::Nothing => Vec::new(),
+        RunInput::Entry(told) if json => document(&entry_json::told(&told)),
+        RunInput::Entry(told) => text(&told).into_bytes(),
+        RunInput::News(entries) => document(&entry_json::news(&entries)),
     });
     made.await.unwrap_or_default()
 }
@@ -139,7 +136,7 @@ fn document(value: &Value) -> Vec<u8> {
     bytes
 }
 
-fn text(told: &ToldEntry) -> String {
+fn text(told: &HandedEntry) -> String {
     let loaded = &told.entry;
     let markup = loaded.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
     let mut text = entry_text::head(&loaded.kept, Some(&told.feed_title));

@@ -3,11 +3,11 @@
 use chrono::DateTime;
 
 use super::*;
-use crate::engine::msg::LoadedEntry;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::history::rank::{Position, Rank};
 use crate::history::{Body, EntryKey, FeedKey, Flags, KeptEntry};
 
-fn told() -> Box<ToldEntry> {
+fn told() -> Box<HandedEntry> {
     let mut entry = crate::feed::Entry { title: Some("Wax & <b>".into()), ..Default::default() };
     entry.link = Some("https://a.example/1".into());
     entry.content = Some("<p>Warm it <a href='/2'>slowly</a>.</p>".into());
@@ -29,13 +29,13 @@ fn told() -> Box<ToldEntry> {
         full: None,
     };
     let (feed_title, feed_url) = ("Notes".into(), "https://a.example/feed".into());
-    Box::new(ToldEntry { entry, feed_title, feed_url })
+    Box::new(HandedEntry { entry, feed_title, feed_url })
 }
 
 async fn run_typed(text: &str, seconds: u64) -> Result<Option<String>, String> {
-    let command = CommandLine::typed(text).unwrap();
-    let input = ErrandInput::Entry(told());
-    let errand = Errand { purpose: ErrandPurpose::Pipe, command, input };
+    let command = ExternalCommand::typed(text).unwrap();
+    let input = RunInput::Entry(told());
+    let errand = ExternalRun { purpose: RunPurpose::Pipe, command, input };
     run(errand, Duration::from_secs(seconds)).await
 }
 

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::server::Publisher;
-use super::server::PublisherAnswer;
-use super::server::PublisherRequest;
+use super::server::{Publisher, PublisherAnswer, PublisherRequest};
 use crate::demo::{DemoRequest, DemoSite};
 
 /// A running demo; it ends when this is dropped.

@@ -15,10 +15,11 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::catching_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
-use crate::engine::msg::Msg;
+use crate::engine::input::Input;
 use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::store::Texts;
+use crate::ui::input::ScreenInput;
 
 /// How long it waits after the start before it looks at every row: the first screen goes before.
 const START_PAUSE: Duration = Duration::from_millis(700);
@@ -62,7 +63,7 @@ struct Work {
     texts: Texts,
     changed: Receiver<FeedKey>,
     stopping: Arc<AtomicBool>,
-    answers: UnboundedSender<Msg>,
+    answers: UnboundedSender<ScreenInput>,
 }
 
 impl Indexer {
@@ -71,14 +72,14 @@ impl Indexer {
         data: PathBuf,
         shelf: IndexShelf,
         texts: Texts,
-        answers: UnboundedSender<Msg>,
+        answers: UnboundedSender<ScreenInput>,
     ) -> std::io::Result<Self> {
         let (sender, changed) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
         let work = Work { data, shelf, texts, changed, stopping: Arc::clone(&stopping), answers };
         let thread = std::thread::Builder::new().name("indexer".into()).spawn(move || {
             if let Err(error) = work.run() {
-                work.answers.send(Msg::Trouble(error.to_string())).ok();
+                work.answers.send(Input::Trouble(error.to_string()).into()).ok();
             }
         })?;
         Ok(Self { changed: sender, stopping, thread })
@@ -174,6 +175,6 @@ impl Work {
 
     fn tell(&self, missing: usize) {
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
-        self.answers.send(Msg::Indexed { missing }).ok();
+        self.answers.send(ScreenInput::Indexed { missing }).ok();
     }
 }

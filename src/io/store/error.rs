@@ -10,6 +10,9 @@ use super::schema;
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// A record that should be there is not; a sentence.
+    #[error("{0}")]
+    LostRecord(String),
     /// Another process owns it.
     #[error(
         "the store in {folder} is in use by another backissue{}; close that one, or choose another folder with --data-dir",

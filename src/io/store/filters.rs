@@ -8,17 +8,9 @@ use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::commit::transaction_failed;
 use super::error::StoreError;
-use super::open::Store;
-use super::open::feed_bytes;
-use super::open::feed_of;
-use super::open::number_of;
-use super::open::numbered_key;
-use super::upkeep::check::Finding;
-use super::upkeep::check::unreadable;
-use crate::engine::entries::entry_filters::RuleChanges;
-use crate::engine::entries::entry_filters::RuleCount;
-use crate::engine::entries::entry_filters::RuleWish;
-use crate::engine::entries::entry_filters::Ruled;
+use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
+use super::upkeep::check::{Finding, unreadable};
+use crate::engine::entries::entry_filters::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::filters::{Action, EntryRule, Judge, Subject};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
@@ -138,11 +130,11 @@ impl Store {
     }
 
     /// How many entries each rule hit, and how many of them are hidden.
-    pub fn count_ruled(&mut self) -> Result<BTreeMap<u32, RuleCount>, StoreError> {
+    pub fn count_ruled(&mut self) -> Result<BTreeMap<u32, FilterCount>, StoreError> {
         let ids: Vec<u32> = self.rulings.rules.iter().map(|rule| rule.id).collect();
         let mut counts = BTreeMap::new();
         for id in ids {
-            let mut count = RuleCount::default();
+            let mut count = FilterCount::default();
             let hits: Vec<EntryKey> = self.rulings.hits_of(id).collect();
             for key in hits {
                 let Some(flags) = self.flags_of(key)? else { continue };
@@ -236,19 +228,19 @@ impl Store {
     }
 
     /// Does with the entries of a rule what is wished; answers with what that changed, and the sums afterwards.
-    pub fn rule(&mut self, wish: &RuleWish) -> Result<Ruled, StoreError> {
-        let rule = wish.rule();
+    pub fn rule(&mut self, wish: &FilterWork) -> Result<Filtered, StoreError> {
+        let rule = wish.filter();
         let before: BTreeSet<EntryKey> = self.rulings.hits_of(rule).collect();
         let (after, wanted) = match wish {
-            RuleWish::Apply { hits, action, .. } => {
+            FilterWork::Apply { hits, action, .. } => {
                 let after: BTreeSet<EntryKey> = hits.iter().copied().collect();
                 let wanted = self.wanted_by(rule, &before, &after, action)?;
                 (after, wanted)
             }
-            RuleWish::Replay { changes, forward } => self.replayed(changes, *forward, &before)?,
+            FilterWork::Replay { changes, forward } => self.replayed(changes, *forward, &before)?,
         };
-        let changes = RuleChanges {
-            rule,
+        let changes = FilterChanges {
+            filter: rule,
             flags: self.differences(&wanted)?,
             before: before.iter().copied().collect(),
             after: after.iter().copied().collect(),
@@ -264,7 +256,7 @@ impl Store {
             let marks = wanted.range(all).map(|(key, flags)| (key.seq, *flags)).collect();
             counters.push((feed, self.write_ruled(feed, rule, &marks, seqs(&after))?));
         }
-        Ok(Ruled { changes, counters })
+        Ok(Filtered { changes, counters })
     }
 
     /// The marks of all entries that a rule hit or hits, after its hits are `after` and its action is done to them.
@@ -292,7 +284,7 @@ impl Store {
     /// rule is taken back.
     fn replayed(
         &mut self,
-        changes: &RuleChanges,
+        changes: &FilterChanges,
         forward: bool,
         now: &BTreeSet<EntryKey>,
     ) -> Result<(BTreeSet<EntryKey>, BTreeMap<EntryKey, Flags>), StoreError> {
@@ -310,7 +302,7 @@ impl Store {
         for &key in now {
             let known = changes.before.binary_search(&key).is_ok()
                 || changes.after.binary_search(&key).is_ok();
-            if known || self.rulings.is_hidden_otherwise(changes.rule, key) {
+            if known || self.rulings.is_hidden_otherwise(changes.filter, key) {
                 continue;
             }
             if let Some(flags) = self.flags_of(key)? {

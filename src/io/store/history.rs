@@ -5,7 +5,7 @@ use sled::Batch;
 use super::super::codec;
 use super::error::StoreError;
 use super::open::{Store, feed_bytes};
-use crate::engine::msg::Marked;
+use crate::engine::store_work::Marked;
 use crate::history::{EntryKey, FeedKey, HistoryRecord, Node, Nodes, complete};
 
 /// The key of an archive: its feed, and its canonical address.

@@ -4,7 +4,7 @@
 //! together are committed in one transaction. What is reported as done has been flushed and synced before
 //! ([`Store::sync`]); sled alone does not survive a power cut.
 //!
-//! This folder does not decide anything: what to write is said by `history` and `app`.
+//! This folder does not decide anything: what to write is said by `history` and `engine`.
 
 mod absorb;
 mod chunks;
@@ -12,8 +12,8 @@ mod commit;
 mod error;
 mod filters;
 mod history;
-mod jobs;
 mod open;
+mod perform;
 pub mod reading;
 mod schema;
 mod store_thread;
@@ -23,14 +23,12 @@ pub mod upkeep;
 pub use super::store::reading::filter_hits::RuleHits;
 pub use super::store::reading::search::Found;
 pub use super::store::reading::texts::Texts;
-pub use super::store::store_thread::Keeper;
+pub use super::store::store_thread::StoreThread;
 pub use super::store::upkeep::backup::Backup;
-pub use super::store::upkeep::check::Finding;
-pub use super::store::upkeep::check::Health;
+pub use super::store::upkeep::check::{Finding, Health};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
 pub(super) use error::unpanicked;
-pub use jobs::Job;
 pub use open::Store;

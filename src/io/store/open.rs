@@ -16,12 +16,10 @@ use super::reading::shown_rows::ShownEntries;
 use super::schema;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
-use crate::engine::feeds::subscription::FeedState;
-use crate::engine::feeds::subscription::SavedSubscription;
-use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::backfill::gap_rows::GapMark;
+use crate::engine::entries::rows::RowKey;
+use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use crate::history::{FeedKey, IndexRow};
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::gap_rows::GapMark;
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! The keeper: the one thread that owns the store.
+//! The store thread: the one thread that owns the store.
 //!
 //! Work is handed to it and answered through the program's one channel, so that nothing waits for the disk.
 //! Reads go before writes. Writes that wait together share one flush and one sync (a group commit), and are
@@ -13,17 +13,15 @@ use std::thread::JoinHandle;
 use chrono::NaiveDate;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::error::StoreError;
-use super::error::unpanicked;
-use super::jobs::Concerns;
-use super::jobs::Job;
-use super::jobs::perform;
+use super::error::{StoreError, unpanicked};
 use super::open::Store;
 use super::upkeep::daily_backup;
-use crate::engine::msg::HistoryNews;
-use crate::engine::msg::Msg;
+use crate::engine::input::Input;
+use crate::engine::request::Request;
+use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
 use crate::history::FeedKey;
 use crate::io::search::Indexer;
+use crate::ui::input::ScreenInput;
 
 /// Writes that share one flush at most.
 const GROUP_WRITES_MAX: usize = 64;
@@ -31,67 +29,89 @@ const GROUP_WRITES_MAX: usize = 64;
 /// Said when the thread is gone.
 const DEAD: &str = "the store stopped working; what was done since it was saved last may be lost: run 'backissue doctor'";
 
-/// The handle by which the loop hands work to the keeper.
+/// The handle by which the loop hands work to the store thread.
 #[derive(Debug)]
-pub struct Keeper {
-    jobs: UnboundedSender<Job>,
-    answers: UnboundedSender<Msg>,
+pub struct StoreThread {
+    work: UnboundedSender<Handed>,
+    answers: UnboundedSender<ScreenInput>,
     thread: Option<JoinHandle<Store>>,
 }
 
-impl Keeper {
+impl StoreThread {
     /// Gives the store to its thread; answers go to `answers`.
-    pub fn start(store: Store, answers: UnboundedSender<Msg>) -> std::io::Result<Self> {
-        let (jobs, work) = unbounded_channel();
+    pub fn start(store: Store, answers: UnboundedSender<ScreenInput>) -> std::io::Result<Self> {
+        let (hand, work) = unbounded_channel();
         let told = answers.clone();
         let (data, shelf) = (store.data.clone(), store.shelf.clone());
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
-        // Weak, so that the keeper ends when nobody is left who hands in work.
-        let handed = jobs.downgrade();
+        // Weak, so that the thread ends when nobody is left who hands in work.
+        let handed = hand.downgrade();
         let (orders, syncing) = store.syncer.start(move |synced| {
-            if let Some(jobs) = handed.upgrade() {
-                jobs.send(Job::Synced(synced)).ok();
+            if let Some(hand) = handed.upgrade() {
+                hand.send(Handed::Synced(synced)).ok();
             }
         })?;
-        let keeping = move || {
-            let store = keep(Keeping::new(store, &told, &indexer), work, &orders);
+        let working = move || {
+            let store = run(Working::new(store, &told, &indexer), work, &orders);
             drop(orders);
             // The files are this thread's alone from here on.
             syncing.join().ok();
             indexer.stop();
             store
         };
-        let thread = std::thread::Builder::new().name("keeper".into()).spawn(keeping)?;
-        Ok(Self { jobs, answers, thread: Some(thread) })
+        let thread = std::thread::Builder::new().name("store".into()).spawn(working)?;
+        Ok(Self { work: hand, answers, thread: Some(thread) })
     }
 
     /// Hands in work.
-    pub fn hand(&self, job: Job) {
-        if self.jobs.send(job).is_err() {
+    pub fn hand(&self, work: StoreWork) {
+        self.send(Handed::Work(Box::new(work)));
+    }
+
+    fn send(&self, handed: Handed) {
+        if self.work.send(handed).is_err() {
             // The thread ends only when told to; if it is gone nothing can be kept any more.
-            self.answers.send(Msg::Trouble(DEAD.into())).ok();
-            self.answers.send(Msg::Stop).ok();
+            self.answers.send(Input::Trouble(DEAD.into()).into()).ok();
+            self.answers.send(Input::Request(Request::Stop).into()).ok();
         }
     }
 
     /// Finishes all work and gives the store back; an error if the thread died.
     pub fn stop(mut self) -> Result<Store, String> {
-        self.hand(Job::Stop);
+        self.send(Handed::Stop);
         let ended = self.thread.take().and_then(|thread| thread.join().ok());
         ended.ok_or_else(|| DEAD.into())
     }
 }
 
+/// What reaches the thread.
+#[derive(Debug)]
+enum Handed {
+    /// Work to do.
+    Work(Box<StoreWork>),
+    /// What was written before is durable now, or not.
+    Synced(Result<(), StoreError>),
+    /// Finish what was handed in and stop.
+    Stop,
+}
+
 /// The thread's work in progress.
-struct Keeping<'a> {
+struct Working<'a> {
     store: Store,
-    answers: &'a UnboundedSender<Msg>,
+    answers: &'a UnboundedSender<ScreenInput>,
     indexer: &'a Indexer,
-    writes: VecDeque<Job>,
+    writes: VecDeque<StoreWork>,
     /// What was written and is being synced, with its answers.
-    unsynced: Option<Vec<(Concerns, Option<Msg>)>>,
+    unsynced: Option<Vec<Unsynced>>,
     stopping: bool,
     backup: Option<BackingUp>,
+}
+
+/// Work that was written and is being synced, with its answer.
+struct Unsynced {
+    id: JobId,
+    subject: JobSubject,
+    answer: Option<Stored>,
 }
 
 /// A backup being written on a thread of its own.
@@ -109,27 +129,31 @@ impl BackingUp {
 }
 
 /// Works until told to stop. Reads are answered while a sync is under way; writes wait for it.
-fn keep(mut keeping: Keeping<'_>, mut work: UnboundedReceiver<Job>, orders: &Sender<()>) -> Store {
+fn run(
+    mut working: Working<'_>,
+    mut work: UnboundedReceiver<Handed>,
+    orders: &Sender<()>,
+) -> Store {
     loop {
-        let idle = keeping.unsynced.is_none();
-        if idle && keeping.writes.is_empty() && keeping.stopping {
-            return keeping.ended();
+        let idle = working.unsynced.is_none();
+        if idle && working.writes.is_empty() && working.stopping {
+            return working.ended();
         }
-        if !idle || keeping.writes.is_empty() {
+        if !idle || working.writes.is_empty() {
             match work.blocking_recv() {
-                Some(job) => keeping.take(job),
-                None => return keeping.left(),
+                Some(handed) => working.take(handed),
+                None => return working.left(),
             }
         }
-        keeping.take_waiting(&mut work);
-        if keeping.unsynced.is_none() {
-            keeping.write(&mut work, orders);
+        working.take_waiting(&mut work);
+        if working.unsynced.is_none() {
+            working.write(&mut work, orders);
         }
     }
 }
 
-impl<'a> Keeping<'a> {
-    fn new(store: Store, answers: &'a UnboundedSender<Msg>, indexer: &'a Indexer) -> Self {
+impl<'a> Working<'a> {
+    fn new(store: Store, answers: &'a UnboundedSender<ScreenInput>, indexer: &'a Indexer) -> Self {
         let writes = VecDeque::new();
         Self { store, answers, indexer, writes, unsynced: None, stopping: false, backup: None }
     }
@@ -161,38 +185,44 @@ impl<'a> Keeping<'a> {
     }
 
     /// Answers a read at once and queues a write.
-    fn take(&mut self, job: Job) {
-        if let Job::Synced(synced) = job {
-            self.report(&synced);
-        } else if let Job::BackUp(today) = job {
+    fn take(&mut self, handed: Handed) {
+        let mut work = match handed {
+            Handed::Work(work) => *work,
+            Handed::Synced(synced) => return self.report(&synced),
+            Handed::Stop => {
+                self.stopping = true;
+                return;
+            }
+        };
+        self.store.fix_list(&mut work);
+        if let Job::BackUp(today) = work.job {
             self.back_up(today);
-        } else if matches!(job, Job::Stop) {
-            self.stopping = true;
-        } else if let Job::MarkList { list, flag, value } = job {
-            // Another list may be open by the time it is written.
-            let keys = self.store.listed(list);
-            self.writes.push_back(Job::MarkListed { keys, flag, value });
-        } else if !job.is_read() {
-            self.writes.push_back(job);
-        } else if let Some(answer) = guarded(&mut self.store, job) {
-            self.answers.send(answer).ok();
+        } else if !work.job.is_read() {
+            self.writes.push_back(work);
+        } else if let Some(answer) = self.store.perform(work) {
+            self.answer(answer);
         }
     }
 
-    fn take_waiting(&mut self, work: &mut UnboundedReceiver<Job>) {
-        let mut waiting: Vec<Job> = std::iter::from_fn(|| work.try_recv().ok()).collect();
-        drop_left(&mut waiting);
-        for job in waiting {
-            self.take(job);
+    fn answer(&self, stored: Stored) {
+        self.answers.send(Input::Stored(Box::new(stored)).into()).ok();
+    }
+
+    fn take_waiting(&mut self, work: &mut UnboundedReceiver<Handed>) {
+        let mut waiting: Vec<Handed> = std::iter::from_fn(|| work.try_recv().ok()).collect();
+        drop_outdated_rows(&mut waiting);
+        for handed in waiting {
+            self.take(handed);
         }
     }
 
     /// Does the writes that wait together and orders one sync for them.
-    fn write(&mut self, work: &mut UnboundedReceiver<Job>, orders: &Sender<()>) {
+    fn write(&mut self, work: &mut UnboundedReceiver<Handed>, orders: &Sender<()>) {
         let mut done = Vec::new();
         for _ in 0..GROUP_WRITES_MAX {
-            let Some(job) = self.writes.pop_front() else { break };
-            done.push((Concerns::of(&job), guarded(&mut self.store, job)));
+            let Some(next) = self.writes.pop_front() else { break };
+            let (id, subject) = (next.id, next.job.subject());
+            done.push(Unsynced { id, subject, answer: self.store.perform(next) });
             self.take_waiting(work);
         }
         if done.is_empty() {
@@ -207,24 +237,24 @@ impl<'a> Keeping<'a> {
 
     /// What was written is reported once it is durable.
     fn report(&mut self, synced: &Result<(), StoreError>) {
-        for (concerns, answer) in self.unsynced.take().unwrap_or_default() {
+        for Unsynced { id, subject, answer } in self.unsynced.take().unwrap_or_default() {
             let answer = match synced {
                 Ok(()) => answer,
-                Err(error) => Some(concerns.told(error)),
+                Err(error) => Some(Stored { id, subject, result: Err(error.to_string()) }),
             };
             if let Some(answer) = answer {
-                if let Some(feed) = touched(&answer) {
+                if let Some(feed) = answer.result.as_ref().ok().and_then(changed_feed) {
                     self.indexer.changed(feed);
                 }
-                self.answers.send(answer).ok();
+                self.answer(answer);
             }
         }
     }
 
     /// Nobody hands in work any more, nor waits for answers: what was handed in is done.
     fn left(mut self) -> Store {
-        while let Some(job) = self.writes.pop_front() {
-            guarded(&mut self.store, job);
+        while let Some(work) = self.writes.pop_front() {
+            self.store.perform(work);
         }
         on_damaged_files(&mut self.store, Store::sync).ok();
         self.ended()
@@ -238,18 +268,19 @@ impl<'a> Keeping<'a> {
     }
 }
 
-fn no_backup(why: &impl std::fmt::Display) -> Msg {
-    Msg::Trouble(format!("no backup was made today: {why}"))
+fn no_backup(why: &impl std::fmt::Display) -> ScreenInput {
+    Input::Trouble(format!("no backup was made today: {why}")).into()
 }
 
 /// The feed of which entries came, changed or went.
-fn touched(answer: &Msg) -> Option<FeedKey> {
-    if let Msg::Committed { feed, new, edited, withdrawn, .. } = answer {
+fn changed_feed(answer: &Answer) -> Option<FeedKey> {
+    if let Answer::Committed { feed, new, edited, withdrawn, .. } = answer {
         let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
         return changed.then_some(*feed);
     }
-    let (Msg::History(feed, HistoryNews::Kept { .. } | HistoryNews::Restored(_))
-    | Msg::Absorbed { into: feed, .. }) = answer
+    let (Answer::HistoryKept { feed, .. }
+    | Answer::Restored(feed, _)
+    | Answer::Absorbed { into: feed, .. }) = answer
     else {
         return None;
     };
@@ -257,23 +288,20 @@ fn touched(answer: &Msg) -> Option<FeedKey> {
 }
 
 /// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
-fn drop_left(waiting: &mut Vec<Job>) {
-    let number = |job: &Job| if let Job::Rows(wanted) = job { Some(wanted.list) } else { None };
+fn drop_outdated_rows(waiting: &mut Vec<Handed>) {
+    let number = |handed: &Handed| match handed {
+        Handed::Work(work) => match &work.job {
+            Job::ReadRows(wanted) => Some(wanted.list),
+            _ => None,
+        },
+        Handed::Synced(_) | Handed::Stop => None,
+    };
     let newest = waiting.iter().filter_map(number).max();
-    waiting.retain(|job| number(job).is_none() || number(job) == newest);
-}
-
-/// Does one piece of work.
-fn guarded(store: &mut Store, job: Job) -> Option<Msg> {
-    let concerns = Concerns::of(&job);
-    match on_damaged_files(store, |store| perform(store, job)) {
-        Ok(answer) => answer,
-        Err(error) => Some(concerns.told(&error)),
-    }
+    waiting.retain(|handed| number(handed).is_none() || number(handed) == newest);
 }
 
 /// Does work that may find the files damaged: what is remembered of them may be wrong then, and is forgotten.
-fn on_damaged_files<T>(
+pub(super) fn on_damaged_files<T>(
     store: &mut Store,
     work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -290,12 +318,13 @@ mod tests {
     use crate::io::store::store_thread::*;
 
     #[test]
-    fn the_store_is_nobody_elses_when_the_keeper_gives_it_back() {
+    fn the_store_is_nobody_elses_when_its_thread_gives_it_back() {
         let folder = tempfile::tempdir().unwrap();
         let (answers, _heard) = unbounded_channel();
-        let keeper = Keeper::start(Store::open(folder.path()).unwrap(), answers).unwrap();
-        keeper.hand(Job::SaveSearches(Vec::new()));
-        let store = keeper.stop().unwrap();
+        let thread = StoreThread::start(Store::open(folder.path()).unwrap(), answers).unwrap();
+        let job = Job::SaveSearches(Vec::new());
+        thread.hand(StoreWork { id: JobId(1), job, rollback: None });
+        let store = thread.stop().unwrap();
         let other = Store::open(folder.path());
         assert!(matches!(other, Err(StoreError::InUse { .. })), "{other:?}");
         assert!(store.saved_searches().unwrap().is_empty());

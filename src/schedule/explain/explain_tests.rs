@@ -2,13 +2,8 @@
 
 use crate::feed::{Hints, Period};
 use crate::schedule::decide::decide;
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::Failure;
-use crate::schedule::facts::Learned;
-use crate::schedule::facts::Pace;
-use crate::schedule::facts::Standing;
-use crate::schedule::plan::Stage;
-use crate::schedule::plan::Value;
+use crate::schedule::facts::{Facts, Failure, Learned, Pace, Standing};
+use crate::schedule::plan::{Stage, Value};
 use crate::schedule::specimens::*;
 
 /// Plans at `now` and compares the reasons.

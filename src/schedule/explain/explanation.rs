@@ -3,25 +3,16 @@
 //! A step that changes nothing says so.
 
 use super::sources::source_sentence;
-use super::wording::counted_words;
-use super::wording::duration_words;
-use crate::schedule::bounds::Bound;
-use crate::schedule::bounds::Bounds;
+use super::wording::{counted_words, duration_words};
+use crate::schedule::bounds::{Bound, Bounds};
 use crate::schedule::facts::Pace;
 use crate::schedule::holds::bans::Exit;
-use crate::schedule::holds::floors::Cause;
-use crate::schedule::holds::floors::DelayBy;
-use crate::schedule::holds::floors::Floor;
-use crate::schedule::holds::floors::Ground;
+use crate::schedule::holds::floors::{Cause, DelayBy, Floor, Ground};
 use crate::schedule::holds::rest::Rest;
 use crate::schedule::holds::retry_after::WaitHeader;
 use crate::schedule::instant::instant;
-use crate::schedule::jitter::Jittered;
-use crate::schedule::jitter::is_placed;
-use crate::schedule::plan::PlanKind;
-use crate::schedule::plan::Stage;
-use crate::schedule::plan::Step;
-use crate::schedule::plan::Value;
+use crate::schedule::jitter::{Jittered, is_placed};
+use crate::schedule::plan::{PlanKind, Stage, Step, Value};
 use crate::schedule::target_time::Wish;
 
 /// Collects steps, or does nothing where nobody asks for them.

@@ -5,13 +5,10 @@ use chrono::{DateTime, Utc};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::Facts;
 use crate::schedule::instant::seconds;
-use crate::schedule::interval::segments::Rhythm;
-use crate::schedule::interval::segments::Walk;
+use crate::schedule::interval::segments::{Rhythm, Walk};
 use crate::schedule::limits::HOUR;
-use crate::schedule::recommend::Course;
-use crate::schedule::recommend::recommend;
-use crate::schedule::week::HOURS;
-use crate::schedule::week::hour_of_week;
+use crate::schedule::recommend::{Course, recommend};
+use crate::schedule::week::{HOURS, hour_of_week};
 
 /// GET-SCHEDULE for one feed: the interval at an instant after pace and bounds, and the seconds for
 /// which it lasts; `None`: for ever.
@@ -65,10 +62,7 @@ pub fn week_of_intervals(facts: &Facts, around: DateTime<Utc>) -> [u32; HOURS as
 #[cfg(test)]
 mod tests {
     use crate::schedule::explain::week_picture::*;
-    use crate::schedule::specimens::at;
-    use crate::schedule::specimens::set_p;
-    use crate::schedule::specimens::with_rules;
-    use crate::schedule::specimens::with_ttl;
+    use crate::schedule::specimens::{at, set_p, with_rules, with_ttl};
 
     #[test]
     fn the_week_shows_each_hours_interval() {

@@ -3,15 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use super::bans::Skips;
-use super::floors::Cause;
-use super::floors::Floor;
-use super::floors::Ground;
-use super::floors::floors;
+use super::floors::{Cause, Floor, Ground, floors};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::explain::explanation::floor_step;
 use crate::schedule::facts::Facts;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
+use crate::schedule::instant::{instant, seconds};
 use crate::schedule::jitter::usable;
 use crate::schedule::recommend::recommend;
 use crate::schedule::week::HOURS;
@@ -66,12 +62,9 @@ pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::schedule::holds::cache::AnswerHeaders;
-    use crate::schedule::holds::cache::CacheState;
+    use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
     use crate::schedule::holds::in_force::*;
-    use crate::schedule::specimens::at;
-    use crate::schedule::specimens::with_ttl;
-    use crate::schedule::specimens::with_windows;
+    use crate::schedule::specimens::{at, with_ttl, with_windows};
 
     #[test]
     fn floors_are_named_until_they_have_passed() {

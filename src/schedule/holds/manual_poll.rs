@@ -3,12 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::floors::end_of;
-use super::retry_after::Wait;
-use super::retry_after::WaitHeader;
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::Standing;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
+use super::retry_after::{Wait, WaitHeader};
+use crate::schedule::facts::{Facts, Standing};
+use crate::schedule::instant::{instant, seconds};
 use crate::schedule::limits::COOL_DOWN_SECONDS;
 use crate::schedule::plan::Decision;
 
@@ -58,8 +55,7 @@ pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::manual_poll::*;
-    use crate::schedule::plan::PlanKind;
-    use crate::schedule::plan::SettledBy;
+    use crate::schedule::plan::{PlanKind, SettledBy};
 
     fn at(seconds: i64) -> DateTime<Utc> {
         instant(1_772_445_600 + seconds)

@@ -1,18 +1,16 @@
 //! The worked examples of SPEC A.6, row by row.
 
+use PlanKind::{Boundary, Interval};
+
 use super::*;
 use crate::feed::IntervalRule;
 use crate::schedule::bounds::Bounds;
 use crate::schedule::decide::decide_time;
 use crate::schedule::explain::week_picture::interval_in_force;
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::Pace;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
-use crate::schedule::plan::Decision;
-use crate::schedule::plan::PlanKind;
+use crate::schedule::facts::{Facts, Pace};
+use crate::schedule::instant::{instant, seconds};
+use crate::schedule::plan::{Decision, PlanKind};
 use crate::schedule::specimens::*;
-use PlanKind::{Boundary, Interval};
 
 type Row = (&'static str, i64, Option<i64>, &'static str, PlanKind, u32);
 

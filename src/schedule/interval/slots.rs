@@ -7,11 +7,8 @@ use chrono::{DateTime, Datelike, Months, Utc};
 
 use crate::feed::{Period, SyHint};
 use crate::schedule::facts::Pace;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
-use crate::schedule::limits::DAY;
-use crate::schedule::limits::HOUR;
-use crate::schedule::limits::WEEK;
+use crate::schedule::instant::{instant, seconds};
+use crate::schedule::limits::{DAY, HOUR, WEEK};
 
 /// One slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! The contract of `plan --document --facts` (UX 5).
 
 use super::*;
-use crate::schedule::facts::Failure;
-use crate::schedule::facts::Pace;
-use crate::schedule::specimens::at;
-use crate::schedule::specimens::set_p;
+use crate::schedule::facts::{Failure, Pace};
+use crate::schedule::specimens::{at, set_p};
 
 fn ttl(minutes: u32) -> Hints {
     Hints { ttl_minutes: Some(minutes), ..Hints::default() }

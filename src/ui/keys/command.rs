@@ -41,10 +41,10 @@ pub enum Command {
     Search,
     /// Keep the search as a list.
     SaveSearch,
-    /// A rule made from the entry.
+    /// A filter made from the entry.
     Mute,
-    /// The rules.
-    Rules,
+    /// The filters.
+    Filters,
     /// The tags of a feed, or the name of a tag.
     Tags,
     /// Read or unread.

@@ -60,7 +60,7 @@ pub const fn name(command: Command) -> &'static str {
         Command::Suspend => "suspend",
         Command::Tags => "tags",
         Command::Mute => "mute",
-        Command::Rules => "rules",
+        Command::Filters => "filters",
         Command::Palette => "command",
         Command::Help => "help",
         Command::Digit(_) => "link",

@@ -2,12 +2,9 @@
 
 use super::command::Command;
 use super::command_names::name;
-use super::key::Code;
-use super::key::Key;
+use super::key::{Code, Key};
 use super::key_names::shown;
-use super::keymap::BINDINGS;
-use super::keymap::Binding;
-use super::keymap::works_in;
+use super::keymap::{BINDINGS, Binding, works_in};
 use crate::ui::screen::Pane;
 
 /// The keys in force.
@@ -176,8 +173,9 @@ impl Bound {
     }
 }
 
-/// The place of a command in the table of keys, by its name.
+/// The place of a command in the table of keys, by its name, or by one that it had before.
 pub fn place_of(command: &str) -> Option<usize> {
+    let command = if command == "rules" { "filters" } else { command };
     BINDINGS.iter().position(|binding| name(binding.command()) == command)
 }
 

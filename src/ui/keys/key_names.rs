@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::key::Code;
-use super::key::Key;
+use super::key::{Code, Key};
 
 /// Names of keys that are no character; the first one of a key is shown.
 const NAMES: [(&str, Code); 26] = [

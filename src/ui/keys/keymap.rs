@@ -1,8 +1,7 @@
 //! The keys: one table of key, place and command, which the help and the README are drawn from.
 
 use super::command::Command;
-use super::key::Code;
-use super::key::Key;
+use super::key::{Code, Key};
 use crate::ui::screen::Pane;
 
 /// One line of the table.
@@ -150,7 +149,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Key::char('m')],
         &[],
         Command::Mute,
-        "mute: a rule made from this entry, with a preview of what it hits; in the feeds: all rules",
+        "mute: a filter made from this entry, with a preview of what it hits; in the feeds: all filters",
     ),
     binding(
         "t",
@@ -163,8 +162,8 @@ pub const BINDINGS: &[Binding] = &[
         "F",
         &[Key::char('F')],
         &[],
-        Command::Rules,
-        "rules: what is hidden, marked read, starred or labelled by itself",
+        Command::Filters,
+        "filters: what is hidden, marked read, starred or labelled by itself",
     ),
     binding("A", &[Key::char('A')], &[], Command::MarkAll, "mark this list read (u takes it back)"),
     binding("s", &[Key::char('s')], ENTRIES, Command::Star, "star, or take the star away"),
@@ -298,7 +297,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Key::char('f')],
         LISTS,
         Command::Show,
-        "show all, unread or starred entries, or those that rules hide",
+        "show all, unread or starred entries, or those that filters hide",
     ),
     binding(
         "T",

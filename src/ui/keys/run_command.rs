@@ -3,153 +3,151 @@
 use chrono::{DateTime, Utc};
 
 use super::command::Command;
-use crate::engine::backfill::history_actions;
-use crate::engine::effect::Effect;
-use crate::engine::entries::full_text;
-use crate::engine::entries::marks;
-use crate::engine::feeds::feed_settings;
-use crate::engine::feeds::unsubscribe;
-use crate::engine::model::Model;
-use crate::engine::poll::manual_poll;
-use crate::engine::poll::manual_poll::PollWish;
-use crate::engine::poll::manual_poll::Wish;
-use crate::engine::run_external;
-use crate::engine::undo;
+use crate::engine::entries::rows::{RowKey, Show};
+use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+use crate::engine::request::Request;
 use crate::history::{FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
-use crate::ui::overlays::edit_dialog;
-use crate::ui::overlays::filter_dialog;
-use crate::ui::overlays::filter_list;
-use crate::ui::overlays::help_pane;
-use crate::ui::overlays::hour_selection;
-use crate::ui::overlays::palette;
-use crate::ui::overlays::plan_pane;
-use crate::ui::overlays::prompt::Prompt;
-use crate::ui::overlays::prompt::PromptPurpose;
-use crate::ui::overlays::tag_dialog;
-use crate::ui::overlays::timetable_pane;
-use crate::ui::panes::attention;
-use crate::ui::panes::browsing;
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::entry_list::Show;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::navigation;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::panes::saved_searches;
-use crate::ui::panes::search_pane;
-use crate::ui::panes::tag_tree;
-use crate::ui::reader::copying;
-use crate::ui::reader::open_entry;
-use crate::ui::reader::pictures;
-use crate::ui::reader::sideways;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::overlays::{
+    edit_dialog, filter_dialog, filter_list, help_pane, hour_selection, palette, plan_pane,
+    tag_dialog, timetable_pane,
+};
+use crate::ui::panes::navigation::{self, Distance};
+use crate::ui::panes::{
+    attention, browsing, feeds_pane, saved_searches, search_pane, shown_marks, tag_tree,
+};
+use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
+use crate::ui::screen::{Overlay, Pane};
 use crate::ui::theme::appearance;
 
 /// Does what a command says.
 #[expect(clippy::too_many_lines, reason = "a table: a line for each command")]
-pub fn obey(model: &mut Model, now: DateTime<Utc>, command: Command) -> Vec<Effect> {
+pub fn obey(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     match command {
         Command::Down | Command::HalfDown | Command::PageDown | Command::Last => {
-            navigation::go(model, now, true, distance(command))
+            navigation::go(app, now, true, distance(command))
         }
         Command::Up | Command::HalfUp | Command::PageUp | Command::First => {
-            navigation::go(model, now, false, distance(command))
+            navigation::go(app, now, false, distance(command))
         }
-        Command::Left => left(model, now),
-        Command::Right => tag_tree::unfold(model).unwrap_or_else(|| {
-            navigation::right(model);
+        Command::Left => left(app, now),
+        Command::Right => tag_tree::unfold(app).unwrap_or_else(|| {
+            navigation::right(app);
             Vec::new()
         }),
-        Command::Back => navigation::back(model, now),
-        Command::Quit => vec![Effect::Stop],
-        Command::Help => help_pane::toggle(model),
-        Command::Palette => palette::open(model),
-        Command::Enter => enter(model, now),
-        Command::Space => open_entry::space(model, now),
-        Command::NextUnread => open_entry::next_unread(model, now),
-        Command::PreviousUnread => open_entry::previous_unread(model, now),
-        Command::NextEntry => open_entry::neighbour(model, now, true),
-        Command::PreviousEntry => open_entry::neighbour(model, now, false),
-        Command::Search => search_pane::open(model),
-        Command::SaveSearch => saved_searches::save(model, now),
-        Command::Tags => tag_dialog::open(model, now),
-        Command::Mute => filter_dialog::mute(model, now),
-        Command::Rules => filter_list::open(model, now),
-        Command::ToggleRead if attention::is_open(model) => attention::note(model, now),
-        Command::ToggleRead => marks::toggle(model, Flag::Read),
-        Command::Star => marks::toggle(model, Flag::Starred),
-        Command::MarkAll => marks::mark_all(model),
-        Command::Undo => undo::undo(model, now),
-        Command::Redo => undo::redo(model, now),
-        Command::Open => open_entry::open_page(model, now),
-        Command::Enclosure => open_entry::play(model, now),
-        Command::FullText => full_text::toggle(model, now),
-        Command::FullTextAlways => full_text::always(model, now),
-        Command::Pictures => pictures::toggle(model, now),
-        Command::Pipe => run_external::ask_pipe(model, now),
-        Command::Digit(digit) => open_entry::digit(model, now, digit),
-        Command::Add => prompt(model, PromptPurpose::Add),
-        Command::Poll => poll_selected(model, now),
-        Command::PollAll => poll(model, now, None),
-        Command::Show => show_next(model, now),
-        Command::Unsubscribe => give_up(model, now),
-        Command::History => history(model, now),
-        Command::GoTo => prompt(model, PromptPurpose::GoTo),
-        Command::TurnRound => browsing::turn_round(model, now),
-        Command::Plan => plan_pane::toggle(model, now),
+        Command::Back => navigation::back(app, now),
+        Command::Quit => app.ask(now, Request::Stop),
+        Command::Help => help_pane::toggle(app),
+        Command::Palette => palette::open(app),
+        Command::Enter => enter(app, now),
+        Command::Space => open_entry::space(app, now),
+        Command::NextUnread => open_entry::next_unread(app, now),
+        Command::PreviousUnread => open_entry::previous_unread(app, now),
+        Command::NextEntry => open_entry::neighbour(app, now, true),
+        Command::PreviousEntry => open_entry::neighbour(app, now, false),
+        Command::Search => search_pane::open(app),
+        Command::SaveSearch => saved_searches::save(app, now),
+        Command::Tags => tag_dialog::open(app, now),
+        Command::Mute => filter_dialog::mute(app, now),
+        Command::Filters => filter_list::open(app, now),
+        Command::ToggleRead if attention::is_open(app) => attention::note(app, now),
+        Command::ToggleRead => shown_marks::toggle(app, now, Flag::Read),
+        Command::Star => shown_marks::toggle(app, now, Flag::Starred),
+        Command::MarkAll => shown_marks::mark_list_read(app, now),
+        Command::Undo => app.ask(now, Request::Undo),
+        Command::Redo => app.ask(now, Request::Redo),
+        Command::Open => open_entry::open_page(app, now),
+        Command::Enclosure => open_entry::play(app, now),
+        Command::FullText => full_text::toggle(app, now),
+        Command::FullTextAlways => full_text::always(app, now),
+        Command::Pictures => pictures::toggle(app, now),
+        Command::Pipe => pipe::ask(app, now),
+        Command::Digit(digit) => open_entry::digit(app, now, digit),
+        Command::Add => prompt(app, PromptPurpose::Add),
+        Command::Poll => poll_selected(app, now),
+        Command::PollAll => poll(app, now, None),
+        Command::Show => show_next(app, now),
+        Command::Unsubscribe => give_up(app, now),
+        Command::History => history(app, now),
+        Command::GoTo => prompt(app, PromptPurpose::GoTo),
+        Command::TurnRound => browsing::turn_round(app, now),
+        Command::Plan => plan_pane::toggle(app, now),
         Command::Timetable => {
-            timetable_pane::toggle(model);
+            timetable_pane::toggle(app);
             Vec::new()
         }
         Command::Zone => {
-            plan_pane::switch_zone(model, now);
+            plan_pane::switch_zone(app, now);
             Vec::new()
         }
-        Command::Theme => appearance::next(model, now),
-        Command::Zoom => open_entry::zoom(model, now),
-        Command::ScrollLeft => sideways::go(model, now, false),
-        Command::ScrollRight => sideways::go(model, now, true),
-        Command::CopyLink => copying::copy_link(model, now),
-        Command::Suspend => vec![Effect::Suspend],
-        Command::Outline => hour_selection::begin(model, now),
-        Command::MoreOften => feed_settings::pace(model, now, Pace::More),
-        Command::LessOften => feed_settings::pace(model, now, Pace::Less),
-        Command::NormallyOften => feed_settings::pace(model, now, Pace::Normal),
-        Command::Edit => {
-            saved_searches::rename(model).unwrap_or_else(|| edit_dialog::open(model, now))
-        }
+        Command::Theme => appearance::next(app, now),
+        Command::Zoom => open_entry::zoom(app, now),
+        Command::ScrollLeft => sideways::go(app, now, false),
+        Command::ScrollRight => sideways::go(app, now, true),
+        Command::CopyLink => copying::copy_link(app, now),
+        Command::Suspend => vec![ScreenEffect::Suspend],
+        Command::Outline => hour_selection::begin(app, now),
+        Command::MoreOften => set_pace(app, now, Pace::More),
+        Command::LessOften => set_pace(app, now, Pace::Less),
+        Command::NormallyOften => set_pace(app, now, Pace::Normal),
+        Command::Edit => saved_searches::rename(app).unwrap_or_else(|| edit_dialog::open(app, now)),
         Command::Sort => {
-            feeds_pane::sort_next(model, now);
+            feeds_pane::sort_next(app, now);
             Vec::new()
         }
     }
 }
 
 /// To the pane on the left; in the tree of tags to the tag above, or together.
-fn left(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let before = model.screen.feeds.selected;
-    let folded = tag_tree::fold(model);
+fn left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let before = app.ui.feeds.selected;
+    let folded = tag_tree::fold(app);
     let mut effects = folded.unwrap_or_else(|| {
-        navigation::left(model);
+        navigation::left(app);
         Vec::new()
     });
-    if model.screen.feeds.selected != before {
-        effects.extend(navigation::open_list(model, now));
+    if app.ui.feeds.selected != before {
+        effects.extend(navigation::open_list(app, now));
     }
     effects
 }
 
 /// Hides the selected gap, else gives up the selected search, else the selected subscription.
-fn give_up(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if let Some((feed, gap)) = selected_gap(model) {
-        return history_actions::dismiss(model, now, feed, gap);
+fn give_up(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if let Some((feed, gap)) = selected_gap(app) {
+        return app.ask(now, Request::DismissGap(feed, gap));
     }
-    saved_searches::give_up(model, now).unwrap_or_else(|| unsubscribe::unsubscribe(model, now))
+    saved_searches::give_up(app, now).unwrap_or_else(|| unsubscribe(app, now))
 }
 
-fn prompt(model: &mut Model, purpose: PromptPurpose) -> Vec<Effect> {
-    model.screen.lay_over(Overlay::Prompt(Prompt::new(purpose)));
+/// Gives up the selected subscription.
+fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let concerned = attention::selected(app, now).map(|concern| concern.feed);
+    let selected = match app.ui.feeds.selected_row() {
+        Some(feeds_pane::FeedsRow::Feed(feed, _)) => Some(*feed),
+        Some(_) | None => concerned,
+    };
+    let Some(feed) = selected else {
+        app.ui.say(now, "select the feed to unsubscribe from");
+        return Vec::new();
+    };
+    app.ask(now, Request::Unsubscribe(feed))
+}
+
+/// Polls the selected feed more or less often.
+fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
+    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+        app.ui.say(now, "select a feed first: the pace belongs to one feed");
+        return Vec::new();
+    };
+    app.ask(now, Request::SetPace(feed, pace))
+}
+
+fn prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
+    app.ui.lay_over(Overlay::Prompt(Prompt::new(purpose)));
     Vec::new()
 }
 
@@ -166,45 +164,45 @@ const fn distance(command: Command) -> Distance {
     }
 }
 
-fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.screen.overlay.is_some() {
-        return timetable_pane::enter(model, now);
+fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_some() {
+        return timetable_pane::enter(app, now);
     }
-    match model.screen.focus {
+    match app.ui.focus {
         Pane::Feeds => {
-            model.screen.focus = Pane::Entries;
+            app.ui.focus = Pane::Entries;
             Vec::new()
         }
-        Pane::Entries if attention::is_open(model) => attention::remedy(model, now),
-        Pane::Entries => open_entry::open_selected(model, now),
+        Pane::Entries if attention::is_open(app) => attention::remedy(app, now),
+        Pane::Entries => open_entry::open_selected(app, now),
         Pane::Reader => Vec::new(),
     }
 }
 
 /// The gap that is selected, where the keys are about rows of the list.
-fn selected_gap(model: &Model) -> Option<(FeedKey, GapKey)> {
-    let row = model.screen.list.selected_row()?;
-    match (model.screen.focus, row.key) {
+fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
+    let row = app.ui.list.selected_row()?;
+    match (app.ui.focus, row.key) {
         (Pane::Entries | Pane::Reader, RowKey::Gap(feed, gap)) => Some((feed, gap)),
         (Pane::Feeds, _) | (_, RowKey::Entry(_)) => None,
     }
 }
 
 /// More of the selected feed's history.
-fn history(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if let Some((feed, gap)) = selected_gap(model) {
-        return history_actions::wish(model, now, feed, Some(gap));
+fn history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if let Some((feed, gap)) = selected_gap(app) {
+        return app.ask(now, Request::MoreHistory(feed, Some(gap)));
     }
-    let Some(feed) = feeds_pane::selected_feed(model, now) else {
-        model.screen.say(now, "select a feed first");
+    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+        app.ui.say(now, "select a feed first");
         return Vec::new();
     };
-    history_actions::wish(model, now, feed, None)
+    app.ask(now, Request::MoreHistory(feed, None))
 }
 
-fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let selected = feeds_pane::selected_feed(model, now).map(|feed| vec![feed]);
-    let selected = selected.or_else(|| match model.screen.feeds.selected_row() {
+fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let selected = feeds_pane::selected_feed(app, now).map(|feed| vec![feed]);
+    let selected = selected.or_else(|| match app.ui.feeds.selected_row() {
         Some(feeds_pane::FeedsRow::Tag(_, keys)) => Some(keys.clone()),
         Some(
             feeds_pane::FeedsRow::AllUnread
@@ -217,42 +215,43 @@ fn poll_selected(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         )
         | None => None,
     });
-    poll(model, now, selected)
+    poll(app, now, selected)
 }
 
 /// Polls by hand and says what cannot be polled.
-fn poll(model: &mut Model, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<Effect> {
-    let noted = model.run.noted;
-    let wanted = feeds.as_ref().map_or(model.feeds.len(), Vec::len);
-    let effects = manual_poll::ask(model, now, &PollWish { feeds, wish: Wish::Allowed });
-    let skipped: Vec<_> = model.run.since(noted).collect();
+fn poll(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
+    let noted = app.engine.poll_run.noted;
+    let wanted = feeds.as_ref().map_or(app.engine.feeds.len(), Vec::len);
+    let effects = app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));
+    let skipped: Vec<_> = app.engine.poll_run.since(noted).collect();
     let Some(first) = skipped.first() else { return effects };
     let reason = first.reason.as_deref().unwrap_or_default();
     let asked = wanted.saturating_sub(skipped.len());
-    let again = if model.confirming.is_some() { " · r again polls it all the same" } else { "" };
+    let again =
+        if app.engine.confirming.is_some() { " · r again polls it all the same" } else { "" };
     let text = match (asked, skipped.len()) {
         (0, 1) => format!("not polled: {reason}{again}"),
         (0, all) => {
-            let title = model.feeds.get(&first.feed).map(|feed| feed.record.shown_title());
+            let title = app.engine.feeds.get(&first.feed).map(|feed| feed.record.shown_title());
             format!("none of {all} feeds is polled; {}: {reason}", title.unwrap_or_default())
         }
         (1, held) => format!("1 feed is polled, {held} not now; i on a feed says why"),
         (asked, held) => format!("{asked} feeds are polled, {held} not now; i on a feed says why"),
     };
-    model.screen.say(now, text);
+    app.ui.say(now, text);
     effects
 }
 
-fn show_next(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let (next, text) = match model.screen.show {
+fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let (next, text) = match app.ui.show {
         Show::All => (Show::Unread, "unread entries"),
         Show::Unread => (Show::Starred, "starred entries"),
-        Show::Starred if !model.rules.list.is_empty() => {
-            (Show::Hidden, "entries that rules hide · m on one says which, s shows it")
+        Show::Starred if !app.engine.filters.list.is_empty() => {
+            (Show::Hidden, "entries that filters hide · m on one says which, s shows it")
         }
         Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
-    model.screen.show = next;
-    model.screen.say(now, format!("showing {text}"));
-    navigation::open_list(model, now)
+    app.ui.show = next;
+    app.ui.say(now, format!("showing {text}"));
+    navigation::open_list(app, now)
 }

@@ -2,27 +2,20 @@
 
 use chrono::{DateTime, Utc};
 
-use super::prompt::Prompt;
-use super::prompt::PromptPurpose;
-use super::prompt::Typed;
-use crate::engine::durations::interval_minutes;
-use crate::engine::durations::interval_text;
-use crate::engine::effect::Effect;
-use crate::engine::feeds::feed_settings;
+use super::prompt::{Prompt, PromptPurpose, Typed};
+use crate::engine::durations::{interval_minutes, interval_text};
 use crate::engine::feeds::interval_rules;
-use crate::engine::feeds::subscription::Chosen;
-use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::learn;
-use crate::engine::model::Model;
-use crate::engine::settings::HistoryMode;
-use crate::engine::settings::PollSettings;
-use crate::engine::settings::Settings;
+use crate::engine::feeds::subscription::{Chosen, SubscriptionRecord};
+use crate::engine::feeds::tags::normal_tags;
+use crate::engine::poll::learn;
+use crate::engine::request::Request;
+use crate::engine::settings::{HistoryMode, PollSettings, Settings};
 use crate::feed::Zone;
-use crate::feed::opml::subscription_list::normal_tag;
 use crate::history::{Adaptor, FeedKey};
 use crate::schedule::Pace;
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::feeds_pane;
 use crate::ui::screen::Overlay;
 
@@ -247,7 +240,7 @@ fn read(row: &EditRow, into: &mut Chosen, zone: &Zone) -> Result<(), String> {
         EditField::Title => into.own_title = (!text.is_empty()).then(|| text.to_owned()),
         // A tag that holds a comma is only kept where nothing was typed.
         EditField::Tags if text == into.tags.join(", ").trim() => {}
-        EditField::Tags => into.tags = tags(text.split(',')),
+        EditField::Tags => into.tags = normal_tags(text.split(',')),
         EditField::Pace => wishes.pace = own.and_then(|own| Pace::ALL.get(own).copied()),
         EditField::Min => wishes.min_minutes = interval()?,
         EditField::Max => wishes.max_minutes = interval()?,
@@ -267,43 +260,37 @@ fn read(row: &EditRow, into: &mut Chosen, zone: &Zone) -> Result<(), String> {
     Ok(())
 }
 
-/// Tags in the form they are kept in, each once.
-pub fn tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let mut tags: Vec<String> = Vec::new();
-    for tag in typed.into_iter().filter_map(normal_tag) {
-        if !tags.contains(&tag) {
-            tags.push(tag);
-        }
-    }
-    tags
-}
-
 /// Opens the form of the selected feed.
-pub fn open(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let selected = feeds_pane::selected_feed(model, now);
-    let Some((feed, subscription)) = selected.and_then(|key| Some((key, model.feeds.get(&key)?)))
+pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let selected = feeds_pane::selected_feed(app, now);
+    let Some((feed, subscription)) =
+        selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
     else {
-        model.screen.say(now, "select a feed first: e edits one feed");
+        app.ui.say(now, "select a feed first: e edits one feed");
         return Vec::new();
     };
-    let form =
-        EditForm::new(feed, &subscription.record, &model.settings, learn::zone_of(model.zone));
-    model.screen.lay_over(Overlay::Edit(Box::new(form)));
+    let form = EditForm::new(
+        feed,
+        &subscription.record,
+        &app.engine.settings,
+        learn::zone_of(app.engine.zone),
+    );
+    app.ui.lay_over(Overlay::Edit(Box::new(form)));
     Vec::new()
 }
 
 /// A key in the form.
-pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
-    let Some(Overlay::Edit(form)) = &mut model.screen.overlay else { return Vec::new() };
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::Edit(form)) = &mut app.ui.overlay else { return Vec::new() };
     let typing = form.line_mut().is_some();
     match key.code {
         Code::Up | Code::BackTab => form.walk(false),
         Code::Down | Code::Tab => form.walk(true),
         Code::Left if !typing => form.turn(false),
         Code::Right | Code::Char(' ') if !typing => form.turn(true),
-        Code::Esc => model.screen.uncover(),
-        Code::Enter => return save(model, now),
-        Code::Char('c') if key.ctrl => model.screen.uncover(),
+        Code::Esc => app.ui.uncover(),
+        Code::Enter => return save(app, now),
+        Code::Char('c') if key.ctrl => app.ui.uncover(),
         Code::Char(_)
         | Code::Alt(_)
         | Code::Function(_)
@@ -325,31 +312,31 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
 }
 
 /// Saves the form, unless something in it cannot be.
-fn save(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Edit(form)) = &model.screen.overlay else { return Vec::new() };
+fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(Overlay::Edit(form)) = &app.ui.overlay else { return Vec::new() };
     let feed = form.feed;
     let unchanged = form.chosen().is_ok_and(|chosen| chosen == form.before);
     let changed = match form.chosen() {
         Err(wrong) => Err(wrong),
         Ok(chosen) => {
             let place = form.rows.iter().position(|row| row.field == EditField::Min).unwrap_or(0);
-            feed_settings::change(model, now, feed, chosen).map_err(|why| (place, why))
+            app.try_ask(now, Request::Set(feed, Box::new(chosen))).map_err(|why| (place, why))
         }
     };
     match changed {
         Ok(effects) => {
-            model.screen.uncover();
-            let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+            app.ui.uncover();
+            let title = app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
             let text = if unchanged {
                 "nothing was changed".to_owned()
             } else {
                 format!("'{title}' is changed · u undo")
             };
-            model.screen.say(now, text);
+            app.ui.say(now, text);
             effects
         }
         Err((place, why)) => {
-            if let Some(Overlay::Edit(form)) = &mut model.screen.overlay {
+            if let Some(Overlay::Edit(form)) = &mut app.ui.overlay {
                 (form.selected, form.problem) = (place, Some(why));
             }
             Vec::new()

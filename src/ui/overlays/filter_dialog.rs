@@ -4,23 +4,20 @@ use chrono::{DateTime, Utc};
 
 use super::edit_dialog::EditValue;
 use super::filter_list;
-use super::prompt::Prompt;
-use super::prompt::PromptPurpose;
-use crate::engine::effect::Effect;
-use crate::engine::entries::entry_filters;
-use crate::engine::entries::entry_filters::RulePreview;
-use crate::engine::model::Model;
+use super::prompt::{Prompt, PromptPurpose};
+use crate::engine::entries::entry_filters::FilterPreview;
+use crate::engine::request::Request;
 use crate::engine::wording::telling;
 use crate::filters::{Action, EntryRule, Reach, read_until, until_text};
 use crate::history::{EntryKey, FeedKey};
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::screen::{Overlay, Pane};
 
 /// The form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleForm {
+pub struct FilterForm {
     /// The rule as it was opened; number 0: a new one.
     before: EntryRule,
     /// The lines, in order.
@@ -30,7 +27,7 @@ pub struct RuleForm {
     /// Why it cannot be saved, as a sentence.
     pub problem: Option<String>,
     /// What it would hit; `None`: that is being looked for.
-    pub preview: Option<RulePreview>,
+    pub preview: Option<FilterPreview>,
     /// The number of the preview that was asked for last.
     asked: u64,
     /// The rule it was asked for.
@@ -43,7 +40,7 @@ pub struct RuleForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleRow {
     /// What it is about.
-    pub field: RuleField,
+    pub field: FilterField,
     /// What stands in it.
     pub value: EditValue,
     /// What an empty line means.
@@ -54,7 +51,7 @@ pub struct RuleRow {
 
 /// What a line of the form is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleField {
+pub enum FilterField {
     /// What is done.
     Action,
     /// The label, where that is done.
@@ -73,7 +70,7 @@ pub enum RuleField {
 
 const ACTIONS: [&str; 4] = ["hide them", "mark them read", "star them", "label them"];
 
-impl RuleField {
+impl FilterField {
     /// What stands before the line.
     pub const fn label(self) -> &'static str {
         match self {
@@ -96,10 +93,10 @@ struct Offer {
     author: Option<String>,
 }
 
-impl RuleForm {
-    fn new(model: &Model, rule: EntryRule, offer: &Offer) -> Self {
-        let reaches = reaches(model, &rule, offer.feed);
-        let names = reaches.iter().map(|reach| reach_words(model, reach)).collect();
+impl FilterForm {
+    fn new(app: &App, rule: EntryRule, offer: &Offer) -> Self {
+        let reaches = reaches(app, &rule, offer.feed);
+        let names = reaches.iter().map(|reach| reach_words(app, reach)).collect();
         let chosen = reaches.iter().position(|reach| *reach == rule.reach).unwrap_or(0);
         let action = match rule.action {
             Action::Hide => 0,
@@ -107,7 +104,7 @@ impl RuleForm {
             Action::Star => 2,
             Action::Label(_) => 3,
         };
-        let until = rule.until.map(|until| until_text(until, model.zone)).unwrap_or_default();
+        let until = rule.until.map(|until| until_text(until, app.engine.zone)).unwrap_or_default();
         let words = ACTIONS.iter().map(ToString::to_string).collect();
         let choice = |field, words, chosen| RuleRow {
             field,
@@ -117,17 +114,17 @@ impl RuleForm {
         };
         let title = (!offer.title.is_empty()).then(|| offer.title.clone());
         let rows = vec![
-            choice(RuleField::Action, words, action),
-            choice(RuleField::Reach, names, chosen),
-            line(RuleField::Title, &rule.title, "anything", title),
-            line(RuleField::Author, &rule.author, "anybody", offer.author.clone()),
+            choice(FilterField::Action, words, action),
+            choice(FilterField::Reach, names, chosen),
+            line(FilterField::Title, &rule.title, "anything", title),
+            line(FilterField::Author, &rule.author, "anybody", offer.author.clone()),
             line(
-                RuleField::Text,
+                FilterField::Text,
                 &rule.text,
                 "anything; words, \"a phrase\" or /expression/",
                 None,
             ),
-            line(RuleField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
+            line(FilterField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
         ];
         let mut form = Self {
             before: rule,
@@ -153,19 +150,19 @@ impl RuleForm {
 
     /// The line of the label stands there only where a label is given.
     fn show_label(&mut self) {
-        let wanted = self.chosen(RuleField::Action) == 3;
-        let stands = self.rows.iter().any(|row| row.field == RuleField::Label);
+        let wanted = self.chosen(FilterField::Action) == 3;
+        let stands = self.rows.iter().any(|row| row.field == FilterField::Label);
         if wanted && !stands {
             let label = self.before.action.label().unwrap_or_default();
-            self.rows.insert(1, line(RuleField::Label, label, "a word; tag: finds it", None));
+            self.rows.insert(1, line(FilterField::Label, label, "a word; tag: finds it", None));
             self.selected = if self.selected > 0 { self.selected.saturating_add(1) } else { 0 };
         } else if stands && !wanted {
-            self.rows.retain(|row| row.field != RuleField::Label);
+            self.rows.retain(|row| row.field != FilterField::Label);
             self.selected = self.selected.saturating_sub(1);
         }
     }
 
-    fn text(&self, field: RuleField) -> &str {
+    fn text(&self, field: FilterField) -> &str {
         let row = self.rows.iter().find(|row| row.field == field);
         match row.map(|row| &row.value) {
             Some(EditValue::Line(prompt)) => prompt.text.trim(),
@@ -173,7 +170,7 @@ impl RuleForm {
         }
     }
 
-    fn chosen(&self, field: RuleField) -> usize {
+    fn chosen(&self, field: FilterField) -> usize {
         let row = self.rows.iter().find(|row| row.field == field);
         match row.map(|row| &row.value) {
             Some(EditValue::Choice { chosen, .. }) => *chosen,
@@ -182,24 +179,26 @@ impl RuleForm {
     }
 
     /// The rule that the form says, or why it is none.
-    fn rule(&self, model: &Model, now: DateTime<Utc>) -> Result<EntryRule, String> {
-        let until = self.text(RuleField::Until);
-        let as_before = self.before.until.filter(|at| until_text(*at, model.zone) == until);
+    fn rule(&self, app: &App, now: DateTime<Utc>) -> Result<EntryRule, String> {
+        let until = self.text(FilterField::Until);
+        let as_before = self.before.until.filter(|at| until_text(*at, app.engine.zone) == until);
         let rule = EntryRule {
             id: self.before.id,
-            action: match self.chosen(RuleField::Action) {
+            action: match self.chosen(FilterField::Action) {
                 1 => Action::Read,
                 2 => Action::Star,
-                3 => Action::Label(self.text(RuleField::Label).trim_start_matches('#').to_owned()),
+                3 => {
+                    Action::Label(self.text(FilterField::Label).trim_start_matches('#').to_owned())
+                }
                 _ => Action::Hide,
             },
-            reach: self.reaches.get(self.chosen(RuleField::Reach)).cloned().unwrap_or_default(),
-            title: self.text(RuleField::Title).to_owned(),
-            author: self.text(RuleField::Author).to_owned(),
-            text: self.text(RuleField::Text).to_owned(),
+            reach: self.reaches.get(self.chosen(FilterField::Reach)).cloned().unwrap_or_default(),
+            title: self.text(FilterField::Title).to_owned(),
+            author: self.text(FilterField::Author).to_owned(),
+            text: self.text(FilterField::Text).to_owned(),
             until: match as_before {
                 Some(until) => Some(until),
-                None => read_until(until, now, model.zone)?,
+                None => read_until(until, now, app.engine.zone)?,
             },
         };
         rule.check().map_err(|flaw| flaw.to_string())?;
@@ -233,7 +232,7 @@ impl RuleForm {
     }
 }
 
-fn line(field: RuleField, text: &str, hint: &str, offered: Option<String>) -> RuleRow {
+fn line(field: FilterField, text: &str, hint: &str, offered: Option<String>) -> RuleRow {
     let mut prompt = Prompt::new(PromptPurpose::Condition);
     prompt.insert(text);
     let offer = offered.as_ref().map(|offered| format!("; → takes '{offered}'"));
@@ -242,15 +241,15 @@ fn line(field: RuleField, text: &str, hint: &str, offered: Option<String>) -> Ru
 }
 
 /// What the line of feeds offers: the feed of the entry, its tags, the rule's own, all feeds, all tags.
-fn reaches(model: &Model, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach> {
+fn reaches(app: &App, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach> {
     let mut reaches: Vec<Reach> = feed.map(Reach::Feed).into_iter().collect();
-    let tags_of = |feed: &FeedKey| model.feeds.get(feed).map(|feed| feed.record.tags.clone());
+    let tags_of = |feed: &FeedKey| app.engine.feeds.get(feed).map(|feed| feed.record.tags.clone());
     let own = feed.as_ref().and_then(tags_of).unwrap_or_default();
-    let all = model.feeds.keys().filter_map(tags_of).flatten();
+    let all = app.engine.feeds.keys().filter_map(tags_of).flatten();
     reaches.push(Reach::Everywhere);
     reaches.extend(own.into_iter().chain(all).map(Reach::Tag));
     if feed.is_none() {
-        reaches.extend(model.feeds.keys().copied().map(Reach::Feed));
+        reaches.extend(app.engine.feeds.keys().copied().map(Reach::Feed));
     }
     reaches.push(rule.reach.clone());
     let mut each_once: Vec<Reach> = Vec::new();
@@ -262,62 +261,63 @@ fn reaches(model: &Model, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach>
     each_once
 }
 
-fn reach_words(model: &Model, reach: &Reach) -> String {
+fn reach_words(app: &App, reach: &Reach) -> String {
     match reach {
         Reach::Everywhere => "all feeds".into(),
         Reach::Tag(tag) => format!("feeds with the tag {tag}"),
         Reach::Feed(feed) => {
-            let title = model.feeds.get(feed).map(|feed| feed.record.shown_title());
+            let title = app.engine.feeds.get(feed).map(|feed| feed.record.shown_title());
             format!("'{}'", title.unwrap_or("a feed given up"))
         }
     }
 }
 
 /// What `m` does: the dialog of a rule made from the selected entry, or in the subscriptions pane the list of rules.
-pub fn mute(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.screen.focus == Pane::Feeds {
-        return filter_list::open(model, now);
+pub fn mute(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.focus == Pane::Feeds {
+        return filter_list::open(app, now);
     }
-    let Some(row) = model.screen.list.selected_row() else {
-        return filter_list::open(model, now);
+    let Some(row) = app.ui.list.selected_row() else {
+        return filter_list::open(app, now);
     };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
-        model.screen.say(now, "a rule is made from an entry: select one");
+        app.ui.say(now, "a filter is made from an entry: select one");
         return Vec::new();
     };
     // Of a hidden entry the rule is opened that hides it.
-    let hides = |id: &&u32| model.rules.get(**id).is_some_and(|rule| rule.action == Action::Hide);
+    let hides =
+        |id: &&u32| app.engine.filters.get(**id).is_some_and(|rule| rule.action == Action::Hide);
     if let Some(id) = row.ruled.iter().find(hides).copied().filter(|_| row.flags.is_hidden()) {
-        return edit(model, now, id);
+        return edit(app, now, id);
     }
-    let opened = model.screen.reader.as_ref().map(|reader| &reader.entry);
+    let opened = app.ui.reader.as_ref().map(|reader| &reader.entry);
     let opened = opened.filter(|entry| row.key.entry() == Some(entry.key));
     let author = opened.and_then(|entry| entry.kept.author.clone()).or_else(|| row.author.clone());
     let title = telling(&row.title);
     let rule = EntryRule { reach: Reach::Feed(feed), title: title.clone(), ..EntryRule::default() };
-    show(model, now, rule, &Offer { feed: Some(feed), title, author })
+    show(app, now, rule, &Offer { feed: Some(feed), title, author })
 }
 
 /// The dialog of a rule that there is.
-pub fn edit(model: &mut Model, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
-    let Some(rule) = model.rules.get(id).cloned() else { return Vec::new() };
-    show(model, now, rule, &Offer::default())
+pub fn edit(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
+    let Some(rule) = app.engine.filters.get(id).cloned() else { return Vec::new() };
+    show(app, now, rule, &Offer::default())
 }
 
 /// The dialog of a rule from nothing.
-pub fn create(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    show(model, now, EntryRule::default(), &Offer::default())
+pub fn create(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    show(app, now, EntryRule::default(), &Offer::default())
 }
 
-fn show(model: &mut Model, now: DateTime<Utc>, rule: EntryRule, offer: &Offer) -> Vec<Effect> {
-    let form = RuleForm::new(model, rule, offer);
-    model.screen.lay_over(Overlay::Mute(Box::new(form)));
-    preview(model, now)
+fn show(app: &mut App, now: DateTime<Utc>, rule: EntryRule, offer: &Offer) -> Vec<ScreenEffect> {
+    let form = FilterForm::new(app, rule, offer);
+    app.ui.lay_over(Overlay::FilterDialog(Box::new(form)));
+    preview(app, now)
 }
 
 /// A key in the form.
-pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
-    let Some(Overlay::Mute(form)) = &mut model.screen.overlay else { return Vec::new() };
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay else { return Vec::new() };
     let typing = form.line_mut().is_some();
     match key.code {
         Code::Up | Code::BackTab => form.walk(false),
@@ -325,9 +325,9 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         Code::Left if !typing => form.turn(false),
         Code::Right | Code::Char(' ') if !typing => form.turn(true),
         Code::Right if form.take_offer() => {}
-        Code::Esc => model.screen.uncover(),
-        Code::Char('c') if key.ctrl => model.screen.uncover(),
-        Code::Enter => return save(model, now),
+        Code::Esc => app.ui.uncover(),
+        Code::Char('c') if key.ctrl => app.ui.uncover(),
+        Code::Enter => return save(app, now),
         Code::Char(_)
         | Code::Backspace
         | Code::Delete
@@ -343,28 +343,29 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
             form.line_mut().map(|prompt| prompt.key(key));
         }
     }
-    preview(model, now)
+    preview(app, now)
 }
 
 /// Text was pasted into the form.
-pub fn pasted(model: &mut Model, now: DateTime<Utc>, text: &str) -> Vec<Effect> {
-    let Some(Overlay::Mute(form)) = &mut model.screen.overlay else { return Vec::new() };
+pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+    let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay else { return Vec::new() };
     if let Some(prompt) = form.line_mut() {
         prompt.insert(text);
     }
-    preview(model, now)
+    preview(app, now)
 }
 
-fn save(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Mute(form)) = &model.screen.overlay else { return Vec::new() };
-    let saved = form.rule(model, now).and_then(|rule| entry_filters::save(model, now, rule));
+fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(Overlay::FilterDialog(form)) = &app.ui.overlay else { return Vec::new() };
+    let rule = form.rule(app, now);
+    let saved = rule.and_then(|rule| app.try_ask(now, Request::SaveFilter(Box::new(rule))));
     match saved {
         Ok(effects) => {
-            model.screen.uncover();
+            app.ui.uncover();
             effects
         }
         Err(why) => {
-            if let Some(Overlay::Mute(form)) = &mut model.screen.overlay {
+            if let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay {
                 form.problem = Some(why);
             }
             Vec::new()
@@ -373,11 +374,11 @@ fn save(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 }
 
 /// Asks what the rule would hit, if the form says another one than before.
-fn preview(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Mute(form)) = &model.screen.overlay else { return Vec::new() };
-    let read = form.rule(model, now);
-    let number = model.rules.previews.saturating_add(1);
-    let Some(Overlay::Mute(form)) = &mut model.screen.overlay else { return Vec::new() };
+fn preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(Overlay::FilterDialog(form)) = &app.ui.overlay else { return Vec::new() };
+    let read = form.rule(app, now);
+    let number = app.ui.filter_previews.saturating_add(1);
+    let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay else { return Vec::new() };
     match read {
         Err(why) => {
             (form.problem, form.preview, form.asked_for) = (Some(why), None, None);
@@ -390,17 +391,17 @@ fn preview(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             }
             form.asked = number;
             form.asked_for = Some(rule.clone());
-            model.rules.previews = number;
-            vec![Effect::PreviewRule(number, Box::new(rule))]
+            app.ui.filter_previews = number;
+            vec![ScreenEffect::PreviewFilter(number, Box::new(rule))]
         }
     }
 }
 
 /// What it would hit is known.
-pub fn previewed(model: &mut Model, number: u64, preview: &RulePreview) {
-    let covered = model.screen.overlay.iter_mut().chain(&mut model.screen.beneath);
+pub fn previewed(app: &mut App, number: u64, preview: &FilterPreview) {
+    let covered = app.ui.overlay.iter_mut().chain(&mut app.ui.beneath);
     for overlay in covered {
-        if let Overlay::Mute(form) = overlay
+        if let Overlay::FilterDialog(form) = overlay
             && form.asked == number
         {
             form.preview = Some(preview.clone());

@@ -6,10 +6,10 @@ use chrono_tz::Tz;
 
 use super::plan_pane::Known;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::learn;
-use crate::engine::model::Model;
+use crate::engine::poll::learn;
 use crate::engine::poll::plans;
 use crate::schedule::learning::HeatMap;
+use crate::ui::app::App;
 
 /// Hours of a week.
 const HOURS: usize = 168;
@@ -56,7 +56,7 @@ pub struct RhythmHour {
 
 /// The picture of a feed in a zone; `None` while it is not known when it published.
 pub(crate) fn picture(
-    model: &Model,
+    app: &App,
     subscription: &Subscription,
     known: &Known,
     (now, zone): (DateTime<Utc>, Tz),
@@ -82,7 +82,7 @@ pub(crate) fn picture(
         })
         .collect();
     let week = now.checked_add_signed(TimeDelta::weeks(1)).unwrap_or(now);
-    let polls = plans::polls_until(subscription, model.salt, now, week);
+    let polls = plans::polls_until(subscription, app.engine.salt, now, week);
     for poll in &polls {
         if let Some(hour) = hours.get_mut(hour_of_week(*poll, zone)) {
             hour.polled = true;
@@ -91,7 +91,8 @@ pub(crate) fn picture(
     Some(RhythmPicture {
         publications: publications.len(),
         sentence: plan.filter(|_| !publications.is_empty()).map(|plan| plan.rhythm.sentence()),
-        not_followed: plan.and_then(|plan| learn::why_not_followed(model, subscription.key, plan)),
+        not_followed: plan
+            .and_then(|plan| learn::why_not_followed(&app.engine, subscription.key, plan)),
         coming: polls.into_iter().take(POLLS_NAMED).collect(),
         hours,
         foretold: placed.is_some(),

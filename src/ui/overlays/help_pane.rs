@@ -1,19 +1,14 @@
 //! The help: the keys that work here, and the search in them.
 
 use super::plan_pane;
-use super::prompt::Prompt;
-use super::prompt::PromptPurpose;
-use super::prompt::Typed;
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use super::prompt::{Prompt, PromptPurpose, Typed};
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::command::Command;
 use crate::ui::keys::command_names::name;
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
-use crate::ui::keys::keymap::BINDINGS;
-use crate::ui::keys::keymap::works_in;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Screen;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::keymap::{BINDINGS, works_in};
+use crate::ui::screen::{Overlay, Ui};
 
 /// The open help.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +22,12 @@ pub struct HelpPane {
 }
 
 /// Opens the help, or closes it.
-pub fn toggle(model: &mut Model) -> Vec<Effect> {
-    if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
-        model.screen.uncover();
+pub fn toggle(app: &mut App) -> Vec<ScreenEffect> {
+    if matches!(app.ui.overlay, Some(Overlay::Help(_))) {
+        app.ui.uncover();
     } else {
         let filter = Prompt::new(PromptPurpose::Help);
-        model.screen.lay_over(Overlay::Help(HelpPane { top: 0, filter, typing: false }));
+        app.ui.lay_over(Overlay::Help(HelpPane { top: 0, filter, typing: false }));
     }
     Vec::new()
 }
@@ -59,7 +54,7 @@ pub fn pressed(help: &mut HelpPane, key: Key) -> bool {
 }
 
 /// What a command does while the help is open; `false`: it works as elsewhere.
-pub fn commanded(screen: &mut Screen, command: Command) -> bool {
+pub fn commanded(screen: &mut Ui, command: Command) -> bool {
     let Some(Overlay::Help(help)) = &mut screen.overlay else { return false };
     if command == Command::Search {
         help.typing = true;
@@ -78,18 +73,18 @@ pub fn commanded(screen: &mut Screen, command: Command) -> bool {
 
 /// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
 /// that was typed.
-pub fn rows(model: &Model, help: &HelpPane) -> Vec<usize> {
-    let beneath = model.screen.beneath.last();
+pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
+    let beneath = app.ui.beneath.last();
     let over = matches!(beneath, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
     let typed = help.filter.text.to_lowercase();
     let holds = |place: usize, command: Command, text: &str| {
-        let whole = format!("{} {} {text}", model.settings.keys.keys_of(place), name(command));
+        let whole = format!("{} {} {text}", app.ui.settings.keys.keys_of(place), name(command));
         let whole = whole.to_lowercase();
         typed.split_whitespace().all(|word| whole.contains(word))
     };
     let lines = BINDINGS.iter().enumerate();
     lines
-        .filter(|(_, binding)| works_in(binding, model.screen.focus))
+        .filter(|(_, binding)| works_in(binding, app.ui.focus))
         .filter(|(_, binding)| !over || plan_pane::works_over_panes(binding.command()))
         .filter(|(place, binding)| holds(*place, binding.command(), binding.help))
         .map(|(place, _)| place)

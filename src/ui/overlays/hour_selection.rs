@@ -6,21 +6,17 @@ use chrono_tz::Tz;
 
 use super::heat_map;
 use super::plan_pane::PlanPane;
-use super::prompt::Prompt;
-use super::prompt::PromptPurpose;
-use crate::engine::effect::Effect;
-use crate::engine::feeds::feed_settings;
-use crate::engine::feeds::interval_rules::RULES_MAX;
-use crate::engine::feeds::interval_rules::read_rule;
-use crate::engine::feeds::interval_rules::rule_text;
-use crate::engine::learn::zone_of;
-use crate::engine::model::Model;
+use super::prompt::{Prompt, PromptPurpose};
+use crate::engine::feeds::interval_rules::{RULES_MAX, read_rule, rule_text};
+use crate::engine::poll::learn::zone_of;
+use crate::engine::request::Request;
 use crate::feed::IntervalRule;
 use crate::history::FeedKey;
 use crate::schedule;
 use crate::schedule::learning::PRICE_MINUTES;
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::key::{Code, Key};
 use crate::ui::screen::Overlay;
 
 /// The interval proposed where nothing is known, minutes.
@@ -64,10 +60,10 @@ impl Outline {
 }
 
 /// Begins to mark hours, at the present one.
-pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let zone = model.zone;
-    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else {
-        model.screen.say(now, "M works in the plan of a feed: i opens it");
+pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let zone = app.engine.zone;
+    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
+        app.ui.say(now, "M works in the plan of a feed: i opens it");
         return Vec::new();
     };
     let hour = heat_map::hour_of_week(now, if pane.utc { Tz::UTC } else { zone });
@@ -78,8 +74,8 @@ pub fn begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
 }
 
 /// A key while hours are being marked.
-pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
-    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else { return Vec::new() };
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
     let Some(outline) = &mut pane.outline else { return Vec::new() };
     match key.code {
         Code::Left | Code::Char('h') => outline.step(0, -1),
@@ -88,9 +84,9 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         Code::Down | Code::Char('j') => outline.step(1, 0),
         Code::Home | Code::Char('g') => outline.cursor.1 = 0,
         Code::End | Code::Char('G') => outline.cursor.1 = 23,
-        Code::Char(' ') | Code::Enter if outline.corner.is_some() => return propose(model, now),
+        Code::Char(' ') | Code::Enter if outline.corner.is_some() => return propose(app, now),
         Code::Char(' ') => outline.corner = Some(outline.cursor),
-        Code::Enter => return change_or_begin(model, now),
+        Code::Enter => return change_or_begin(app, now),
         Code::Esc | Code::Char('q') if outline.corner.is_some() => outline.corner = None,
         Code::Esc | Code::Char('q' | 'M') => pane.outline = None,
         Code::Char('c') if key.ctrl => pane.outline = None,
@@ -104,65 +100,65 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
         | Code::Delete
         | Code::PageUp
         | Code::PageDown => {
-            model.screen.say(now, "arrows move, Space marks a corner, Enter goes on, Esc gives up");
+            app.ui.say(now, "arrows move, Space marks a corner, Enter goes on, Esc gives up");
         }
     }
     Vec::new()
 }
 
 /// Enter before a corner is marked: the reader's own rule of this hour is changed, else the marking begins.
-fn change_or_begin(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let zone = model.zone;
-    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else { return Vec::new() };
+fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let zone = app.engine.zone;
+    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
     let Some(outline) = &mut pane.outline else { return Vec::new() };
     let feed = pane.feed;
     let place = usize::from(outline.cursor.0) * 24 + usize::from(outline.cursor.1);
     let shown = if pane.utc { Tz::UTC } else { zone };
-    let facts = model.feeds.get(&feed).map(|feed| &feed.state.facts);
+    let facts = app.engine.feeds.get(&feed).map(|feed| &feed.state.facts);
     let own = facts.filter(|facts| !facts.settings.own_rules.is_empty()).and_then(|facts| {
         let at = super::plan_pane::week_hours(now, shown)?.get(place).copied()?;
         let rule = schedule::rule_in_force(facts, at)?;
         Some((rule, rule_text(facts.settings.own_rules.get(rule)?)))
     });
     match own {
-        Some((place, text)) => ask(model, feed, Some(place), &text),
+        Some((place, text)) => ask(app, feed, Some(place), &text),
         None => outline.corner = Some(outline.cursor),
     }
     Vec::new()
 }
 
 /// Asks for the interval of what is marked, with a proposal.
-fn propose(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let zone = model.zone;
-    let Some(Overlay::Plan(pane)) = &model.screen.overlay else { return Vec::new() };
+fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let zone = app.engine.zone;
+    let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return Vec::new() };
     let Some(outline) = pane.outline else { return Vec::new() };
     let feed = pane.feed;
     let ((first_day, last_day), (first_hour, last_hour)) = outline.bounds();
     let shown = if pane.utc { Tz::UTC } else { zone };
     let rule = IntervalRule {
-        minutes: proposed_minutes(model, pane, outline),
+        minutes: proposed_minutes(app, pane, outline),
         start_hour: Some(first_hour),
         end_hour: Some(last_hour),
         start_day: Some(first_day.saturating_add(1)),
         end_day: Some(last_day.saturating_add(1)),
         zone: zone_of(shown),
     };
-    let own = model.feeds.get(&feed).map_or(0, |feed| feed.record.wishes.rules.len());
+    let own = app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.wishes.rules.len());
     if own >= RULES_MAX {
-        model.screen.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
+        app.ui.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
         return Vec::new();
     }
-    ask(model, feed, None, &rule_text(&rule));
+    ask(app, feed, None, &rule_text(&rule));
     Vec::new()
 }
 
 /// The interval at which waiting and polls cost the same (SCHEDULING 3), within the reader's bounds.
-fn proposed_minutes(model: &Model, pane: &PlanPane, outline: Outline) -> u32 {
+fn proposed_minutes(app: &App, pane: &PlanPane, outline: Outline) -> u32 {
     let hours = pane.page.rhythm.iter().flat_map(|rhythm| rhythm.hours.iter().enumerate());
     let marked = hours.filter(|(hour, _)| outline.contains(*hour)).map(|(_, hour)| hour.expected);
     let (sum, count) = marked.fold((0.0, 0_u32), |(sum, count), hour| (sum + hour, count + 1));
     let rate = sum / f64::from(count.max(1)) / 60.0;
-    let Some(feed) = model.feeds.get(&pane.feed) else { return PROPOSED_MINUTES };
+    let Some(feed) = app.engine.feeds.get(&pane.feed) else { return PROPOSED_MINUTES };
     let settings = &feed.state.facts.settings;
     let (min, max) = (settings.min_seconds / 60, settings.max_seconds / 60);
     if rate <= 0.0 || !pane.page.rhythm.as_ref().is_some_and(|rhythm| rhythm.foretold) {
@@ -174,22 +170,22 @@ fn proposed_minutes(model: &Model, pane: &PlanPane, outline: Outline) -> u32 {
     minutes.clamp(min, max.max(min)).max(1)
 }
 
-fn ask(model: &mut Model, feed: FeedKey, replaces: Option<usize>, text: &str) {
+fn ask(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
     let mut prompt = Prompt::new(PromptPurpose::Rule { feed, replaces });
     prompt.insert(text);
-    model.screen.lay_over(Overlay::Prompt(prompt));
+    app.ui.lay_over(Overlay::Prompt(prompt));
 }
 
 /// The rule was typed; an empty line takes the rule away that it stands for.
 pub fn typed(
-    model: &mut Model,
+    app: &mut App,
     now: DateTime<Utc>,
     (feed, replaces): (FeedKey, Option<usize>),
     text: &str,
-) -> Vec<Effect> {
-    let utc = model.screen.plan_pane_mut().is_some_and(|pane| pane.utc);
-    let zone = zone_of(if utc { Tz::UTC } else { model.zone });
-    let Some(subscription) = model.feeds.get(&feed) else { return Vec::new() };
+) -> Vec<ScreenEffect> {
+    let utc = app.ui.plan_pane_mut().is_some_and(|pane| pane.utc);
+    let zone = zone_of(if utc { Tz::UTC } else { app.engine.zone });
+    let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let mut chosen = subscription.record.chosen();
     let title = subscription.record.shown_title().to_owned();
     let rules = &mut chosen.wishes.rules;
@@ -203,7 +199,7 @@ pub fn typed(
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,
             Err(why) => {
-                model.screen.complain(now, why);
+                app.ui.complain(now, why);
                 return Vec::new();
             }
         };
@@ -214,17 +210,17 @@ pub fn typed(
         }
         told
     };
-    let effects = feed_settings::change(model, now, feed, chosen);
-    if let Some(pane) = model.screen.plan_pane_mut() {
+    let effects = app.try_ask(now, Request::Set(feed, Box::new(chosen)));
+    if let Some(pane) = app.ui.plan_pane_mut() {
         pane.outline = None;
     }
     match effects {
         Ok(effects) => {
-            model.screen.say(now, told);
+            app.ui.say(now, told);
             effects
         }
         Err(why) => {
-            model.screen.complain(now, why);
+            app.ui.complain(now, why);
             Vec::new()
         }
     }

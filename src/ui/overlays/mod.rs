@@ -1,7 +1,7 @@
 //! What lies over the panes: help, palette, plan, timetable, dialogs.
 
 pub mod edit_dialog;
-pub mod feed_preview;
+pub mod feed_choice;
 pub mod filter_dialog;
 pub mod filter_list;
 pub mod heat_map;

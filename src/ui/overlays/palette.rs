@@ -4,24 +4,18 @@ use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
-use super::prompt::Prompt;
-use super::prompt::PromptPurpose;
-use super::prompt::Typed;
-use crate::engine::effect::Effect;
-use crate::engine::feeds::subscribe;
-use crate::engine::feeds::subscribe::Wanted;
-use crate::engine::model::Model;
+use super::prompt::{Prompt, PromptPurpose, Typed};
+use crate::engine::feeds::subscribe::Subscribe;
+use crate::engine::request::Request;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::command::Command;
 use crate::ui::keys::command_names::name;
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
+use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
-use crate::ui::keys::keymap::BINDINGS;
-use crate::ui::keys::keymap::Binding;
-use crate::ui::keys::keymap::works_in;
+use crate::ui::keys::keymap::{BINDINGS, Binding, works_in};
 use crate::ui::panes::browsing;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::ui::screen::{Overlay, Pane};
 use crate::ui::theme::appearance;
 
 /// The open palette.
@@ -38,17 +32,17 @@ pub struct Palette {
 }
 
 /// Opens the palette: with nothing typed it lists every command that works here.
-pub fn open(model: &mut Model) -> Vec<Effect> {
+pub fn open(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
-    let mut palette = Palette { line, found: Vec::new(), selected: 0, focus: model.screen.focus };
+    let mut palette = Palette { line, found: Vec::new(), selected: 0, focus: app.ui.focus };
     palette.search();
-    model.screen.lay_over(Overlay::Palette(palette));
+    app.ui.lay_over(Overlay::Palette(palette));
     Vec::new()
 }
 
 /// A key while the palette is open.
-pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
-    let Some(Overlay::Palette(palette)) = &mut model.screen.overlay else { return Vec::new() };
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
     let last = palette.found.len().saturating_sub(1);
     match key {
         Key { code: Code::Down | Code::Tab, .. } | Key { code: Code::Char('n'), ctrl: true } => {
@@ -58,12 +52,12 @@ pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Vec<Effect> {
             palette.selected = palette.selected.saturating_sub(1);
         }
         Key { code: Code::Backspace, .. } if palette.line.text.is_empty() => {
-            model.screen.uncover();
+            app.ui.uncover();
         }
         _ => match palette.line.key(key) {
             Typed::More => palette.search(),
-            Typed::Cancelled => model.screen.uncover(),
-            Typed::Done => return chosen(model, now),
+            Typed::Cancelled => app.ui.uncover(),
+            Typed::Done => return chosen(app, now),
         },
     }
     Vec::new()
@@ -125,46 +119,43 @@ fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b Binding)>, typed: &str) 
 }
 
 /// Enter: the selected command is done.
-fn chosen(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Palette(palette)) = model.screen.overlay.take() else { return Vec::new() };
-    model.screen.uncover();
+fn chosen(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return Vec::new() };
+    app.ui.uncover();
     let Some(binding) = palette.selected_binding() else {
         let text = format!("no command is like '{}' · ? shows the keys", palette.line.text.trim());
-        model.screen.complain(now, text);
+        app.ui.complain(now, text);
         return Vec::new();
     };
     let command = binding.command();
     let (word, argument) = palette.written();
     if argument.is_empty() || word != name(command) {
-        return key_input::commanded(model, now, command);
+        return key_input::commanded(app, now, command);
     }
-    with_argument(model, now, command, argument)
+    with_argument(app, now, command, argument)
 }
 
 /// A command with what was typed behind its name.
 fn with_argument(
-    model: &mut Model,
+    app: &mut App,
     now: DateTime<Utc>,
     command: Command,
     argument: &str,
-) -> Vec<Effect> {
+) -> Vec<ScreenEffect> {
     if command == Command::GoTo {
-        return browsing::go_to(model, now, argument);
+        return browsing::go_to(app, now, argument);
     }
     if command == Command::Theme {
-        return appearance::choose(model, now, argument);
+        return appearance::choose(app, now, argument);
     }
     if command == Command::Add {
-        let id = model.next_addition();
+        let id = app.engine.next_addition();
         let address = argument.to_owned();
-        return subscribe::add(
-            model,
-            now,
-            Wanted { id, address, choose: true, ..Wanted::default() },
-        );
+        let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
+        return app.ask(now, Request::Subscribe(Box::new(subscribe)));
     }
     let text =
         format!("'{}' takes nothing behind it: '{argument}' was not understood", name(command));
-    model.screen.complain(now, text);
+    app.ui.complain(now, text);
     Vec::new()
 }

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
 use crate::engine::politeness::host_queue::is_loopback;
-use crate::engine::poll::polling::Stage;
+use crate::engine::poll::polling::PollStage;
 use crate::history::FeedKey;
 use crate::schedule::{self, ByHand, SettledBy, Standing};
+use crate::ui::app::App;
 
 /// Something the reader can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,22 +27,22 @@ impl Advice {
 }
 
 /// What keeps a poll away or is about to make it, whatever the plan says.
-pub fn held_up(model: &Model, feed: FeedKey) -> Option<String> {
-    let stage = model.busy.get(&feed).map(|poll| poll.stage);
+pub fn held_up(app: &App, feed: FeedKey) -> Option<String> {
+    let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
-        Some(Stage::Waiting) => "it waits for its turn: its site is asked one thing at a time",
-        Some(Stage::Asking) => "it is being polled now",
-        Some(Stage::Writing) => "it was polled just now; what came is being saved",
-        None if model.offline => "backissue was started with --offline: nothing is polled",
-        None if !model.polls_by_itself => "polls do not happen by themselves here",
+        Some(PollStage::Waiting) => "it waits for its turn: its site is asked one thing at a time",
+        Some(PollStage::Asking) => "it is being polled now",
+        Some(PollStage::Writing) => "it was polled just now; what came is being saved",
+        None if app.engine.offline => "backissue was started with --offline: nothing is polled",
+        None if !app.engine.polls_by_itself => "polls do not happen by themselves here",
         None => return None,
     };
     Some(text.to_owned())
 }
 
 /// What can be done about a plan.
-pub fn advice(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
-    let mut advice = vec![by_hand(model, subscription, now)];
+pub fn advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
+    let mut advice = vec![by_hand(app, subscription, now)];
     let facts = &subscription.state.facts;
     if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
         advice.push(Advice::now(
@@ -59,8 +59,9 @@ pub fn advice(model: &Model, subscription: &Subscription, now: DateTime<Utc>) ->
 }
 
 /// A poll by hand.
-fn by_hand(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Advice {
-    let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
+fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Advice {
+    let spared =
+        app.engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
     let failing = subscription.is_failing();
     match schedule::by_hand(&subscription.state.facts, now, spared) {
         ByHand::Allowed if failing => Advice::now("r", "tries again now"),

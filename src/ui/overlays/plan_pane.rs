@@ -7,21 +7,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::heat_map;
-use super::heat_map::RhythmPicture;
+use super::heat_map::{self, RhythmPicture};
 use super::hour_selection::Outline;
-use super::plan_advice;
-use super::plan_advice::Advice;
-use crate::engine::effect::Effect;
+use super::plan_advice::{self, Advice};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::learn;
-use crate::engine::model::Model;
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_log::PollLogEntry;
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::feed::{IntervalRule, Zone};
 use crate::history::FeedKey;
 use crate::schedule::learning::{LearnedPlan, Publications};
 use crate::schedule::{self, Facts, Pace, Plan, Restriction};
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::command::Command;
 use crate::ui::panes::feeds_pane;
 use crate::ui::screen::Overlay;
@@ -141,69 +140,84 @@ pub struct WeekHour {
 }
 
 /// Opens the plan of the selected feed, or closes it.
-pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if matches!(model.screen.overlay, Some(Overlay::Plan(_))) {
-        model.screen.uncover();
+pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if matches!(app.ui.overlay, Some(Overlay::Plan(_))) {
+        app.ui.uncover();
         return Vec::new();
     }
-    let Some(feed) = feeds_pane::selected_feed(model, now) else {
-        model.screen.say(now, "select a feed first: i shows the plan of one feed");
+    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+        app.ui.say(now, "select a feed first: i shows the plan of one feed");
         return Vec::new();
     };
-    open(model, now, feed)
+    open(app, now, feed)
 }
 
 /// Opens the plan of a feed; its last polls are read from the store.
-pub fn open(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let zone = model.zone;
-    let Some(page) = page(model, feed, now, zone, &Known::default()) else { return Vec::new() };
+pub fn open(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
+    let zone = app.engine.zone;
+    let Some(page) = page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
     let (outline, publications, learned) = (None, None, None);
     let opened =
         PlanPane { feed, top: 0, utc: false, outline, page, publications, learned, polls: None };
-    model.screen.lay_over(Overlay::Plan(Box::new(opened)));
-    let mut effects = vec![Effect::LoadPolls(feed)];
-    effects.extend(learn::ask(model, feed));
+    app.ui.lay_over(Overlay::Plan(Box::new(opened)));
+    let mut effects = vec![store(Job::ReadPolls(feed))];
+    effects.extend(app.ask(now, Request::Learn(feed)));
     effects
 }
 
 /// Switches between UTC and the reader's zone.
-pub fn switch_zone(model: &mut Model, now: DateTime<Utc>) {
-    let Some(Overlay::Plan(pane)) = &mut model.screen.overlay else {
-        model.screen.say(now, "U works in the plan of a feed: i opens it");
+pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
+    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
+        app.ui.say(now, "U works in the plan of a feed: i opens it");
         return;
     };
     pane.utc = !pane.utc;
 }
 
 /// The last polls of a feed have been read.
-pub fn polls_loaded(model: &mut Model, feed: FeedKey, polls: Vec<PollLogEntry>) {
-    if let Some(pane) = model.screen.plan_pane_mut().filter(|pane| pane.feed == feed) {
+pub fn polls_loaded(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
+    if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.polls = Some(polls);
     }
 }
 
-/// After a poll of a feed: the pane that shows it wants its line.
-pub fn polled(model: &mut Model, feed: FeedKey) -> Option<Effect> {
-    let pane = model.screen.plan_pane_mut()?;
-    (pane.feed == feed).then_some(Effect::LoadPolls(feed))
+/// Whether the plan of a feed is open.
+pub fn shows(app: &mut App, feed: FeedKey) -> bool {
+    app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed)
+}
+
+/// It has been read when a feed published.
+pub fn publications_read(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
+    let state = app.engine.feeds.get(&feed).map(|feed| &feed.state);
+    let learned = state.and_then(|state| state.facts.learned.as_ref()?.plan.clone());
+    if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
+        (pane.publications, pane.learned) = (Some(Arc::clone(publications)), learned);
+    }
+}
+
+/// A feed was learned.
+pub fn learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
+    if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
+        pane.learned = plan.cloned();
+    }
 }
 
 /// Brings the open pane up to date, if what it says has changed.
-pub fn refresh(model: &mut Model, now: DateTime<Utc>) {
-    let Some(pane) = model.screen.plan_pane_mut() else { return };
+pub fn refresh(app: &mut App, now: DateTime<Utc>) {
+    let Some(pane) = app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
     let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
-    let zone = if utc { Tz::UTC } else { model.zone };
-    let Some(subscription) = model.feeds.get(&feed) else {
+    let zone = if utc { Tz::UTC } else { app.engine.zone };
+    let Some(subscription) = app.engine.feeds.get(&feed) else {
         // It was unsubscribed from.
-        model.screen.close_plan();
+        app.ui.close_plan();
         return;
     };
-    let wanted = made_from(model, subscription, now, zone, &known);
-    let current = model.screen.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
+    let wanted = made_from(app, subscription, now, zone, &known);
+    let current = app.ui.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
     if !current
-        && let Some(page) = page(model, feed, now, zone, &known)
-        && let Some(pane) = model.screen.plan_pane_mut()
+        && let Some(page) = page(app, feed, now, zone, &known)
+        && let Some(pane) = app.ui.plan_pane_mut()
     {
         pane.page = page;
     }
@@ -234,7 +248,7 @@ pub const fn works_over_panes(command: Command) -> bool {
 }
 
 fn made_from(
-    model: &Model,
+    app: &App,
     subscription: &Subscription,
     now: DateTime<Utc>,
     zone: Tz,
@@ -244,31 +258,25 @@ fn made_from(
         facts: subscription.state.facts.clone(),
         minute: now.timestamp().div_euclid(60),
         zone,
-        held_up: plan_advice::held_up(model, subscription.key),
+        held_up: plan_advice::held_up(app, subscription.key),
         known: known.clone(),
     }
 }
 
 /// What the pane says of a feed.
-fn page(
-    model: &Model,
-    feed: FeedKey,
-    now: DateTime<Utc>,
-    zone: Tz,
-    known: &Known,
-) -> Option<PlanPage> {
-    let subscription = model.feeds.get(&feed)?;
-    let plan = plans::explained(model, feed, now)?;
+fn page(app: &App, feed: FeedKey, now: DateTime<Utc>, zone: Tz, known: &Known) -> Option<PlanPage> {
+    let subscription = app.engine.feeds.get(&feed)?;
+    let plan = plans::explained(&app.engine, feed, now)?;
     let facts = &subscription.state.facts;
-    let made_from = made_from(model, subscription, now, zone, known);
+    let made_from = made_from(app, subscription, now, zone, known);
     Some(PlanPage {
         held_up: made_from.held_up.clone(),
-        paces: paces(model, subscription, now),
-        advice: plan_advice::advice(model, subscription, now),
-        floors: plans::restrictions(subscription, model.salt, now),
+        paces: paces(app, subscription, now),
+        advice: plan_advice::advice(app, subscription, now),
+        floors: plans::restrictions(subscription, app.engine.salt, now),
         skips: skips(facts),
         rules: rules(facts, now),
-        rhythm: heat_map::picture(model, subscription, known, (now, zone)),
+        rhythm: heat_map::picture(app, subscription, known, (now, zone)),
         placed: schedule::places_polls(facts),
         week: week(facts, now, zone),
         plan,
@@ -276,10 +284,10 @@ fn page(
     })
 }
 
-fn paces(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
+fn paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
     let in_force = subscription.state.facts.settings.pace;
     let effect = |pace| {
-        let plan = plans::at_pace(subscription, model.salt, pace, now);
+        let plan = plans::at_pace(subscription, app.engine.salt, pace, now);
         PaceEffect {
             pace,
             in_force: pace == in_force,

@@ -4,8 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::edit_dialog::EditField;
 use crate::history::FeedKey;
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
+use crate::ui::keys::key::{Code, Key};
 
 /// Longest line kept, in bytes: pasted text has no other limit.
 const LINE_MAX: usize = 4096;

@@ -4,40 +4,37 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::edit_dialog;
-use super::prompt::Prompt;
-use super::prompt::PromptPurpose;
-use crate::engine::effect::Effect;
-use crate::engine::feeds::feed_settings;
-use crate::engine::model::Model;
-use crate::engine::undo::Step;
+use super::prompt::{Prompt, PromptPurpose};
+use crate::engine::feeds::tags::{self, normal_tags};
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::feed::opml::subscription_list::normal_tag;
-use crate::filters::{EntryRule, Reach};
 use crate::history::FeedKey;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::feeds_pane::FeedsRow;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::panes::feeds_pane::{self, FeedsRow};
 use crate::ui::panes::navigation;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::ui::screen::{Overlay, Pane};
 
 /// Tags that are offered at once.
 const OFFERED_MAX: usize = 8;
 
 /// Opens the line: on a tag its name, elsewhere the tags of the selected feed.
-pub fn open(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let over = model.screen.overlay.is_some();
-    if let Some(FeedsRow::Tag(tag, _)) = model.screen.feeds.selected_row()
-        && model.screen.focus == Pane::Feeds
+pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let over = app.ui.overlay.is_some();
+    if let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row()
+        && app.ui.focus == Pane::Feeds
         && !over
     {
         let line = Prompt::filled(PromptPurpose::RenameTag, tag.clone());
-        model.screen.lay_over(Overlay::Prompt(line));
+        app.ui.lay_over(Overlay::Prompt(line));
         return Vec::new();
     }
-    let selected = feeds_pane::selected_feed(model, now);
-    let Some((feed, subscription)) = selected.and_then(|key| Some((key, model.feeds.get(&key)?)))
+    let selected = feeds_pane::selected_feed(app, now);
+    let Some((feed, subscription)) =
+        selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
     else {
-        model.screen.say(now, "select a feed or a tag first");
+        app.ui.say(now, "select a feed or a tag first");
         return Vec::new();
     };
     let mut text = subscription.record.tags.join(", ");
@@ -45,13 +42,13 @@ pub fn open(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         text.push_str(", ");
     }
     let line = Prompt::filled(PromptPurpose::Tags(feed), text);
-    model.screen.lay_over(Overlay::Prompt(line));
+    app.ui.lay_over(Overlay::Prompt(line));
     Vec::new()
 }
 
 /// All tags there are, in their order.
-fn known(model: &Model) -> BTreeSet<&str> {
-    model.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect()
+fn known(app: &App) -> BTreeSet<&str> {
+    app.engine.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect()
 }
 
 /// The part of the line that is being typed: where it begins, and what it is.
@@ -64,7 +61,7 @@ fn part(line: &Prompt) -> Option<(usize, &str)> {
 }
 
 /// The tags that what is being typed may become, and that the line does not have.
-pub fn offered<'m>(model: &'m Model, line: &Prompt) -> Vec<&'m str> {
+pub fn offered<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     if !matches!(line.purpose, PromptPurpose::Tags(_)) {
         return Vec::new();
     }
@@ -72,13 +69,13 @@ pub fn offered<'m>(model: &'m Model, line: &Prompt) -> Vec<&'m str> {
     let typed = typed.to_lowercase();
     let has: Vec<&str> = line.text.split(',').map(str::trim).collect();
     let fits = |tag: &&str| tag.to_lowercase().starts_with(&typed) && !has.contains(tag);
-    known(model).into_iter().filter(fits).take(OFFERED_MAX).collect()
+    known(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
 }
 
 /// Completes the tag that is being typed, as far as those offered agree.
-pub fn complete(model: &mut Model) {
-    let Some(Overlay::Prompt(line)) = &model.screen.overlay else { return };
-    let offered = offered(model, line);
+pub fn complete(app: &mut App) {
+    let Some(Overlay::Prompt(line)) = &app.ui.overlay else { return };
+    let offered = offered(app, line);
     let Some((from, typed)) = part(line) else { return };
     let Some(first) = offered.first() else { return };
     let agreed = offered.iter().fold((*first).to_owned(), |agreed, other| {
@@ -91,7 +88,7 @@ pub fn complete(model: &mut Model) {
     if !longer {
         return;
     }
-    if let Some(Overlay::Prompt(line)) = &mut model.screen.overlay {
+    if let Some(Overlay::Prompt(line)) = &mut app.ui.overlay {
         line.text.replace_range(from..to, "");
         line.cursor = from;
         line.insert(&format!("{agreed}{ends}"));
@@ -99,12 +96,12 @@ pub fn complete(model: &mut Model) {
 }
 
 /// The tags of a feed were typed; none takes them all away.
-pub fn tagged(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, typed: &str) -> Vec<Effect> {
-    let Some(subscription) = model.feeds.get(&feed) else { return Vec::new() };
+pub fn tagged(app: &mut App, now: DateTime<Utc>, feed: FeedKey, typed: &str) -> Vec<ScreenEffect> {
+    let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let before = &subscription.record.tags;
     // A tag that holds a comma is only kept where nothing was typed.
     let unchanged = typed.trim().trim_end_matches(',') == before.join(", ");
-    let tags = if unchanged { before.clone() } else { edit_dialog::tags(typed.split(',')) };
+    let tags = if unchanged { before.clone() } else { normal_tags(typed.split(',')) };
     let mut chosen = subscription.record.chosen();
     let title = subscription.record.shown_title().to_owned();
     let text = match tags.as_slice() {
@@ -113,82 +110,35 @@ pub fn tagged(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, typed: &str)
         tags => format!("'{title}': {} · u undo", tags.join(", ")),
     };
     chosen.tags = tags;
-    // Bounds that clash were there before; tags do not make them worse.
-    let effects = feed_settings::change(model, now, feed, chosen).unwrap_or_default();
-    model.screen.say(now, text);
+    let effects = app.ask(now, Request::Set(feed, Box::new(chosen)));
+    app.ui.say(now, text);
     effects
 }
 
 /// Another name for the selected tag was typed: every feed that has it, or one below it, has the new one.
-pub fn renamed(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect> {
-    let Some(FeedsRow::Tag(tag, _)) = model.screen.feeds.selected_row() else { return Vec::new() };
+pub fn renamed(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+    let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row() else { return Vec::new() };
     let tag = tag.clone();
     let Some(name) = normal_tag(typed).filter(|name| *name != tag) else {
-        model.screen.say(now, "nothing was changed");
+        app.ui.say(now, "nothing was changed");
         return Vec::new();
     };
-    let moved = |other: &str| -> Option<String> {
-        let rest = other.strip_prefix(tag.as_str())?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{name}{rest}"))
-    };
-    let mut tags = Vec::new();
-    for feed in model.feeds.values() {
-        if feed.record.tags.iter().any(|other| moved(other).is_some()) {
-            let names =
-                feed.record.tags.iter().map(|tag| moved(tag).unwrap_or_else(|| tag.clone()));
-            let names: Vec<String> = names.collect();
-            tags.push((feed.key, edit_dialog::tags(names.iter().map(String::as_str))));
-        }
-    }
-    let mut rules = model.rules.list.clone();
-    for rule in &mut rules {
-        if let Reach::Tag(reached) = &mut rule.reach
-            && let Some(renamed) = moved(reached)
-        {
-            *reached = renamed;
-        }
-    }
-    let text = format!("'{tag}' is now '{name}' for {} feeds · u undo", tags.len());
-    let folded = &mut model.screen.feeds.folded;
-    let renamed = folded.iter().map(|tag| moved(tag).unwrap_or_else(|| tag.clone())).collect();
-    *folded = renamed;
-    let folded = Effect::SaveFolded(folded.clone());
-    let (mut effects, step) = put(model, now, tags, rules);
-    model.undo.push(step);
-    effects.push(folded);
-    select(model, &name);
-    effects.extend(navigation::open_list(model, now));
-    model.screen.say(now, text);
+    let folded = &mut app.ui.feeds.folded;
+    let renamed = folded
+        .iter()
+        .map(|other| tags::renamed(other, &tag, &name).unwrap_or_else(|| other.clone()));
+    *folded = renamed.collect();
+    let folded = folded.clone();
+    let mut effects = app.ask(now, Request::RenameTag { tag, name: name.clone() });
+    effects.push(store(Job::SaveFolded(folded)));
+    select(app, &name);
+    effects.extend(navigation::open_list(app, now));
     effects
 }
 
-fn select(model: &mut Model, tag: &str) {
+fn select(app: &mut App, tag: &str) {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Tag(other, _) if other == tag);
-    if let Some(place) = model.screen.feeds.rows.iter().position(is_it) {
-        model.screen.feeds.selected = place;
+    if let Some(place) = app.ui.feeds.rows.iter().position(is_it) {
+        app.ui.feeds.selected = place;
     }
-}
-
-/// Gives feeds these tags and puts these rules in place of those there are; answers with the step that takes it back.
-pub fn put(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    tags: Vec<(FeedKey, Vec<String>)>,
-    rules: Vec<EntryRule>,
-) -> (Vec<Effect>, Step) {
-    let (mut before, mut records) = (Vec::new(), Vec::new());
-    for (key, tags) in tags {
-        let Some(feed) = model.feeds.get_mut(&key) else { continue };
-        before.push((key, std::mem::replace(&mut feed.record.tags, tags)));
-        records.push((key, feed.record.clone()));
-    }
-    let named_in_rules = model.rules.list != rules;
-    let step =
-        Step::Retagged { tags: before, rules: std::mem::replace(&mut model.rules.list, rules) };
-    model.unsaved = model.unsaved.saturating_add(1);
-    let mut effects = vec![Effect::SaveRecords(records)];
-    effects.extend(named_in_rules.then(|| Effect::SaveRules(model.rules.list.clone())));
-    feeds_pane::rebuild(model);
-    effects.extend(navigation::refresh_list(model, now));
-    (effects, step)
 }

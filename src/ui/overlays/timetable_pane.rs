@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use super::plan_pane;
-use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
 use crate::history::FeedKey;
 use crate::schedule::{self, Cost, Pace};
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 use crate::ui::screen::Overlay;
 
 /// The timetable on the screen.
@@ -39,9 +39,9 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn of(model: &Model) -> Self {
+    fn of(app: &App) -> Self {
         let mut sums = Self::default();
-        for subscription in model.feeds.values() {
+        for subscription in app.engine.feeds.values() {
             let facts = &subscription.state.facts;
             let pace = facts.settings.pace;
             let Some(cost) = schedule::cost(facts, pace) else { continue };
@@ -67,67 +67,65 @@ pub fn cost(subscription: &Subscription) -> Option<Cost> {
 }
 
 /// A feed's wishes changed: what all cost is to be summed up anew.
-pub fn unsettle(model: &mut Model) {
-    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+pub fn unsettle(app: &mut App) {
+    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
         pane.sums = None;
     }
 }
 
 /// Opens the timetable, or closes it.
-pub fn toggle(model: &mut Model) {
-    if matches!(model.screen.overlay, Some(Overlay::Timetable(_))) {
-        model.screen.uncover();
+pub fn toggle(app: &mut App) {
+    if matches!(app.ui.overlay, Some(Overlay::Timetable(_))) {
+        app.ui.uncover();
         return;
     }
-    let first = model.timetable.iter().next().map(|(_, feed)| *feed);
-    model
-        .screen
-        .lay_over(Overlay::Timetable(TimetablePane { feed: first, ..TimetablePane::default() }));
+    let first = app.engine.timetable.iter().next().map(|(_, feed)| *feed);
+    app.ui.lay_over(Overlay::Timetable(TimetablePane { feed: first, ..TimetablePane::default() }));
 }
 
 /// Opens the plan of the selected feed.
-pub fn enter(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    match model.screen.overlay {
+pub fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    match app.ui.overlay {
         Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) => {
-            plan_pane::open(model, now, feed)
+            plan_pane::open(app, now, feed)
         }
         Some(_) | None => Vec::new(),
     }
 }
 
 /// Selects the poll at a place.
-pub fn select(model: &mut Model, place: usize) {
-    let place = place.min(model.timetable.len().saturating_sub(1));
-    let feed = model.timetable.iter().nth(place).map(|(_, feed)| *feed);
-    let rows = usize::from(model.screen.viewport.overlay_rows).max(1);
-    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+pub fn select(app: &mut App, place: usize) {
+    let place = place.min(app.engine.timetable.len().saturating_sub(1));
+    let feed = app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
+    let rows = usize::from(app.ui.viewport.overlay_rows).max(1);
+    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
         (pane.selected, pane.feed) = (place, feed);
         pane.top = pane.top.min(place).max(place.saturating_add(1).saturating_sub(rows));
     }
 }
 
 /// Sums up once a minute: with many feeds that is too much for every poll.
-pub fn sum_up(model: &mut Model, now: DateTime<Utc>) {
-    let Some(Overlay::Timetable(pane)) = model.screen.overlay else { return };
+pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
+    let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let minute = now.timestamp().div_euclid(60);
     if pane.sums.is_some() && pane.summed == minute {
         return;
     }
-    let sums = Some(Sums::of(model));
-    if let Some(Overlay::Timetable(pane)) = &mut model.screen.overlay {
+    let sums = Some(Sums::of(app));
+    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
         (pane.sums, pane.summed) = (sums, minute);
     }
 }
 
 /// After polls moved: the selection stays on its feed, and on the screen.
-pub fn refresh(model: &mut Model) {
-    let Some(Overlay::Timetable(pane)) = model.screen.overlay else { return };
-    let at = |place: usize| model.timetable.iter().nth(place).map(|(_, feed)| *feed);
+pub fn refresh(app: &mut App) {
+    let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
+    let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
     let place = if pane.feed.is_some() && at(pane.selected) == pane.feed {
         pane.selected
     } else {
-        let found = model.timetable.iter().position(|(_, feed)| Some(*feed) == pane.feed);
+        let found = app.engine.timetable.iter().position(|(_, feed)| Some(*feed) == pane.feed);
         found.unwrap_or(pane.selected)
     };
-    select(model, place);
+    select(app, place);
 }

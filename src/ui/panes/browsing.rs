@@ -3,44 +3,42 @@
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::entry_list::RowOrder;
-use super::entry_list::RowsWanted;
-use super::entry_list::Seek;
-use super::entry_list::Sought;
 use super::entry_list::rows_around;
-use super::feeds_pane;
-use super::feeds_pane::FeedsRow;
+use super::feeds_pane::{self, FeedsRow};
 use super::navigation;
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::history::{EntryKey, Flag};
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::screen::Pane;
 
 /// Goes to the row of a date that was typed: a year, a month or a day.
-pub fn go_to(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect> {
-    let Some((from, until)) = stretch(typed, model.zone) else {
+pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+    let Some((from, until)) = stretch(typed, app.engine.zone) else {
         let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
-        model.screen.complain(now, text);
+        app.ui.complain(now, text);
         return Vec::new();
     };
-    if model.screen.list.order == RowOrder::BestFirst {
-        model.screen.say(
+    if app.ui.list.order == RowOrder::BestFirst {
+        app.ui.say(
             now,
             "what fits best stands first here: add after:2014 or before:2014-03 to the search",
         );
         return Vec::new();
     }
-    let list = &mut model.screen.list;
+    let list = &mut app.ui.list;
     if list.total == 0 {
         return Vec::new();
     }
-    model.screen.focus = Pane::Entries;
+    app.ui.focus = Pane::Entries;
     // The newest row that is not newer than the end of the stretch; oldest first, the first of the stretch.
     let date = if list.order == RowOrder::OldestFirst { from } else { until };
     list.waiting = true;
     let number = list.number;
-    let rows = rows_around(model.screen.viewport.entries_rows.into());
-    vec![Effect::LoadRows(RowsWanted { date: Some(date), ..RowsWanted::at(number, 0, rows) })]
+    let rows = rows_around(app.ui.viewport.entries_rows.into());
+    vec![store(Job::ReadRows(RowsWanted { date: Some(date), ..RowsWanted::at(number, 0, rows) }))]
 }
 
 /// The first and the last second of what was typed, in the reader's zone.
@@ -69,42 +67,42 @@ fn stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
 }
 
 /// Reads the selected feed from the beginning, at the first entry that was not opened; or newest first again.
-pub fn turn_round(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(FeedsRow::Feed(..)) = model.screen.feeds.selected_row() else {
-        model.screen.say(now, "select a feed first: it is read from its beginning");
+pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
+        app.ui.say(now, "select a feed first: it is read from its beginning");
         return Vec::new();
     };
-    let oldest_first = model.screen.list.order == RowOrder::NewestFirst;
-    model.screen.focus = Pane::Entries;
+    let oldest_first = app.ui.list.order == RowOrder::NewestFirst;
+    app.ui.focus = Pane::Entries;
     let text = if oldest_first { "from the beginning, oldest first" } else { "newest first" };
-    model.screen.say(now, text);
-    let mut effects = navigation::open_list(model, now);
+    app.ui.say(now, text);
+    let mut effects = navigation::open_list(app, now);
     if !oldest_first {
         return effects;
     }
-    model.screen.list.order = RowOrder::OldestFirst;
-    let query = feeds_pane::query(model, now);
-    model.screen.list.gaps.clone_from(&query.gaps);
+    app.ui.list.order = RowOrder::OldestFirst;
+    let query = feeds_pane::query(app, now);
+    app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
-    let rows = rows_around(model.screen.viewport.entries_rows.into());
-    effects.push(Effect::LoadRows(RowsWanted {
+    let rows = rows_around(app.ui.viewport.entries_rows.into());
+    effects.push(store(Job::ReadRows(RowsWanted {
         rebuild: Some(query),
         seek: Some(Seek { from: 0, down: true, what: Sought::Unopened }),
         asked: Some(0),
-        ..RowsWanted::at(model.screen.list.number, 0, rows)
-    }));
+        ..RowsWanted::at(app.ui.list.number, 0, rows)
+    })));
     effects
 }
 
 /// An entry is opened while a feed is read from the beginning: it counts as read there, also if it came from history.
-pub fn opened(model: &mut Model, key: EntryKey) -> Vec<Effect> {
-    model.screen.list.opened = model.screen.list.opened.saturating_add(1);
-    crate::engine::entries::marks::set(model, key, Flag::Opened, true)
+pub fn opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
+    app.ui.list.opened = app.ui.list.opened.saturating_add(1);
+    app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Opened, value: true })
 }
 
 /// `312 of 1,204 read`.
-pub fn count(model: &Model) -> Option<String> {
-    let list = &model.screen.list;
+pub fn count(app: &App) -> Option<String> {
+    let list = &app.ui.list;
     let total = list.total.saturating_sub(list.gaps.len());
     (list.order == RowOrder::OldestFirst)
         .then(|| format!("{} of {} read", grouped(list.opened), grouped(total)))

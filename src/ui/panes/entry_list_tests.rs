@@ -4,11 +4,7 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 
 use super::entry_list::Listing;
-use super::entry_list::ROWS_AT_ONCE_MAX;
-use super::entry_list::Row;
-use super::entry_list::RowKey;
-use super::entry_list::RowsLoaded;
-use super::entry_list::RowsWanted;
+use crate::engine::entries::rows::{ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
 use crate::history::{EntryKey, FeedKey, Flags};
 
 fn row(seq: u32, day: i64) -> Row {

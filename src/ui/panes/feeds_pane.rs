@@ -2,22 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, NaiveTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use chrono::{DateTime, Utc};
 
-use super::attention;
-use super::entry_list::ListQuery;
-use super::entry_list::Scope;
-use super::entry_list::Show;
-use super::gap_rows;
-use super::saved_searches;
-use super::search_pane;
-use super::tag_tree;
+use super::{attention, saved_searches, search_pane, tag_tree};
+use crate::engine::backfill::gap_rows;
+use crate::engine::calendar::day_start;
+use crate::engine::entries::rows::{ListQuery, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
 use crate::history::FeedKey;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::ui::app::App;
+use crate::ui::screen::{Overlay, Pane};
 
 /// Rows that move are ordered anew after this time at the soonest.
 const RESORT_SECONDS: i64 = 2;
@@ -91,26 +85,26 @@ impl FeedsPane {
 }
 
 /// Makes the rows anew; the selection stays on the row it was on.
-pub fn rebuild(model: &mut Model) {
+pub fn rebuild(app: &mut App) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
-    let selected = model.screen.feeds.selected_row().cloned();
+    let selected = app.ui.feeds.selected_row().cloned();
     let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
-    rows.extend(model.searches.list.iter().map(|search| FeedsRow::Search(search.id)));
-    match model.screen.feeds.order {
-        SortOrder::Title => rows.extend(under_tags(model)),
+    rows.extend(app.engine.saved_searches.iter().map(|search| FeedsRow::Search(search.id)));
+    match app.ui.feeds.order {
+        SortOrder::Title => rows.extend(under_tags(app)),
         SortOrder::Unread => {
             let unread = |feed: &Subscription| std::cmp::Reverse(feed.counters.unread);
-            rows.extend(flat(by_title(model), |key| model.feeds.get(key).map(unread)));
+            rows.extend(flat(by_title(app), |key| app.engine.feeds.get(key).map(unread)));
         }
         SortOrder::NextPoll => {
             // Those that are never polled come last.
             let next = |feed: &Subscription| feed.plan.next_poll;
             let never_last = |at: Option<DateTime<Utc>>| (at.is_none(), at);
-            let key = |key: &FeedKey| never_last(model.feeds.get(key).and_then(next));
-            rows.extend(flat(by_title(model), key));
+            let key = |key: &FeedKey| never_last(app.engine.feeds.get(key).and_then(next));
+            rows.extend(flat(by_title(app), key));
         }
     }
-    let pane = &mut model.screen.feeds;
+    let pane = &mut app.ui.feeds;
     // A feed may stand under several tags: the nearest row of it is the one that was selected.
     let before = pane.selected;
     let place = selected.and_then(|row| {
@@ -122,10 +116,10 @@ pub fn rebuild(model: &mut Model) {
     pane.stale = false;
 }
 
-fn by_title(model: &Model) -> Vec<FeedKey> {
-    let mut by_title: Vec<FeedKey> = model.feeds.keys().copied().collect();
+fn by_title(app: &App) -> Vec<FeedKey> {
+    let mut by_title: Vec<FeedKey> = app.engine.feeds.keys().copied().collect();
     by_title.sort_by_cached_key(|key| {
-        let title = model.feeds.get(key).map(|feed| in_order(feed.record.shown_title()));
+        let title = app.engine.feeds.get(key).map(|feed| in_order(feed.record.shown_title()));
         (title, *key)
     });
     by_title
@@ -138,52 +132,52 @@ fn flat<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<Feed
 }
 
 /// The tree of tags with their feeds, then feeds without a tag.
-fn under_tags(model: &Model) -> Vec<FeedsRow> {
-    let titled = by_title(model);
-    let mut rows = tag_tree::rows(model, &titled, &model.screen.feeds.folded);
+fn under_tags(app: &App) -> Vec<FeedsRow> {
+    let titled = by_title(app);
+    let mut rows = tag_tree::rows(app, &titled, &app.ui.feeds.folded);
     let tagless =
-        |key: &&FeedKey| model.feeds.get(key).is_some_and(|feed| feed.record.tags.is_empty());
+        |key: &&FeedKey| app.engine.feeds.get(key).is_some_and(|feed| feed.record.tags.is_empty());
     rows.extend(titled.iter().filter(tagless).map(|key| FeedsRow::Feed(*key, 0)));
     rows
 }
 
 /// The next order: by title under tags, by unread, by next poll.
-pub fn sort_next(model: &mut Model, now: DateTime<Utc>) {
-    let (order, words) = match model.screen.feeds.order {
+pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
+    let (order, words) = match app.ui.feeds.order {
         SortOrder::Title => (SortOrder::Unread, "the most unread first"),
         SortOrder::Unread => (SortOrder::NextPoll, "the next to be polled first"),
         SortOrder::NextPoll => (SortOrder::Title, "by tag and title"),
     };
-    model.screen.feeds.order = order;
-    rebuild(model);
-    model.screen.feeds.ordered = Some(now);
-    let height = usize::from(model.screen.viewport.feeds_rows);
-    model.screen.feeds.keep_in_sight(height);
-    model.screen.say(now, format!("feeds: {words}"));
+    app.ui.feeds.order = order;
+    rebuild(app);
+    app.ui.feeds.ordered = Some(now);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    app.ui.say(now, format!("feeds: {words}"));
 }
 
 /// Orders by next poll anew when plans have changed, but not more often than a reader can follow; the selection
 /// stays on its feed.
-pub fn resort(model: &mut Model, now: DateTime<Utc>) {
-    let pane = &model.screen.feeds;
-    if !pane.stale || pane.order != SortOrder::NextPoll || !model.screen.is_on() {
+pub fn resort(app: &mut App, now: DateTime<Utc>) {
+    let pane = &app.ui.feeds;
+    if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {
         return;
     }
     let lately = pane.ordered.is_some_and(|at| {
         (0..RESORT_SECONDS).contains(&now.signed_duration_since(at).num_seconds())
     });
     if !lately {
-        rebuild(model);
-        model.screen.feeds.ordered = Some(now);
-        let height = usize::from(model.screen.viewport.feeds_rows);
-        model.screen.feeds.keep_in_sight(height);
+        rebuild(app);
+        app.ui.feeds.ordered = Some(now);
+        let height = usize::from(app.ui.viewport.feeds_rows);
+        app.ui.feeds.keep_in_sight(height);
     }
 }
 
 /// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
 /// row of the Attention list, of the selected entry, or the selected feed.
-pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
-    match &model.screen.overlay {
+pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
+    match &app.ui.overlay {
         Some(Overlay::Plan(pane)) => return Some(pane.feed),
         Some(Overlay::Timetable(pane)) => return pane.feed,
         Some(
@@ -192,16 +186,16 @@ pub fn selected_feed(model: &Model, now: DateTime<Utc>) -> Option<FeedKey> {
             | Overlay::Choice(_)
             | Overlay::Palette(_)
             | Overlay::Edit(_)
-            | Overlay::Mute(_)
-            | Overlay::Rules(_),
+            | Overlay::FilterDialog(_)
+            | Overlay::FilterList(_),
         )
         | None => {}
     }
-    if attention::is_open(model) {
-        return attention::selected(model, now).map(|concern| concern.feed);
+    if attention::is_open(app) {
+        return attention::selected(app, now).map(|concern| concern.feed);
     }
-    let row = model.screen.list.selected_row();
-    match (model.screen.focus, row, model.screen.feeds.selected_row()) {
+    let row = app.ui.list.selected_row();
+    match (app.ui.focus, row, app.ui.feeds.selected_row()) {
         (Pane::Entries | Pane::Reader, Some(row), _) => Some(row.key.feed()),
         (_, _, Some(FeedsRow::Feed(key, _))) => Some(*key),
         (
@@ -247,10 +241,10 @@ fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
 }
 
 /// The entries that the selected row stands for.
-pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
-    let screen = &model.screen;
+pub fn query(app: &App, now: DateTime<Utc>) -> ListQuery {
+    let screen = &app.ui;
     if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
-        return search_pane::query(model, matching, now);
+        return search_pane::query(app, matching, now);
     }
     let everything = |show, since| ListQuery {
         scope: Scope::Everything,
@@ -263,15 +257,15 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
-        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, model.zone))),
+        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, app.engine.zone))),
         Some(FeedsRow::Starred) => everything(Show::Starred, None),
         Some(FeedsRow::Gaps) => {
             let keep = BTreeSet::new();
-            let gaps = gap_rows::everywhere(model, now);
+            let gaps = gap_rows::everywhere(&app.engine, now);
             return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
         }
         Some(FeedsRow::Attention) => feeds(Vec::new()),
-        Some(FeedsRow::Search(id)) => match saved_searches::matching(model, now, *id) {
+        Some(FeedsRow::Search(id)) => match saved_searches::matching(app, now, *id) {
             Some(matching) => ListQuery {
                 scope: Scope::Found(Box::new(matching)),
                 ..everything(screen.show, None)
@@ -281,16 +275,16 @@ pub fn query(model: &Model, now: DateTime<Utc>) -> ListQuery {
         Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
     };
-    ListQuery { gaps: gap_rows::in_query(model, &query, now), ..query }
+    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
 /// Whether entries of a feed can be in the open list.
-pub fn concerns(model: &Model, feed: FeedKey) -> bool {
-    if model.screen.search.is_some() {
+pub fn concerns(app: &App, feed: FeedKey) -> bool {
+    if app.ui.search.is_some() {
         // The index says itself when it holds more.
         return false;
     }
-    match model.screen.feeds.selected_row() {
+    match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
         Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
@@ -299,27 +293,17 @@ pub fn concerns(model: &Model, feed: FeedKey) -> bool {
 }
 
 /// Unread entries of a row.
-pub fn unread(model: &Model, row: &FeedsRow) -> u32 {
-    let of = |key: &FeedKey| model.feeds.get(key).map_or(0, |feed| feed.counters.unread);
+pub fn unread(app: &App, row: &FeedsRow) -> u32 {
+    let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
-        FeedsRow::AllUnread => model.unread(),
-        FeedsRow::Today => model.screen.today,
-        FeedsRow::Starred => model.starred(),
+        FeedsRow::AllUnread => app.engine.unread(),
+        FeedsRow::Today => app.ui.today.value,
+        FeedsRow::Starred => app.engine.starred(),
         FeedsRow::Gaps | FeedsRow::Attention => 0,
-        FeedsRow::Search(id) => model.searches.unread.get(id).copied().unwrap_or(0),
+        FeedsRow::Search(id) => app.ui.found.value.get(id).copied().unwrap_or(0),
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
     }
-}
-
-/// The first instant of today in the reader's zone. Where clocks go forward at midnight, the day begins with the
-/// first time that exists.
-pub fn day_start(now: DateTime<Utc>, zone: Tz) -> DateTime<Utc> {
-    let midnight = now.with_timezone(&zone).date_naive().and_time(NaiveTime::MIN);
-    let mut quarters = (0..=12)
-        .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(quarter * 15)));
-    let first = quarters.find_map(|time| zone.from_local_datetime(&time).earliest());
-    first.map_or(now, |local| local.with_timezone(&Utc))
 }
 
 #[cfg(test)]
@@ -331,16 +315,5 @@ mod tests {
         let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
         titles.sort_by_cached_key(|title| in_order(title));
         assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);
-    }
-
-    #[test]
-    fn a_day_without_midnight_begins_with_its_first_time() {
-        let noon = Utc.with_ymd_and_hms(2026, 4, 24, 10, 0, 0).unwrap();
-        // Clocks in Cairo go from 00:00 to 01:00 on that day.
-        assert_eq!(
-            day_start(noon, Tz::Africa__Cairo),
-            Utc.with_ymd_and_hms(2026, 4, 23, 22, 0, 0).unwrap()
-        );
-        assert_eq!(day_start(noon, Tz::UTC), Utc.with_ymd_and_hms(2026, 4, 24, 0, 0, 0).unwrap());
     }
 }

@@ -2,19 +2,15 @@
 
 use chrono::{DateTime, Utc};
 
-use super::attention;
-use super::entry_list::Listing;
-use super::entry_list::RowsWanted;
-use super::entry_list::WINDOW_ROWS;
-use super::entry_list::sight_rows;
-use super::feeds_pane;
-use super::search_pane;
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use super::entry_list::{Listing, WINDOW_ROWS, sight_rows};
+use super::{attention, feeds_pane, search_pane};
+use crate::engine::entries::rows::RowsWanted;
+use crate::engine::feeds::trouble::concerns;
+use crate::engine::store_work::Job;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::timetable_pane;
-use crate::ui::screen::Arrangement;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::ui::screen::{Arrangement, Overlay, Pane};
 
 /// How far a movement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,24 +26,24 @@ pub enum Distance {
 }
 
 /// Moves down (`true`) or up in what has the keys.
-pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<Effect> {
-    let viewport = model.screen.viewport;
-    if let Some(Overlay::Help(help)) = &mut model.screen.overlay {
+pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<ScreenEffect> {
+    let viewport = app.ui.viewport;
+    if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
         let last = usize::from(viewport.help_lines).saturating_sub(1);
         help.top = moved(help.top, last.saturating_add(1), down, steps(distance, 10));
         return Vec::new();
     }
     let rows = viewport.overlay_rows;
-    match &mut model.screen.overlay {
+    match &mut app.ui.overlay {
         Some(Overlay::Plan(pane)) => {
             let last = usize::from(viewport.plan_lines.saturating_sub(rows));
             pane.top = moved(pane.top, last.saturating_add(1), down, steps(distance, rows));
             return Vec::new();
         }
         Some(Overlay::Timetable(pane)) => {
-            let count = model.timetable.len();
+            let count = app.engine.timetable.len();
             let place = moved(pane.selected, count, down, steps(distance, rows));
-            timetable_pane::select(model, place);
+            timetable_pane::select(app, place);
             return Vec::new();
         }
         Some(
@@ -56,32 +52,32 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
             | Overlay::Choice(_)
             | Overlay::Palette(_)
             | Overlay::Edit(_)
-            | Overlay::Mute(_)
-            | Overlay::Rules(_),
+            | Overlay::FilterDialog(_)
+            | Overlay::FilterList(_),
         )
         | None => {}
     }
-    match model.screen.focus {
+    match app.ui.focus {
         Pane::Feeds => {
-            let pane = &mut model.screen.feeds;
+            let pane = &mut app.ui.feeds;
             let before = pane.selected;
             let steps = steps(distance, viewport.feeds_rows);
             pane.selected = moved(pane.selected, pane.rows.len(), down, steps);
-            if pane.selected == before { Vec::new() } else { open_list(model, now) }
+            if pane.selected == before { Vec::new() } else { open_list(app, now) }
         }
-        Pane::Entries if attention::is_open(model) => {
-            let count = attention::concerns(model, now).len();
+        Pane::Entries if attention::is_open(app) => {
+            let count = concerns(&app.engine, now).len();
             let page = usize::from(viewport.entries_rows) / attention::ROW_LINES;
-            let place = &mut model.screen.attention;
+            let place = &mut app.ui.attention;
             let rows = u16::try_from(page).unwrap_or(u16::MAX);
             place.selected = moved(place.selected, count, down, steps(distance, rows));
             let first = place.selected.saturating_sub(page.saturating_sub(1));
             place.top = place.top.clamp(first, place.selected);
             Vec::new()
         }
-        Pane::Entries => go_in_list(model, down, distance),
+        Pane::Entries => go_in_list(app, down, distance),
         Pane::Reader => {
-            if let Some(reader) = model.screen.shown_reader_mut() {
+            if let Some(reader) = app.ui.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
                 let last = lines.saturating_sub(usize::from(viewport.reader_rows));
                 reader.scroll = moved(
@@ -97,11 +93,11 @@ pub fn go(model: &mut Model, now: DateTime<Utc>, down: bool, distance: Distance)
 }
 
 /// Moves down (`true`) or up in the entry list.
-pub fn go_in_list(model: &mut Model, down: bool, distance: Distance) -> Vec<Effect> {
-    let steps = steps(distance, model.screen.viewport.entries_rows);
-    let list = &mut model.screen.list;
+pub fn go_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
+    let steps = steps(distance, app.ui.viewport.entries_rows);
+    let list = &mut app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
-    settle(model)
+    settle(app)
 }
 
 const fn steps(distance: Distance, rows: u16) -> usize {
@@ -134,87 +130,87 @@ fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
 }
 
 /// After the selection moved: the row is brought into sight, rows near the edge are asked for.
-pub fn settle(model: &mut Model) -> Vec<Effect> {
-    let height = usize::from(model.screen.viewport.entries_rows);
-    model.screen.list.keep_in_sight(height.max(1), model.zone);
-    let Some(wanted) = model.screen.list.wanted(height) else { return Vec::new() };
-    model.screen.list.waiting = true;
-    vec![Effect::LoadRows(wanted)]
+pub fn settle(app: &mut App) -> Vec<ScreenEffect> {
+    let height = usize::from(app.ui.viewport.entries_rows);
+    app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
+    let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };
+    app.ui.list.waiting = true;
+    vec![store(Job::ReadRows(wanted))]
 }
 
 /// Opens the list of the selected row of the subscriptions, from its beginning.
-pub fn open_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let number = model.screen.list.number.saturating_add(1);
-    model.screen.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
-    model.screen.then = None;
-    search_pane::forget(model);
+pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let number = app.ui.list.number.saturating_add(1);
+    app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
+    app.ui.then = None;
+    search_pane::forget(app);
     // What was open belongs to the list that was left.
-    (model.screen.reader, model.screen.opening) = (None, None);
-    let query = feeds_pane::query(model, now);
-    model.screen.list.gaps.clone_from(&query.gaps);
-    let height = usize::from(model.screen.viewport.feeds_rows);
-    model.screen.feeds.keep_in_sight(height);
-    let rows = sight_rows(model.screen.viewport.entries_rows.into());
-    vec![Effect::LoadRows(RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) })]
+    (app.ui.reader, app.ui.opening) = (None, None);
+    let query = feeds_pane::query(app, now);
+    app.ui.list.gaps.clone_from(&query.gaps);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    let rows = sight_rows(app.ui.viewport.entries_rows.into());
+    vec![store(Job::ReadRows(RowsWanted {
+        rebuild: Some(query),
+        ..RowsWanted::at(number, 0, rows)
+    }))]
 }
 
 /// Builds the open list anew; the selection stays on its entry.
-pub fn refresh_list(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let around = model.screen.list.selected_row().map(|row| row.key);
+pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let around = app.ui.list.selected_row().map(|row| row.key);
     // At the top the reader wants to see what arrives; elsewhere the screen stays still.
-    let around =
-        around.filter(|_| model.screen.list.selected > 0 || model.screen.focus != Pane::Feeds);
-    let query = feeds_pane::query(model, now);
-    let list = &mut model.screen.list;
+    let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
+    let query = feeds_pane::query(app, now);
+    let list = &mut app.ui.list;
     list.waiting = true;
     list.gaps.clone_from(&query.gaps);
-    vec![Effect::LoadRows(RowsWanted {
+    vec![store(Job::ReadRows(RowsWanted {
         rebuild: Some(query),
         around,
         asked: around.map(|_| list.selected),
         ..RowsWanted::at(list.number, list.offset, WINDOW_ROWS)
-    })]
+    }))]
 }
 
 /// To the pane on the right; opens nothing that is not open.
-pub fn right(model: &mut Model) {
+pub fn right(app: &mut App) {
     // The reader pane explains a gap that is selected.
-    let has_reader = model.screen.reader.is_some() || model.screen.explains_gap();
-    model.screen.focus = match model.screen.focus {
+    let has_reader = app.ui.reader.is_some() || app.ui.explains_gap();
+    app.ui.focus = match app.ui.focus {
         Pane::Entries | Pane::Reader if has_reader => Pane::Reader,
         Pane::Feeds | Pane::Entries | Pane::Reader => Pane::Entries,
     };
 }
 
 /// To the pane on the left.
-pub const fn left(model: &mut Model) {
-    model.screen.focus = match model.screen.focus {
+pub const fn left(app: &mut App) {
+    app.ui.focus = match app.ui.focus {
         Pane::Feeds | Pane::Entries => Pane::Feeds,
         Pane::Reader => Pane::Entries,
     };
 }
 
 /// Back: closes what is open, then goes left, then ends the program.
-pub fn back(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if model.screen.overlay.is_some() {
-        model.screen.uncover();
+pub fn back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_some() {
+        app.ui.uncover();
         return Vec::new();
     }
-    match model.screen.focus {
-        Pane::Feeds | Pane::Entries if model.screen.search.is_some() => {
-            search_pane::leave(model, now)
-        }
+    match app.ui.focus {
+        Pane::Feeds | Pane::Entries if app.ui.search.is_some() => search_pane::leave(app, now),
         Pane::Reader => {
-            model.screen.focus = Pane::Entries;
-            if model.screen.usual_arrangement() != Arrangement::Wide {
-                model.screen.reader = None;
+            app.ui.focus = Pane::Entries;
+            if app.ui.usual_arrangement() != Arrangement::Wide {
+                app.ui.reader = None;
             }
             Vec::new()
         }
         Pane::Entries => {
-            model.screen.focus = Pane::Feeds;
+            app.ui.focus = Pane::Feeds;
             Vec::new()
         }
-        Pane::Feeds => vec![Effect::Quit],
+        Pane::Feeds => vec![ScreenEffect::Quit],
     }
 }

@@ -1,33 +1,21 @@
 //! Searching: a query read and resolved against the subscriptions, and the list that follows it as it is typed.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Utc};
 
-use super::entry_list::ListQuery;
-use super::entry_list::Listing;
-use super::entry_list::RowOrder;
-use super::entry_list::RowsWanted;
-use super::entry_list::Scope;
-use super::entry_list::Show;
-use super::entry_list::sight_rows;
+use super::entry_list::{Listing, sight_rows};
 use super::feeds_pane::FeedsRow;
-use super::gap_rows;
-use super::navigation;
-use super::navigation::Distance;
-use super::saved_searches;
-use crate::engine::effect::Effect;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
-use crate::history::FeedKey;
-use crate::search::{Labels, Marks, Matching, Named, Query, QueryFlaw, parse};
-use crate::ui::keys::key::Code;
-use crate::ui::keys::key::Key;
-use crate::ui::overlays::prompt::Prompt;
-use crate::ui::overlays::prompt::PromptPurpose;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
-use crate::ui::screen::Reader;
+use super::navigation::{self, Distance};
+use super::{counts, saved_searches};
+use crate::engine::backfill::gap_rows;
+use crate::engine::entries::rows::{ListQuery, RowOrder, RowsWanted, Scope, Show};
+use crate::engine::search_query::resolve;
+use crate::engine::store_work::Job;
+use crate::search::{Marks, Matching};
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::screen::{Overlay, Pane, Reader};
 
 /// A search that is open.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,110 +39,9 @@ struct Before {
     marks: Marks,
 }
 
-/// Reads a query and resolves its names. `typing`: its last word may go on.
-pub fn read(
-    model: &Model,
-    now: DateTime<Utc>,
-    text: &str,
-    typing: bool,
-) -> Result<Matching, QueryFlaw> {
-    let query = parse(text, typing, now, model.zone)?;
-    let (feeds, labels) = feeds(model, &query)?;
-    let seconds = |at: DateTime<Utc>| at.timestamp();
-    Ok(Matching {
-        feeds,
-        after: query.after.map(seconds),
-        before: query.before.map(seconds),
-        terms: query.terms,
-        states: query.states,
-        labels,
-    })
-}
-
-/// The feeds that are searched: one of those named, none of those excluded, and so with tags; and what labels say.
-fn feeds(model: &Model, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), QueryFlaw> {
-    let mut feeds: BTreeSet<FeedKey> = model.feeds.keys().copied().collect();
-    narrow(model, &mut feeds, &query.feeds, is_called, QueryFlaw::NoFeed)?;
-    let labels = labels(model, &query.tags);
-    if labels == Labels::default() {
-        narrow(model, &mut feeds, &query.tags, is_tagged, QueryFlaw::NoTag)?;
-    }
-    Ok((feeds, labels))
-}
-
-/// What tags say of which one at least is a label that rules give; nothing where all are tags of feeds alone.
-fn labels(model: &Model, tags: &[Named]) -> Labels {
-    let rules = |name: &str| {
-        let fits = |label: &str| label.to_lowercase() == name;
-        let rules =
-            model.rules.list.iter().filter(move |rule| rule.action.label().is_some_and(fits));
-        rules.map(|rule| rule.id).collect::<BTreeSet<u32>>()
-    };
-    if tags.iter().all(|tag| rules(&tag.name.to_lowercase()).is_empty()) {
-        return Labels::default();
-    }
-    let mut labels = Labels::default();
-    for tag in tags {
-        let name = tag.name.to_lowercase();
-        let tagged = model.feeds.values().filter(|feed| is_tagged(feed, &name));
-        let tagged: BTreeSet<FeedKey> = tagged.map(|feed| feed.key).collect();
-        if tag.excluded {
-            labels.excluded.extend(rules(&name));
-            labels.barred.extend(tagged);
-        } else {
-            let wanted = labels.wanted.get_or_insert_default();
-            wanted.0.extend(tagged);
-            wanted.1.extend(rules(&name));
-        }
-    }
-    labels
-}
-
-/// Keeps the feeds that fit one of the names and none of those excluded; a name that no feed fits is told.
-fn narrow(
-    model: &Model,
-    feeds: &mut BTreeSet<FeedKey>,
-    names: &[Named],
-    fits: fn(&Subscription, &str) -> bool,
-    flaw: fn(String) -> QueryFlaw,
-) -> Result<(), QueryFlaw> {
-    let mut wanted: Option<BTreeSet<FeedKey>> = None;
-    for named in names {
-        let name = named.name.to_lowercase();
-        let fitting = model.feeds.values().filter(|feed| fits(feed, &name)).map(|feed| feed.key);
-        let fitting: BTreeSet<FeedKey> = fitting.collect();
-        if fitting.is_empty() && !model.feeds.is_empty() {
-            return Err(flaw(named.name.clone()));
-        }
-        if named.excluded {
-            feeds.retain(|feed| !fitting.contains(feed));
-        } else {
-            wanted.get_or_insert_default().extend(fitting);
-        }
-    }
-    if let Some(wanted) = wanted {
-        feeds.retain(|feed| wanted.contains(feed));
-    }
-    Ok(())
-}
-
-/// Whether a feed is meant by a part of its title or address, or by its number.
-fn is_called(feed: &Subscription, wanted: &str) -> bool {
-    feed.record.shown_title().to_lowercase().contains(wanted)
-        || feed.record.url.to_lowercase().contains(wanted)
-        || wanted.parse() == Ok(feed.key.0)
-}
-
-/// Whether a feed has a tag, or one below it.
-fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
-    let below = |tag: &str| tag.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
-    let tags = feed.record.tags.iter().map(|tag| tag.to_lowercase());
-    tags.into_iter().any(|tag| tag == wanted || below(&tag))
-}
-
 /// Opens the search, or the line of the one that is open.
-pub fn open(model: &mut Model) -> Vec<Effect> {
-    let screen = &mut model.screen;
+pub fn open(app: &mut App) -> Vec<ScreenEffect> {
+    let screen = &mut app.ui;
     let text = screen.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
     if screen.search.is_none() {
         let before = Before {
@@ -172,44 +59,40 @@ pub fn open(model: &mut Model) -> Vec<Effect> {
 }
 
 /// A key that means something of its own while a search is typed.
-pub fn pressed(model: &mut Model, now: DateTime<Utc>, key: Key) -> Option<Vec<Effect>> {
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
-        Key { code: Code::Down, .. } => Some(navigation::go_in_list(model, true, Distance::One)),
-        Key { code: Code::Up, .. } => Some(navigation::go_in_list(model, false, Distance::One)),
-        Key { code: Code::PageDown, .. } => {
-            Some(navigation::go_in_list(model, true, Distance::Page))
-        }
-        Key { code: Code::PageUp, .. } => {
-            Some(navigation::go_in_list(model, false, Distance::Page))
-        }
+        Key { code: Code::Down, .. } => Some(navigation::go_in_list(app, true, Distance::One)),
+        Key { code: Code::Up, .. } => Some(navigation::go_in_list(app, false, Distance::One)),
+        Key { code: Code::PageDown, .. } => Some(navigation::go_in_list(app, true, Distance::Page)),
+        Key { code: Code::PageUp, .. } => Some(navigation::go_in_list(app, false, Distance::Page)),
         Key { code: Code::Esc, .. } | Key { code: Code::Char('c'), ctrl: true } => {
-            model.screen.uncover();
-            Some(leave(model, now))
+            app.ui.uncover();
+            Some(leave(app, now))
         }
-        Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save(model, now)),
+        Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save(app, now)),
         Key { code: Code::Enter, .. } => {
-            model.screen.uncover();
-            let search = model.screen.search.as_ref();
+            app.ui.uncover();
+            let search = app.ui.search.as_ref();
             let empty = search.is_none_or(|search| search.matching.is_none());
-            Some(if empty { leave(model, now) } else { Vec::new() })
+            Some(if empty { leave(app, now) } else { Vec::new() })
         }
         _ => None,
     }
 }
 
 /// The line may have changed: the list follows it.
-pub fn typed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Prompt(prompt)) = &model.screen.overlay else { return Vec::new() };
+pub fn typed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     if prompt.purpose != PromptPurpose::Search {
         return Vec::new();
     }
     let text = prompt.text.clone();
-    let known = model.screen.search.as_ref().map(|search| search.text.as_str());
+    let known = app.ui.search.as_ref().map(|search| search.text.as_str());
     if known == Some(text.as_str()) {
         return Vec::new();
     }
-    let read = read(model, now, &text, true);
-    let Some(search) = &mut model.screen.search else { return Vec::new() };
+    let read = resolve(&app.engine, now, &text, true);
+    let Some(search) = &mut app.ui.search else { return Vec::new() };
     search.text = text;
     match read {
         Err(flaw) => {
@@ -219,7 +102,7 @@ pub fn typed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
         Ok(_) if search.text.trim().is_empty() => {
             (search.matching, search.flaw) = (None, None);
             let (list, marks) = (search.before.list.clone(), search.before.marks.clone());
-            put_back(model, now, list, marks)
+            put_back(app, now, list, marks)
         }
         Ok(matching) => {
             let unchanged = search.matching.as_ref() == Some(&matching);
@@ -227,22 +110,22 @@ pub fn typed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             if unchanged {
                 return Vec::new();
             }
-            model.screen.marks = Marks::of(&matching.terms);
+            app.ui.marks = Marks::of(&matching.terms);
             let ranked = !matching.terms.is_empty();
-            search_for(model, now, matching, ranked)
+            search_for(app, now, matching, ranked)
         }
     }
 }
 
 /// Opens the list of what is looked for. The rows of the list before stay until the new ones come.
 fn search_for(
-    model: &mut Model,
+    app: &mut App,
     now: DateTime<Utc>,
     matching: Matching,
     ranked: bool,
-) -> Vec<Effect> {
+) -> Vec<ScreenEffect> {
     let order = if ranked { RowOrder::BestFirst } else { RowOrder::NewestFirst };
-    let list = &mut model.screen.list;
+    let list = &mut app.ui.list;
     let number = list.number.saturating_add(1);
     let rows = std::mem::take(&mut list.rows);
     let (total, offset) = (list.total, list.offset);
@@ -250,20 +133,23 @@ fn search_for(
     if offset == 0 {
         (list.rows, list.total) = (rows, total);
     }
-    model.screen.then = None;
-    (model.screen.reader, model.screen.opening) = (None, None);
-    let query = query(model, &matching, now);
-    if let Some(search) = &mut model.screen.search {
+    app.ui.then = None;
+    (app.ui.reader, app.ui.opening) = (None, None);
+    let query = query(app, &matching, now);
+    if let Some(search) = &mut app.ui.search {
         search.matching = Some(matching);
     }
-    model.screen.list.gaps.clone_from(&query.gaps);
-    let rows = sight_rows(model.screen.viewport.entries_rows.into());
-    vec![Effect::LoadRows(RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) })]
+    app.ui.list.gaps.clone_from(&query.gaps);
+    let rows = sight_rows(app.ui.viewport.entries_rows.into());
+    vec![store(Job::ReadRows(RowsWanted {
+        rebuild: Some(query),
+        ..RowsWanted::at(number, 0, rows)
+    }))]
 }
 
 /// The list of what is looked for.
-pub fn query(model: &Model, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
-    let list = &model.screen.list;
+pub fn query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
+    let list = &app.ui.list;
     let query = ListQuery {
         scope: Scope::Found(Box::new(matching.clone())),
         show: Show::All,
@@ -272,45 +158,45 @@ pub fn query(model: &Model, matching: &Matching, now: DateTime<Utc>) -> ListQuer
         gaps: Vec::new(),
         order: list.order,
     };
-    ListQuery { gaps: gap_rows::in_query(model, &query, now), ..query }
+    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
 /// Leaves the search: the reader is where it was opened.
-pub fn leave(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(search) = model.screen.search.take() else { return Vec::new() };
+pub fn leave(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(search) = app.ui.search.take() else { return Vec::new() };
     let Before { focus, list, reader, marks } = search.before;
-    (model.screen.focus, model.screen.reader, model.screen.opening) = (focus, reader, None);
-    put_back(model, now, list, marks)
+    (app.ui.focus, app.ui.reader, app.ui.opening) = (focus, reader, None);
+    put_back(app, now, list, marks)
 }
 
 /// Another list is opened: the search is over.
-pub fn forget(model: &mut Model) {
-    (model.screen.search, model.screen.marks) = (None, saved_searches::marks(model));
+pub fn forget(app: &mut App) {
+    (app.ui.search, app.ui.marks) = (None, saved_searches::marks(app));
 }
 
 /// Shows a list again that was left; what changed meanwhile is asked for.
-fn put_back(model: &mut Model, now: DateTime<Utc>, list: Listing, marks: Marks) -> Vec<Effect> {
-    let number = model.screen.list.number.saturating_add(1);
-    model.screen.list = Listing { number, ..list };
-    (model.screen.then, model.screen.marks) = (None, marks);
-    navigation::refresh_list(model, now)
+fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> Vec<ScreenEffect> {
+    let number = app.ui.list.number.saturating_add(1);
+    app.ui.list = Listing { number, ..list };
+    (app.ui.then, app.ui.marks) = (None, marks);
+    navigation::refresh_list(app, now)
 }
 
 /// The index holds more than before: an open search shows it.
-pub fn indexed(model: &mut Model, now: DateTime<Utc>, missing: u32) -> Vec<Effect> {
-    model.screen.unindexed = missing;
-    if !model.screen.is_on() {
+pub fn indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
+    app.ui.unindexed = missing;
+    if !app.ui.is_on() {
         return Vec::new();
     }
-    let mut effects = saved_searches::counting(model, now);
-    let searching = model.screen.search.as_ref().map_or_else(
-        || matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Search(_))),
+    let mut effects = counts::count_searches(app, now);
+    let searching = app.ui.search.as_ref().map_or_else(
+        || matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))),
         |search| search.matching.is_some(),
     );
-    if searching && model.screen.list.waiting {
-        model.screen.list.stale = true;
+    if searching && app.ui.list.waiting {
+        app.ui.list.stale = true;
     } else if searching {
-        effects.extend(navigation::refresh_list(model, now));
+        effects.extend(navigation::refresh_list(app, now));
     }
     effects
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::feeds_pane;
-use super::feeds_pane::FeedsRow;
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use super::feeds_pane::{self, FeedsRow};
+use crate::engine::store_work::Job;
 use crate::history::FeedKey;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::screen::Pane;
 
 /// Cells that each step down the tree is moved to the right.
@@ -37,10 +37,10 @@ struct Tagged<'m> {
 }
 
 /// The rows of all tags, each with the feeds that have it below it. `titled`: all feeds in their order.
-pub(crate) fn rows(model: &Model, titled: &[FeedKey], folded: &BTreeSet<String>) -> Vec<FeedsRow> {
+pub(crate) fn rows(app: &App, titled: &[FeedKey], folded: &BTreeSet<String>) -> Vec<FeedsRow> {
     let mut tags: BTreeMap<Vec<&str>, Tagged<'_>> = BTreeMap::new();
     for &key in titled {
-        let Some(feed) = model.feeds.get(&key) else { continue };
+        let Some(feed) = app.engine.feeds.get(&key) else { continue };
         for tag in &feed.record.tags {
             for upper in above(tag).chain([tag.as_str()]) {
                 let none = Tagged { tag: upper, own: Vec::new(), all: Vec::new() };
@@ -69,17 +69,17 @@ pub(crate) fn rows(model: &Model, titled: &[FeedKey], folded: &BTreeSet<String>)
 }
 
 /// To the left in the subscriptions: folds the selected tag, else goes to the tag above; whether it did something.
-pub(crate) fn fold(model: &mut Model) -> Option<Vec<Effect>> {
-    let pane = &model.screen.feeds;
-    let selected = pane.selected_row().filter(|_| model.screen.focus == Pane::Feeds)?;
+pub(crate) fn fold(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let pane = &app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
     match selected {
         FeedsRow::Tag(tag, _) if !pane.folded.contains(tag) => {
             let tag = tag.clone();
-            Some(set(model, &tag, true))
+            Some(set(app, &tag, true))
         }
         FeedsRow::Tag(..) | FeedsRow::Feed(_, 1..) => {
-            let place = tag_above(model)?;
-            model.screen.feeds.selected = place;
+            let place = tag_above(app)?;
+            app.ui.feeds.selected = place;
             Some(Vec::new())
         }
         FeedsRow::AllUnread
@@ -93,8 +93,8 @@ pub(crate) fn fold(model: &mut Model) -> Option<Vec<Effect>> {
 }
 
 /// The place of the row of the tag above the selected row.
-fn tag_above(model: &Model) -> Option<usize> {
-    let pane = &model.screen.feeds;
+fn tag_above(app: &App) -> Option<usize> {
+    let pane = &app.ui.feeds;
     let level = |row: &FeedsRow| match row {
         FeedsRow::Tag(tag, _) => Some(depth(tag)),
         FeedsRow::Feed(_, below) => Some(*below),
@@ -113,44 +113,45 @@ fn tag_above(model: &Model) -> Option<usize> {
 }
 
 /// To the right in the subscriptions: unfolds the selected tag; whether it did something.
-pub(crate) fn unfold(model: &mut Model) -> Option<Vec<Effect>> {
-    let pane = &model.screen.feeds;
-    let selected = pane.selected_row().filter(|_| model.screen.focus == Pane::Feeds)?;
+pub(crate) fn unfold(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let pane = &app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
     let FeedsRow::Tag(tag, _) = selected else { return None };
     let tag = Some(tag.clone()).filter(|tag| pane.folded.contains(tag))?;
-    Some(set(model, &tag, false))
+    Some(set(app, &tag, false))
 }
 
 /// Folds a tag, or unfolds it; that is kept over restarts.
-pub fn set(model: &mut Model, tag: &str, folded: bool) -> Vec<Effect> {
-    let known = &mut model.screen.feeds.folded;
+pub fn set(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
+    let known = &mut app.ui.feeds.folded;
     let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
     if !changed {
         return Vec::new();
     }
-    feeds_pane::rebuild(model);
-    let height = usize::from(model.screen.viewport.feeds_rows);
-    model.screen.feeds.keep_in_sight(height);
-    vec![Effect::SaveFolded(model.screen.feeds.folded.clone())]
+    feeds_pane::rebuild(app);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    vec![store(Job::SaveFolded(app.ui.feeds.folded.clone()))]
 }
 
 /// Whether a row is a tag that hides the feeds below it.
-pub fn is_folded(model: &Model, row: &FeedsRow) -> bool {
-    matches!(row, FeedsRow::Tag(tag, _) if model.screen.feeds.folded.contains(tag))
+pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
+    matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
 }
 
 /// Selects a feed in the subscriptions; what hides it is unfolded.
-pub(crate) fn select(model: &mut Model, feed: FeedKey) -> Vec<Effect> {
+pub(crate) fn select(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
     let mut effects = Vec::new();
-    if !model.screen.feeds.rows.iter().any(is_it) {
-        let tags = model.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
+    if !app.ui.feeds.rows.iter().any(is_it) {
+        let tags =
+            app.engine.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
         let first = tags.first().cloned().unwrap_or_default();
         let hiding: Vec<String> =
             above(&first).chain([first.as_str()]).map(str::to_owned).collect();
-        effects.extend(hiding.iter().flat_map(|tag| set(model, tag, false)));
+        effects.extend(hiding.iter().flat_map(|tag| set(app, tag, false)));
     }
-    let pane = &mut model.screen.feeds;
+    let pane = &mut app.ui.feeds;
     pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);
     effects
 }

@@ -1,10 +1,9 @@
 //! A tour of the reader in its bottom line: one thing to do after the other, each over when it was done.
 
-use super::entry_list::RowKey;
 use super::feeds_pane::FeedsRow;
-use crate::engine::model::Model;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
+use crate::engine::entries::rows::RowKey;
+use crate::ui::app::App;
+use crate::ui::screen::{Overlay, Pane};
 
 /// The tour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,33 +17,32 @@ struct Step {
     /// What the bottom line says.
     say: &'static str,
     /// Whether it was done.
-    done: fn(&Model) -> bool,
+    done: fn(&App) -> bool,
 }
 
 /// The tour: read, plan, pace, undo, gap, history.
 const STEPS: [Step; 8] = [
     Step {
         say: "n opens the next unread entry, in whichever feed it is",
-        done: |model| model.screen.focus == Pane::Reader && model.screen.reader.is_some(),
+        done: |app| app.ui.focus == Pane::Reader && app.ui.reader.is_some(),
     },
     Step {
         say: "Space reads on and then goes to the next one; q goes back",
-        done: |model| model.screen.focus != Pane::Reader,
+        done: |app| app.ui.focus != Pane::Reader,
     },
     Step { say: "i says when this feed is polled next, and why then", done: plan_is_open },
     Step {
         say: "the publisher said how often; + asks for more: see what that changes",
-        done: |model| model.feeds.values().any(|feed| feed.record.wishes.pace.is_some()),
+        done: |app| app.engine.feeds.values().any(|feed| feed.record.wishes.pace.is_some()),
     },
     Step {
         say: "u takes it back, as it takes back every change",
-        done: |model| model.undo.can_redo(),
+        done: |app| app.engine.undo.can_redo(),
     },
     Step {
         say: "q closes the plan; h goes left, k up: select Gaps among the lists",
-        done: |model| {
-            matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Gaps))
-                || a_gap_is_selected(model)
+        done: |app| {
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps)) || a_gap_is_selected(app)
         },
     },
     Step {
@@ -53,9 +51,9 @@ const STEPS: [Step; 8] = [
     },
     Step {
         say: "/ searches everything, : knows every command, ? every key; q leaves",
-        done: |model| {
-            matches!(model.screen.overlay, Some(Overlay::Help(_) | Overlay::Palette(_)))
-                || model.screen.search.is_some()
+        done: |app| {
+            matches!(app.ui.overlay, Some(Overlay::Help(_) | Overlay::Palette(_)))
+                || app.ui.search.is_some()
         },
     },
 ];
@@ -69,19 +67,19 @@ impl Tour {
 }
 
 /// Goes on where the reader did what the tour says.
-pub fn follow(model: &mut Model) {
-    let Some(tour) = model.screen.tour else { return };
-    if STEPS.get(tour.step).is_some_and(|step| (step.done)(model)) {
+pub fn follow(app: &mut App) {
+    let Some(tour) = app.ui.tour else { return };
+    if STEPS.get(tour.step).is_some_and(|step| (step.done)(app)) {
         let step = tour.step.saturating_add(1);
-        model.screen.tour = (step < STEPS.len()).then_some(Tour { step });
+        app.ui.tour = (step < STEPS.len()).then_some(Tour { step });
     }
 }
 
-fn plan_is_open(model: &Model) -> bool {
-    matches!(model.screen.overlay, Some(Overlay::Plan(_)))
+fn plan_is_open(app: &App) -> bool {
+    matches!(app.ui.overlay, Some(Overlay::Plan(_)))
 }
 
-fn a_gap_is_selected(model: &Model) -> bool {
-    let row = model.screen.list.selected_row();
-    model.screen.focus == Pane::Entries && row.is_some_and(|row| matches!(row.key, RowKey::Gap(..)))
+fn a_gap_is_selected(app: &App) -> bool {
+    let row = app.ui.list.selected_row();
+    app.ui.focus == Pane::Entries && row.is_some_and(|row| matches!(row.key, RowKey::Gap(..)))
 }

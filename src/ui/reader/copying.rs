@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
 use crate::feed::text::one_line;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::feeds_pane;
 use crate::ui::screen::Pane;
 
@@ -14,20 +14,20 @@ const COPIED_MAX: usize = 8 * 1024;
 const TOLD_CELLS: usize = 200;
 
 /// Copies the address of the selected feed, or the link of the entry that is selected or read.
-pub fn copy_link(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let link = if model.screen.focus == Pane::Feeds {
-        let feed = feeds_pane::selected_feed(model, now).and_then(|key| model.feeds.get(&key));
+pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let link = if app.ui.focus == Pane::Feeds {
+        let feed = feeds_pane::selected_feed(app, now).and_then(|key| app.engine.feeds.get(&key));
         feed.map(|feed| feed.record.url.clone())
     } else {
-        model.screen.list.selected_row().and_then(|row| row.link.clone())
+        app.ui.list.selected_row().and_then(|row| row.link.clone())
     };
     let link = link.map(|link| clean(&link)).filter(|link| !link.is_empty());
     let Some(link) = link.filter(|link| link.len() <= COPIED_MAX) else {
-        model.screen.say(now, "there is no link to copy here");
+        app.ui.say(now, "there is no link to copy here");
         return Vec::new();
     };
-    model.screen.say(now, format!("copied: {}", one_line(&link, TOLD_CELLS)));
-    vec![Effect::Copy(link)]
+    app.ui.say(now, format!("copied: {}", one_line(&link, TOLD_CELLS)));
+    vec![ScreenEffect::Copy(link)]
 }
 
 /// What a terminal, or whoever pastes it, could take for a command is left out.

@@ -1,10 +1,12 @@
 //! The entry being read: its text as lines, its pictures, the place in it.
 
 pub mod copying;
+pub mod full_text;
 pub mod lines;
 pub mod open_entry;
 pub mod picture_places;
 pub mod pictures;
+pub mod pipe;
 pub mod read_ahead;
 pub mod reading_position;
 pub mod sideways;

@@ -5,16 +5,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::lines::ImageTarget;
-use super::lines::Rendered;
-use super::lines::Role;
-use super::lines::StyledLine;
-use super::lines::StyledSpan;
-use super::pictures::OF_AN_ENTRY_MAX;
-use super::pictures::Pictures;
-use super::pictures::Standing;
+use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
+use super::pictures::{OF_AN_ENTRY_MAX, PictureState, Pictures};
 use super::reading_position;
-use crate::engine::model::Model;
+use crate::ui::app::App;
 use crate::ui::screen::Reader;
 use crate::ui::theme::graphics::Graphics;
 
@@ -88,10 +82,10 @@ fn indent(line: &StyledLine) -> u16 {
 }
 
 /// Keeps lines for the pictures as they stand now; none if they are not shown.
-pub fn arrange(model: &mut Model, shown: bool) {
-    let rows = model.screen.viewport.reader_rows;
-    let pictures = &model.pictures;
-    let Some(reader) = &mut model.screen.reader else { return };
+pub fn arrange(app: &mut App, shown: bool) {
+    let rows = app.ui.viewport.reader_rows;
+    let pictures = &app.ui.pictures;
+    let Some(reader) = &mut app.ui.reader else { return };
     let Some(text) = &mut reader.rendered else { return };
     let most = (reader.width, rows_max(rows));
     let wanted = |place: &PicturePlace| {
@@ -126,12 +120,12 @@ fn size(image: &ImageTarget, pictures: &Pictures, (columns, rows): (u16, u16)) -
         graphics.cells((width, height), columns, rows)
     };
     match (pictures.standing(&image.url), declared(image)) {
-        (Some(Standing::Kept(width, height)), _) => cells((*width, *height), pictures.graphics),
-        (Some(Standing::Sought | Standing::Asked) | None, Some(size)) => {
+        (Some(PictureState::Kept(width, height)), _) => cells((*width, *height), pictures.graphics),
+        (Some(PictureState::Sought | PictureState::Asked) | None, Some(size)) => {
             cells(size, pictures.graphics)
         }
-        (Some(Standing::Failed(_)), _)
-        | (Some(Standing::Sought | Standing::Asked) | None, None) => (columns, 1),
+        (Some(PictureState::Failed(_)), _)
+        | (Some(PictureState::Sought | PictureState::Asked) | None, None) => (columns, 1),
     }
 }
 

@@ -25,18 +25,18 @@ fn text(letters: &str) -> Rendered {
 }
 
 /// A text on the screen.
-struct Screen {
+struct Ui {
     text: Rendered,
     places: Vec<PicturePlace>,
     top: usize,
 }
 
-fn screen(letters: &str, top: usize) -> Screen {
+fn screen(letters: &str, top: usize) -> Ui {
     let text = text(letters);
-    Screen { places: found(&text), text, top }
+    Ui { places: found(&text), text, top }
 }
 
-impl Screen {
+impl Ui {
     /// The text with a dot for each line that is kept free, and the line at the top.
     fn seen(&self) -> (String, usize) {
         let lines = &self.text.lines;

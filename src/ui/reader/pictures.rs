@@ -1,7 +1,7 @@
 //! The pictures of the entry being read: looked for among those that are kept, else fetched as politely as anything
 //! else, and only while the reader wants pictures.
 //!
-//! The bytes never enter the model: it knows of each picture how it stands, and holds the few drawings that are near
+//! The bytes never enter the app: it knows of each picture how it stands, and holds the few drawings that are near
 //! the screen. What is near the screen comes first, and what has failed is not asked for again by itself.
 
 use std::collections::BTreeMap;
@@ -9,29 +9,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::picture_places;
-use super::picture_places::PicturePlace;
-use crate::engine::effect::Effect;
-use crate::engine::entries::full_text;
-use crate::engine::model::Model;
-use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits;
-use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::AnswerBody;
-use crate::engine::poll::fetch::FetchId;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::fetch::Request;
-use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::polling;
+use super::picture_places::{self, PicturePlace};
+use crate::engine::request::Request;
 use crate::history::EntryKey;
-use crate::history::address;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 use crate::ui::theme::colours::Colours;
-use crate::ui::theme::graphics::Drawing;
-use crate::ui::theme::graphics::DrawingWanted;
-use crate::ui::theme::graphics::Graphics;
-use crate::ui::theme::graphics::Protocol;
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
 
 /// Pictures of one entry at most.
 pub const OF_AN_ENTRY_MAX: usize = 30;
@@ -58,7 +42,7 @@ pub struct Pictures {
     pub on: bool,
     /// What the terminal can show.
     pub graphics: Graphics,
-    standings: BTreeMap<String, Standing>,
+    standings: BTreeMap<String, PictureState>,
     /// The entry they belong to.
     entry: Option<EntryKey>,
     /// Ready to be shown, the one wanted last behind.
@@ -69,7 +53,7 @@ pub struct Pictures {
 
 /// How a picture stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum PictureState {
     /// It is looked for among those that are kept.
     Sought,
     /// It waits for its site, or is being fetched.
@@ -82,7 +66,7 @@ pub enum Standing {
 
 /// Something asked about pictures.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PictureWish {
+pub enum PictureWork {
     /// Look whether it is kept.
     Find(String),
     /// Keep it, if it is a picture that can be shown.
@@ -93,7 +77,7 @@ pub enum PictureWish {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PictureNews {
+pub enum PictureAnswer {
     /// Width and height of one that is kept, or why it is not shown; `None`: it is not kept.
     Found(String, Option<Result<(u32, u32), String>>),
     /// One is ready, or cannot be made ready; a fragment.
@@ -102,7 +86,7 @@ pub enum PictureNews {
 
 impl Pictures {
     /// How a picture stands; `None`: nobody has looked yet.
-    pub fn standing(&self, url: &str) -> Option<&Standing> {
+    pub fn standing(&self, url: &str) -> Option<&PictureState> {
         self.standings.get(url)
     }
 
@@ -119,94 +103,103 @@ impl Pictures {
 }
 
 /// Why no picture can be shown, whatever the reader wants; a sentence.
-fn cannot_be_shown(model: &Model) -> Option<&'static str> {
-    if model.screen.appearance.plain {
+fn cannot_be_shown(app: &App) -> Option<&'static str> {
+    if app.ui.appearance.plain {
         return Some("a plain screen has no pictures: their words stand in the text");
     }
-    let bare = model.screen.appearance.colours == Colours::None;
-    let blocks = model.pictures.graphics.protocol == Protocol::HalfBlocks;
+    let bare = app.ui.appearance.colours == Colours::None;
+    let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
     (bare && blocks).then_some("this terminal is shown no colours, and so no pictures")
 }
 
 /// Whether pictures are to be seen.
-pub fn are_shown(model: &Model) -> bool {
-    model.pictures.on && cannot_be_shown(model).is_none()
+pub fn are_shown(app: &App) -> bool {
+    app.ui.pictures.on && cannot_be_shown(app).is_none()
 }
 
 /// Switches pictures on or off, for this session.
-pub fn toggle(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    switch(model, !model.pictures.on);
-    let how = model.pictures.graphics.protocol.word();
-    match cannot_be_shown(model).filter(|_| model.pictures.on) {
-        Some(why) => model.screen.say(now, why),
-        None if model.pictures.on => model.screen.say(
+pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let effects = switch(app, now, !app.ui.pictures.on);
+    let how = app.ui.pictures.graphics.protocol.word();
+    match cannot_be_shown(app).filter(|_| app.ui.pictures.on) {
+        Some(why) => app.ui.say(now, why),
+        None if app.ui.pictures.on => app.ui.say(
             now,
             format!("pictures on ({how}), fetched from their publishers as you read · I off"),
         ),
-        None => model.screen.say(now, "pictures off: none is fetched or shown"),
+        None => app.ui.say(now, "pictures off: none is fetched or shown"),
     }
-    Vec::new()
+    effects
 }
 
 /// Pictures are wanted, or not. Whoever switches them on wants to try again what failed.
-pub fn switch(model: &mut Model, on: bool) {
-    model.pictures.on = on;
+pub fn switch(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
+    let mut effects = Vec::new();
+    app.ui.pictures.on = on;
     if on {
-        model.pictures.standings.retain(|_, standing| !matches!(standing, Standing::Failed(_)));
+        app.ui
+            .pictures
+            .standings
+            .retain(|_, standing| !matches!(standing, PictureState::Failed(_)));
     } else {
-        give_up_waiting(model);
-        model.pictures.drawings = Vec::new();
+        effects.extend(app.ask(now, Request::DropPictures));
+        app.ui.pictures.drawings = Vec::new();
     }
+    effects
 }
 
 /// The terminal shows pictures in this way.
-pub fn shown_by(model: &mut Model, graphics: Graphics) {
-    if model.pictures.graphics != graphics {
-        model.pictures.graphics = graphics;
-        model.pictures.drawings = Vec::new();
+pub fn shown_by(app: &mut App, graphics: Graphics) {
+    if app.ui.pictures.graphics != graphics {
+        app.ui.pictures.graphics = graphics;
+        app.ui.pictures.drawings = Vec::new();
     }
 }
 
 /// Something happened: places are kept for the pictures of the text, and those near the screen are asked for.
-pub fn follow(model: &mut Model) -> Vec<Effect> {
-    let shown = are_shown(model);
-    let open = model.screen.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
-    if model.pictures.entry != open {
-        give_up_waiting(model);
-        let standings = &mut model.pictures.standings;
-        if standings.len() > STANDINGS_MAX {
-            standings.retain(|_, standing| *standing == Standing::Asked);
-        }
-        model.pictures.entry = open;
-        model.pictures.drawings.clear();
-    }
-    picture_places::arrange(model, shown);
-    if open.is_none() {
-        return Vec::new();
-    }
-    let near = near(model);
+pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
+    let shown = are_shown(app);
+    let open = app.ui.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
+    if app.ui.pictures.entry != open {
+        effects.extend(app.ask(now, Request::DropPictures));
+        let standings = &mut app.ui.pictures.standings;
+        if standings.len() > STANDINGS_MAX {
+            standings.retain(|_, standing| *standing == PictureState::Asked);
+        }
+        app.ui.pictures.entry = open;
+        app.ui.pictures.drawings.clear();
+    }
+    picture_places::arrange(app, shown);
+    if open.is_none() {
+        return effects;
+    }
+    let near = near(app);
     for (url, place) in &near {
-        match model.pictures.standings.get(url) {
+        match app.ui.pictures.standings.get(url) {
             None => {
-                model.pictures.standings.insert(url.clone(), Standing::Sought);
-                effects.push(Effect::Picture(Box::new(PictureWish::Find(url.clone()))));
+                app.ui.pictures.standings.insert(url.clone(), PictureState::Sought);
+                effects.push(ScreenEffect::Picture(Box::new(PictureWork::Find(url.clone()))));
             }
-            Some(Standing::Kept(..)) if place.rows > 0 && !model.pictures.drawing => {
-                effects.extend(draw(model, url, place));
+            Some(PictureState::Kept(..)) if place.rows > 0 && !app.ui.pictures.drawing => {
+                effects.extend(draw(app, url, place));
             }
-            Some(Standing::Kept(..) | Standing::Sought | Standing::Asked | Standing::Failed(_)) => {
-            }
+            Some(
+                PictureState::Kept(..)
+                | PictureState::Sought
+                | PictureState::Asked
+                | PictureState::Failed(_),
+            ) => {}
         }
     }
     effects
 }
 
 /// The pictures on the screen and a page around it, the nearest first.
-fn near(model: &Model) -> Vec<(String, PicturePlace)> {
-    let Some(reader) = &model.screen.reader else { return Vec::new() };
+fn near(app: &App) -> Vec<(String, PicturePlace)> {
+    let Some(reader) = &app.ui.reader else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
-    let rows = usize::from(model.screen.viewport.reader_rows);
+    let rows = usize::from(app.ui.viewport.reader_rows);
     let (top, bottom) = (reader.scroll, reader.scroll.saturating_add(rows));
     let distance = |place: &PicturePlace| {
         let end = place.line.saturating_add(usize::from(place.rows.max(1)));
@@ -224,8 +217,8 @@ fn near(model: &Model) -> Vec<(String, PicturePlace)> {
 }
 
 /// Lets a picture be made ready for its place, unless it is.
-fn draw(model: &mut Model, url: &str, place: &PicturePlace) -> Option<Effect> {
-    let pictures = &mut model.pictures;
+fn draw(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
+    let pictures = &mut app.ui.pictures;
     let cells = (place.columns, place.rows);
     let made =
         pictures.drawings.iter().position(|(made, _)| made.url == url && made.cells == cells);
@@ -238,148 +231,101 @@ fn draw(model: &mut Model, url: &str, place: &PicturePlace) -> Option<Effect> {
         url: url.to_owned(),
         cells,
         graphics: pictures.graphics,
-        colours: model.screen.appearance.colours,
+        colours: app.ui.appearance.colours,
     };
     pictures.drawing = true;
-    Some(Effect::Picture(Box::new(PictureWish::Draw(wanted))))
-}
-
-/// What waits for its site is not waited for any longer; what is under way comes and is kept.
-fn give_up_waiting(model: &mut Model) {
-    let dropped =
-        model.traffic.take_waiting(|waiting| matches!(waiting.purpose, Purpose::Picture(_)));
-    for waiting in dropped {
-        model.pictures.standings.remove(&waiting.url);
-    }
+    Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
 }
 
 /// Something came of a wish about pictures.
-pub fn told(model: &mut Model, now: DateTime<Utc>, news: PictureNews) -> Vec<Effect> {
+pub fn answered(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
-        PictureNews::Found(url, Some(Ok((width, height)))) => {
-            model.pictures.standings.insert(url, Standing::Kept(width, height));
+        PictureAnswer::Found(url, Some(Ok((width, height)))) => {
+            app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
             Vec::new()
         }
-        PictureNews::Found(url, Some(Err(why))) => {
-            model.pictures.standings.insert(url, Standing::Failed(why));
+        PictureAnswer::Found(url, Some(Err(why))) => {
+            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
             Vec::new()
         }
-        PictureNews::Found(url, None) => ask_for(model, now, url),
-        PictureNews::Drawn(wanted, drawn) => {
-            drawn_as_wanted(model, &wanted, drawn);
+        PictureAnswer::Found(url, None) => ask_for(app, now, url),
+        PictureAnswer::Drawn(wanted, drawn) => {
+            drawn_as_wanted(app, &wanted, drawn);
             Vec::new()
         }
     }
 }
 
-fn drawn_as_wanted(model: &mut Model, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
+fn drawn_as_wanted(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
     // One is made at a time, also where the reader goes on faster than that.
-    model.pictures.drawing = false;
-    let pictures = &model.pictures;
+    app.ui.pictures.drawing = false;
+    let pictures = &app.ui.pictures;
     if pictures.entry.is_none() || wanted.graphics != pictures.graphics {
         return;
     }
     match drawn {
         Ok(drawing) => {
-            model.pictures.drawings.push((wanted.clone(), Arc::new(drawing)));
-            let excess = model.pictures.drawings.len().saturating_sub(DRAWINGS_MAX);
-            model.pictures.drawings.drain(..excess);
+            app.ui.pictures.drawings.push((wanted.clone(), Arc::new(drawing)));
+            let excess = app.ui.pictures.drawings.len().saturating_sub(DRAWINGS_MAX);
+            app.ui.pictures.drawings.drain(..excess);
         }
         Err(why) => {
-            model.pictures.standings.insert(wanted.url.clone(), Standing::Failed(why));
+            app.ui.pictures.standings.insert(wanted.url.clone(), PictureState::Failed(why));
         }
     }
 }
 
-/// Puts a picture that is not kept into the queue of its site, if it may be asked for.
-fn ask_for(model: &mut Model, now: DateTime<Utc>, url: String) -> Vec<Effect> {
-    let text = model.screen.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
+/// Asks for a picture that is not kept, if it may be asked for.
+fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
+    let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
     let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
-    let Some(key) = model.pictures.entry.filter(|_| still) else {
+    let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
         // Another entry is read by now.
-        model.pictures.standings.remove(&url);
+        app.ui.pictures.standings.remove(&url);
         return Vec::new();
     };
-    if let Some(why) = why_not(model, now, &url) {
-        model.pictures.standings.insert(url, Standing::Failed(why));
-        return Vec::new();
-    }
-    model.pictures.standings.insert(url.clone(), Standing::Asked);
-    let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Asked };
-    model.traffic.enqueue(waiting, &model.settings.network);
-    polling::start(model, now)
-}
-
-/// Why a picture is not asked for.
-fn why_not(model: &Model, now: DateTime<Utc>, url: &str) -> Option<String> {
-    if model.offline {
-        return Some("offline".to_owned());
-    }
-    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
-    if let Some((_, kind)) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end)) {
-        return Some(format!("{kind} cannot be shown here"));
-    }
-    rate_limits::left_alone(model, now, url)
-}
-
-/// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
-pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (reach, allow_insecure) = full_text::reach(model, key, &url);
-    let manner = Manner::Picture;
-    vec![Effect::Fetch(Request { id, url, validators: None, manner, reach, allow_insecure })]
-}
-
-/// The request for a picture ended.
-pub fn fetched(
-    model: &mut Model,
-    now: DateTime<Utc>,
-    url: String,
-    fetched: Fetched,
-) -> Vec<Effect> {
-    let mut effects = full_text::noted(model, now, &url, &fetched);
-    if rate_limits::left_alone_until(model, &url, now).is_some() || is_limited(&fetched) {
-        give_up_host(model, &url);
-    }
-    match judge(fetched) {
-        Ok(bytes) => {
-            effects.push(Effect::Picture(Box::new(PictureWish::Keep(url, bytes))));
-        }
-        Err(why) => {
-            model.pictures.standings.insert(url, Standing::Failed(why));
-        }
-    }
-    effects.extend(polling::start(model, now));
+    let asked = match unsupported(&url) {
+        Some(why) => Err(why),
+        None => app.try_ask(now, Request::FetchPicture { key, url: url.clone() }),
+    };
+    let (standing, effects) = match asked {
+        Ok(effects) => (PictureState::Asked, effects),
+        Err(why) => (PictureState::Failed(why), Vec::new()),
+    };
+    app.ui.pictures.standings.insert(url, standing);
     effects
 }
 
-/// The host asks for fewer requests.
-fn is_limited(fetched: &Fetched) -> bool {
-    fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
+/// Why a picture is not asked for: its kind cannot be shown.
+fn unsupported(url: &str) -> Option<String> {
+    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
+    Some(format!("{kind} cannot be shown here"))
 }
 
-/// The host wants to be left alone: its other pictures are not asked for.
-fn give_up_host(model: &mut Model, url: &str) {
-    let limited = host(url);
-    let dropped = model.traffic.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Picture(_)) && host(&waiting.url) == limited
-    });
-    for waiting in dropped {
-        let why = format!("{limited} asks for fewer requests");
-        model.pictures.standings.insert(waiting.url, Standing::Failed(why));
+/// A picture was fetched, or could not be.
+pub fn fetched(
+    app: &mut App,
+    url: String,
+    bytes: Result<Arc<Vec<u8>>, String>,
+) -> Option<ScreenEffect> {
+    match bytes {
+        Ok(bytes) => Some(ScreenEffect::Picture(Box::new(PictureWork::Keep(url, bytes)))),
+        Err(why) => {
+            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
+            None
+        }
     }
 }
 
-/// The bytes that an answer brings; an error says why it brings none.
-fn judge(fetched: Fetched) -> Result<Arc<Vec<u8>>, String> {
-    let answer = fetched.result.map_err(|failure| failure.to_string())?;
-    match (answer.status, answer.body) {
-        (200 | 203, AnswerBody::Picture(bytes)) if !bytes.is_empty() => Ok(bytes),
-        (200..=299, _) => Err(format!("{} sent nothing", host(&answer.url))),
-        (status, _) => Err(format!("{} at {}", status_words(status), host(&answer.url))),
+/// A picture that waited is not asked for after all; it failed if there is a reason.
+pub fn dropped(app: &mut App, url: String, why: Option<String>) {
+    match why {
+        Some(why) => {
+            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
+        }
+        None => {
+            app.ui.pictures.standings.remove(&url);
+        }
     }
-}
-
-/// The host of an address, for a sentence.
-fn host(url: &str) -> String {
-    address::host(url).unwrap_or_default()
 }

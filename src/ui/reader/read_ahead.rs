@@ -1,11 +1,12 @@
 //! The entries that are likely to be read next are read from the store before they are asked for: the key that opens
 //! one shows it at once.
 
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
-use crate::engine::msg::LoadedEntry;
+use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::entries::rows::Sought;
+use crate::engine::store_work::Job;
 use crate::history::{EntryKey, FeedKey};
-use crate::ui::panes::entry_list::Sought;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
 
 /// The entries asked for ahead: the next of the list, and the next unread one.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -61,8 +62,8 @@ impl Ahead {
 }
 
 /// Asks for what may follow the entry that was opened, and keeps nothing else.
-pub fn ask(model: &mut Model, sought: Sought) -> Vec<Effect> {
-    let list = &model.screen.list;
+pub fn ask(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {
+    let list = &app.ui.list;
     let rows = || {
         let behind = list.selected.saturating_add(1)..;
         behind.map_while(|place| list.row(place)).filter_map(|row| Some((row.key.entry()?, row)))
@@ -71,9 +72,9 @@ pub fn ask(model: &mut Model, sought: Sought) -> Vec<Effect> {
     let mut wanted: Vec<EntryKey> =
         rows().next().into_iter().chain(unread).map(|(key, _)| key).collect();
     wanted.dedup();
-    let ahead = &mut model.screen.ahead.entries;
+    let ahead = &mut app.ui.ahead.entries;
     ahead.retain(|(key, _)| wanted.contains(key));
     wanted.retain(|wanted| ahead.iter().all(|(key, _)| key != wanted));
     ahead.extend(wanted.iter().map(|key| (*key, None)));
-    wanted.into_iter().map(Effect::LoadEntry).collect()
+    wanted.into_iter().map(|key| store(Job::ReadEntry(key))).collect()
 }

@@ -3,23 +3,14 @@
 //! A place is counted in characters of the text and not in lines, so that it is the same at every width. What only
 //! a layout adds (bars, borders, bullets, blanks) is not counted.
 
-use serde::{Deserialize, Serialize};
-
-use super::lines::Rendered;
-use super::lines::Role;
+use super::lines::{Rendered, Role};
 use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use crate::engine::entries::loaded_entry::ReadingPosition;
+use crate::engine::store_work::Job;
 use crate::history::EntryKey;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::screen::Reader;
-
-/// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextPlace {
-    /// Characters before the first line shown.
-    pub offset: u32,
-    /// Characters of the whole text: a text that has changed since is entered at the same share of it.
-    pub of: u32,
-}
 
 /// For each line of a text the characters before it, and behind the last those of all.
 pub fn starts(text: &Rendered) -> Vec<u32> {
@@ -57,7 +48,7 @@ const fn is_text(role: Role) -> bool {
 }
 
 /// The line to show first for a place; `starts` are those of the text as it is laid out now.
-pub fn line_at(starts: &[u32], place: TextPlace) -> usize {
+pub fn line_at(starts: &[u32], place: ReadingPosition) -> usize {
     let all = u64::from(starts.last().copied().unwrap_or_default());
     let share = u64::from(place.offset).saturating_mul(all).checked_div(u64::from(place.of));
     let offset = if all == u64::from(place.of) {
@@ -71,14 +62,14 @@ pub fn line_at(starts: &[u32], place: TextPlace) -> usize {
 
 impl Reader {
     /// Where the text stands now.
-    pub fn place(&self) -> Option<TextPlace> {
+    pub fn place(&self) -> Option<ReadingPosition> {
         let of = self.starts.last().copied()?;
         let offset = self.starts.get(self.scroll).copied().unwrap_or(of);
-        Some(TextPlace { offset, of })
+        Some(ReadingPosition { offset, of })
     }
 
     /// What is kept of where it stands: nothing at the beginning, and nothing at the end, where it was read.
-    fn kept(&self, rows: u16) -> Option<TextPlace> {
+    fn kept(&self, rows: u16) -> Option<ReadingPosition> {
         let lines = self.rendered.as_ref()?.lines.len();
         let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;
         if self.scroll == 0 || at_end { None } else { self.place() }
@@ -90,35 +81,39 @@ impl Reader {
 pub struct Open {
     key: EntryKey,
     /// How it was kept before.
-    before: Option<TextPlace>,
-    now: Option<TextPlace>,
+    before: Option<ReadingPosition>,
+    now: Option<ReadingPosition>,
 }
 
 /// The entry being read and where its text stands; `None`: there is none, or its text is not there yet.
-pub fn open(model: &Model) -> Option<Open> {
-    let reader = model.screen.reader.as_ref()?;
+pub fn open(app: &App) -> Option<Open> {
+    let reader = app.ui.reader.as_ref()?;
     reader.rendered.as_ref()?;
-    let now = reader.kept(model.screen.viewport.reader_rows);
+    let now = reader.kept(app.ui.viewport.reader_rows);
     Some(Open { key: reader.entry.key, before: reader.entry.place, now })
 }
 
 /// Keeps the place of what was open before a message and is not any more, or would be lost with the program.
-pub fn left(model: &mut Model, open: Option<Open>, effects: &[Effect]) -> Option<Effect> {
+pub fn left(app: &mut App, open: Option<Open>, effects: &[ScreenEffect]) -> Option<ScreenEffect> {
     let open = open.filter(|open| open.before != open.now)?;
-    let still = model.screen.reader.as_ref().is_some_and(|reader| reader.entry.key == open.key);
-    let ends = |effect: &Effect| matches!(effect, Effect::Quit | Effect::Stop | Effect::OpenDemo);
+    let still = app.ui.reader.as_ref().is_some_and(|reader| reader.entry.key == open.key);
+    let ends = |effect: &ScreenEffect| {
+        matches!(
+            effect,
+            ScreenEffect::Quit | ScreenEffect::OpenDemo | ScreenEffect::Engine(Effect::Stop)
+        )
+    };
     if still && !effects.iter().any(ends) {
         return None;
     }
     // Who comes straight back may be there before it is written.
-    model.screen.left = Some((open.key, open.now));
-    Some(Effect::SavePlace(open.key, open.now))
+    app.ui.left = Some((open.key, open.now));
+    Some(store(Job::SaveReadingPosition(open.key, open.now)))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::ui::reader::lines::StyledLine;
-    use crate::ui::reader::lines::StyledSpan;
+    use crate::ui::reader::lines::{StyledLine, StyledSpan};
     use crate::ui::reader::reading_position::*;
 
     fn text(lines: &[&[(&str, Role)]]) -> Rendered {
@@ -146,7 +141,7 @@ mod tests {
         ]));
         assert_eq!(wide, [0, 11, 19]);
         for (offset, in_wide, in_narrow) in [(0, 0, 0), (6, 0, 1), (11, 1, 2), (16, 1, 3)] {
-            let place = TextPlace { offset, of: 19 };
+            let place = ReadingPosition { offset, of: 19 };
             assert_eq!((line_at(&wide, place), line_at(&narrow, place)), (in_wide, in_narrow));
         }
     }
@@ -155,8 +150,8 @@ mod tests {
     fn a_text_that_grew_is_entered_at_the_same_share() {
         let starts = [0, 10, 20, 30, 40];
         for (offset, of, line) in [(5, 20, 1), (10, 20, 2), (0, 0, 0), (7, 0, 0), (90, 20, 4)] {
-            assert_eq!(line_at(&starts, TextPlace { offset, of }), line, "{offset} of {of}");
+            assert_eq!(line_at(&starts, ReadingPosition { offset, of }), line, "{offset} of {of}");
         }
-        assert_eq!(line_at(&[], TextPlace { offset: 1, of: 2 }), 0);
+        assert_eq!(line_at(&[], ReadingPosition { offset: 1, of: 2 }), 0);
     }
 }

@@ -9,29 +9,26 @@ use chrono::{DateTime, Utc};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::lines;
-use super::lines::Role;
-use super::lines::StyledLine;
-use super::lines::StyledSpan;
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use super::lines::{self, Role, StyledLine, StyledSpan};
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 
 /// Something goes on to the left, or to the right.
 const MARKS: (&str, &str) = ("‹", "›");
 
 /// Moves what is wider than the pane by half of it.
-pub fn go(model: &mut Model, now: DateTime<Utc>, right: bool) -> Vec<Effect> {
-    let step = usize::from(model.screen.viewport.reader_columns / 2).max(1);
-    if !by(model, right, step) {
-        model.screen.say(now, "nothing in sight is wider than the pane");
+pub fn go(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
+    let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
+    if !by(app, right, step) {
+        app.ui.say(now, "nothing in sight is wider than the pane");
     }
     Vec::new()
 }
 
 /// Moves it by so many cells; `false`: nothing in sight is wider than the pane.
-pub fn by(model: &mut Model, right: bool, cells: usize) -> bool {
-    let most = slack_in_sight(model);
-    let Some(reader) = model.screen.shown_reader_mut().filter(|_| most > 0) else { return false };
+pub fn by(app: &mut App, right: bool, cells: usize) -> bool {
+    let most = slack_in_sight(app);
+    let Some(reader) = app.ui.shown_reader_mut().filter(|_| most > 0) else { return false };
     // What was moved further for another block is at the end of this one.
     let from = reader.sideways.min(most);
     let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
@@ -40,9 +37,9 @@ pub fn by(model: &mut Model, right: bool, cells: usize) -> bool {
 }
 
 /// How far the widest line in sight can be moved, cells; 0: nothing is wider than the pane.
-pub fn slack_in_sight(model: &Model) -> usize {
-    let viewport = model.screen.viewport;
-    let Some(reader) = model.screen.shown_reader() else { return 0 };
+pub fn slack_in_sight(app: &App) -> usize {
+    let viewport = app.ui.viewport;
+    let Some(reader) = app.ui.shown_reader() else { return 0 };
     let lines = reader.rendered.iter().flat_map(|text| &text.lines);
     let in_sight = lines.skip(reader.scroll).take(usize::from(viewport.reader_rows));
     let columns = usize::from(viewport.reader_columns);

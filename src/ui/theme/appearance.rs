@@ -3,11 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::colours::Colours;
-use super::theme_files::built_in;
-use super::theme_files::unknown;
+use super::theme_files::{built_in, unknown};
 use super::theme_roles::Theme;
-use crate::engine::effect::Effect;
-use crate::engine::model::Model;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 
 /// How the screen looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,30 +56,30 @@ impl Appearance {
 }
 
 /// The next theme.
-pub fn next(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let appearance = &mut model.screen.appearance;
+pub fn next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let appearance = &mut app.ui.appearance;
     let next = appearance.chosen.saturating_add(1);
     appearance.chosen = if next < appearance.themes.len() { next } else { 0 };
-    tell(model, now);
+    tell(app, now);
     Vec::new()
 }
 
 /// The theme of a name.
-pub fn choose(model: &mut Model, now: DateTime<Utc>, name: &str) -> Vec<Effect> {
-    match model.screen.appearance.choose(name) {
-        Ok(()) => tell(model, now),
-        Err(why) => model.screen.complain(now, why),
+pub fn choose(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
+    match app.ui.appearance.choose(name) {
+        Ok(()) => tell(app, now),
+        Err(why) => app.ui.complain(now, why),
     }
     Vec::new()
 }
 
-fn tell(model: &mut Model, now: DateTime<Utc>) {
-    let appearance = &model.screen.appearance;
+fn tell(app: &mut App, now: DateTime<Utc>) {
+    let appearance = &app.ui.appearance;
     let name = appearance.theme().map_or("", |theme| theme.name.as_str());
     let text = if appearance.colours == Colours::None {
         format!("theme {name}: this terminal is shown no colours (NO_COLOR or TERM)")
     } else {
         format!("theme {name} · [ui] theme = \"{name}\" in config.toml keeps it")
     };
-    model.screen.say(now, text);
+    app.ui.say(now, text);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::colours::Colours;
 use super::theme_roles::Ink;
-use crate::engine::settings::ImageProtocol;
+use crate::ui::settings::ImageProtocol;
 
 /// The size of a cell where the terminal does not tell it, in pixels.
 pub const CELL: (u16, u16) = (10, 20);

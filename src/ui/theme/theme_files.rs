@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use super::theme_roles::Paint;
-use super::theme_roles::Theme;
-use super::theme_roles::ThemeRole;
+use super::theme_roles::{Paint, Theme, ThemeRole};
 
 /// The theme that is shown when none is asked for.
 pub const FIRST: &str = "ansi16";
@@ -78,11 +76,9 @@ pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> 
 
 #[cfg(test)]
 mod tests {
-    use crate::ui::theme::colours::Colours;
-    use crate::ui::theme::colours::rgb;
+    use crate::ui::theme::colours::{Colours, rgb};
     use crate::ui::theme::theme_files::*;
-    use crate::ui::theme::theme_roles::Accent;
-    use crate::ui::theme::theme_roles::Ink;
+    use crate::ui::theme::theme_roles::{Accent, Ink};
 
     #[test]
     fn the_themes_of_the_program_paint_every_role() {

@@ -1,11 +1,10 @@
 //! Running text as it is read: white space collapsed, looks kept, links numbered.
 
-use crate::feed::text::is_hidden;
-
 use super::elements::Format;
 use super::language::Language;
 use super::links::{Links, bare_urls};
 use super::model::{Look, Role, Run, Style};
+use crate::feed::text::is_hidden;
 
 /// What the open elements say of the text to come.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,10 +2,9 @@
 
 use url::Url;
 
+use super::links::Links;
 use crate::feed::content::markup::Tag;
 use crate::feed::text::one_line;
-
-use super::links::Links;
 
 /// Longer alternative texts are cut, characters.
 const ALT_CHARS_MAX: usize = 300;

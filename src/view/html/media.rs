@@ -1,11 +1,10 @@
 //! What pictures, players and boxes leave in the text.
 
-use crate::feed::content::markup::Tag;
-
 use super::images::{embed_label, picture};
 use super::model::{ImageTarget, Role};
 use super::reader::Reader;
 use super::tags::Nested;
+use crate::feed::content::markup::Tag;
 
 /// A film or sound whose address may stand in elements within it.
 pub(super) struct Player {

@@ -1,14 +1,8 @@
 //! The blocks that rendering goes through, from tags to lines.
 
-pub(super) use crate::ui::reader::lines::ImageTarget;
-pub(super) use crate::ui::reader::lines::LinkTarget;
-pub(super) use crate::ui::reader::lines::Rendered;
-pub(super) use crate::ui::reader::lines::Role;
-pub(super) use crate::ui::reader::lines::Slide;
-pub(super) use crate::ui::reader::lines::Style;
-pub(super) use crate::ui::reader::lines::StyledLine;
-pub(super) use crate::ui::reader::lines::StyledSpan;
-pub(super) use crate::ui::reader::lines::Syntax;
+pub(super) use crate::ui::reader::lines::{
+    ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
+};
 
 use super::language::Language;
 

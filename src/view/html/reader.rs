@@ -1,9 +1,5 @@
 //! Markup to blocks: what each tag does to the containers and the running text.
 
-use crate::feed::content::markup::Piece;
-use crate::feed::content::markup::Tag;
-use crate::feed::content::markup::walk;
-
 use super::elements::{Element, Format, ListKind, TablePart, element};
 use super::flow::Flow;
 use super::frames::{Container, Frames, Held, Numbering};
@@ -12,6 +8,7 @@ use super::links::Links;
 use super::media::Player;
 use super::model::{Align, Block, ImageTarget, Role, Table};
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
+use crate::feed::content::markup::{Piece, Tag, walk};
 
 /// A body as blocks.
 #[derive(Debug)]

@@ -5,8 +5,7 @@ use super::elements::{Element, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
 use super::reader::read;
-use crate::feed::content::markup::Piece;
-use crate::feed::content::markup::walk;
+use crate::feed::content::markup::{Piece, walk};
 
 /// Markup beyond this is left out, bytes.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;

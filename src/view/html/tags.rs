@@ -1,9 +1,8 @@
 //! What single tags say of themselves.
 
-use crate::feed::content::markup::Tag;
-
 use super::frames::Held;
 use super::model::Align;
+use crate::feed::content::markup::Tag;
 
 /// An element whose end is waited for, and how often it has been opened.
 pub(super) struct Nested {

@@ -5,13 +5,10 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::engine::model::Model;
-use crate::ui::overlays::feed_preview::FeedPreview;
-use crate::ui::overlays::feed_preview::TITLES;
+use crate::engine::feeds::feed_preview::{FeedPreview, TITLES};
+use crate::ui::app::App;
 use crate::ui::screen::Choice;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
+use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.
 const COLUMNS_MAX: u16 = 100;
@@ -22,10 +19,10 @@ const OFFER_LINES: usize = 2;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     choice: Choice,
 ) -> (Rect, u16) {
-    let Some(addition) = model.additions.get(&choice.addition) else {
+    let Some(addition) = app.engine.additions.get(&choice.addition) else {
         return (Rect::default(), 0);
     };
     let below = u16::try_from(OFFER_LINES.saturating_add(TITLES)).unwrap_or(u16::MAX);
@@ -59,14 +56,14 @@ pub(in crate::view) fn draw(
             let text = cells::cut(&format!(" it cannot be read: {why}"), width);
             vec![Line::default(), Line::styled(text, theme::TROUBLE)]
         }
-        Some(Ok(preview)) => offer_lines(model, preview, width),
+        Some(Ok(preview)) => offer_lines(app, preview, width),
     };
     frame.render_widget(Paragraph::new(lines), offer);
     (list, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
 /// What a feed offers, and its newest titles.
-fn offer_lines(model: &Model, preview: &FeedPreview, width: usize) -> Vec<Line<'static>> {
+fn offer_lines(app: &App, preview: &FeedPreview, width: usize) -> Vec<Line<'static>> {
     let title = preview.title.as_deref().unwrap_or("(no title)");
     let said = format!("{title}: {}", preview.words());
     let said = cells::wrap(&said, width.saturating_sub(2), OFFER_LINES);
@@ -74,7 +71,7 @@ fn offer_lines(model: &Model, preview: &FeedPreview, width: usize) -> Vec<Line<'
     let titles = preview.newest.iter().map(|(at, title)| {
         let date = at.map_or_else(
             || "no date   ".to_owned(),
-            |at| at.with_timezone(&model.zone).format("%Y-%m-%d").to_string(),
+            |at| at.with_timezone(&app.engine.zone).format("%Y-%m-%d").to_string(),
         );
         Line::styled(cells::cut(&format!(" {date}  {title}"), width), theme::TEXT)
     });

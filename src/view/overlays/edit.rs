@@ -5,12 +5,9 @@ use ratatui::layout::{Constraint, Flex, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::ui::overlays::edit_dialog::EditForm;
-use crate::ui::overlays::edit_dialog::EditValue;
+use crate::ui::overlays::edit_dialog::{EditForm, EditValue};
 use crate::ui::overlays::prompt::Prompt;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
+use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.
 const COLUMNS_MAX: u16 = 84;

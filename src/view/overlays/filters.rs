@@ -1,26 +1,19 @@
-//! The dialog of a rule, with what it would hit below it; and the list of all rules.
+//! The dialog of a filter, with what it would hit below it; and the list of all filters.
 
+use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::edit::seen_part;
-use super::edit::value_spans;
-use crate::engine::entries::entry_filters;
-use crate::engine::entries::entry_filters::PREVIEW_TITLES;
-use crate::engine::entries::entry_filters::RulePreview;
-use crate::engine::model::Model;
+use super::edit::{seen_part, value_spans};
+use crate::engine::entries::entry_filters::{self, FilterPreview, PREVIEW_TITLES};
 use crate::filters::{EntryRule, until_text};
+use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;
-use crate::ui::overlays::filter_dialog::RuleForm;
-use crate::ui::overlays::filter_list::RULE_LINES;
-use crate::ui::overlays::filter_list::RuleList;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
-
-use chrono::{DateTime, Utc};
+use crate::ui::overlays::filter_dialog::FilterForm;
+use crate::ui::overlays::filter_list::{FilterList, RULE_LINES};
+use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.
 const COLUMNS_MAX: u16 = 84;
@@ -31,14 +24,15 @@ const LABEL_CELLS: usize = 11;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
-    form: &RuleForm,
+    app: &App,
+    form: &FilterForm,
 ) -> (Rect, u16) {
     let fields = u16::try_from(form.rows.len()).unwrap_or(u16::MAX);
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
     let height = fields.saturating_add(titles).saturating_add(4);
     let place = centred(frame, area, height);
-    let inside = pane::bordered(frame, place, "Rule ─ Enter saves and applies, Esc gives up", true);
+    let inside =
+        pane::bordered(frame, place, "Filter ─ Enter saves and applies, Esc gives up", true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
     let top = draw_fields(frame, above, form);
@@ -50,7 +44,7 @@ pub(in crate::view) fn draw(
             .map(|line| Line::styled(format!(" {line}"), theme::TROUBLE))
             .collect(),
         (None, None) => vec![Line::styled(" looking for what it hits …", theme::DIM)],
-        (None, Some(preview)) => preview_lines(model, preview, width),
+        (None, Some(preview)) => preview_lines(app, preview, width),
     };
     frame.render_widget(Paragraph::new(lines), below);
     (above, u16::try_from(top).unwrap_or(u16::MAX))
@@ -65,7 +59,7 @@ fn centred(frame: &mut Frame<'_>, area: Rect, height: u16) -> Rect {
 }
 
 /// Answers with the first line shown.
-fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) -> usize {
+fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &FilterForm) -> usize {
     let room = usize::from(area.width).saturating_sub(LABEL_CELLS.saturating_add(2));
     let height = usize::from(area.height);
     let top = form.selected.saturating_add(1).saturating_sub(height);
@@ -92,8 +86,8 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &RuleForm) -> usize {
     top
 }
 
-/// How many entries a rule would hit, and the newest of them.
-fn preview_lines(model: &Model, preview: &RulePreview, width: usize) -> Vec<Line<'static>> {
+/// How many entries a filter would hit, and the newest of them.
+fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'static>> {
     let unread = match preview.unread {
         0 => String::new(),
         unread => format!(", {unread} unread"),
@@ -104,8 +98,8 @@ fn preview_lines(model: &Model, preview: &RulePreview, width: usize) -> Vec<Line
     };
     let mut lines = vec![Line::styled(cells::cut(&head, width), theme::HEADING)];
     lines.extend(preview.newest.iter().map(|hit| {
-        let date = hit.listed.with_timezone(&model.zone).format("%b %d");
-        let feed = model.feeds.get(&hit.feed).map_or("", |feed| feed.record.shown_title());
+        let date = hit.listed.with_timezone(&app.engine.zone).format("%b %d");
+        let feed = app.engine.feeds.get(&hit.feed).map_or("", |feed| feed.record.shown_title());
         let feed = cells::cut(feed, width / 4);
         let title = if hit.title.is_empty() { "(no title)" } else { &hit.title };
         let text = cells::ends(&format!(" {date}  {title}"), &format!("{feed} "), width);
@@ -114,50 +108,50 @@ fn preview_lines(model: &Model, preview: &RulePreview, width: usize) -> Vec<Line
     lines
 }
 
-/// Draws the list over the panes; answers with the place of its lines and the first rule shown.
+/// Draws the list over the panes; answers with the place of its lines and the first filter shown.
 pub(in crate::view) fn draw_list(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
-    list: RuleList,
+    app: &App,
+    list: FilterList,
     now: DateTime<Utc>,
 ) -> (Rect, u16) {
-    let count = model.rules.list.len();
+    let count = app.engine.filters.list.len();
     let lines = count.saturating_mul(RULE_LINES).max(1).saturating_add(2);
     let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
     let selected = list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
-    let title = "Rules ─ Enter edits, D gives up, a makes one";
+    let title = "Filters ─ Enter edits, D gives up, a makes one";
     let inside = pane::counted(frame, place, title, &at, true);
     let width = usize::from(inside.width);
     if count == 0 {
-        let text = " No rules: a makes one, or m on an entry.";
+        let text = " No filters: a makes one, or m on an entry.";
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
         return (inside, 0);
     }
     let shown = usize::from(inside.height).checked_div(RULE_LINES).unwrap_or(1).max(1);
     let top = selected.saturating_sub(shown.saturating_sub(1));
-    let rows = model.rules.list.iter().enumerate().skip(top).take(shown);
+    let rows = app.engine.filters.list.iter().enumerate().skip(top).take(shown);
     let lines = rows.flat_map(|(place, rule)| {
-        let head = format!(" {}: {}", rule.action.words(), entry_filters::about(model, rule));
+        let head = format!(" {}: {}", rule.action.words(), entry_filters::about(&app.engine, rule));
         let style = if place == selected { theme::SELECTED } else { theme::TEXT };
-        let state = cells::cut(&format!("   {}", state(model, rule, now)), width);
+        let state = cells::cut(&format!("   {}", state(app, rule, now)), width);
         [Line::styled(cells::fit(&head, width), style), Line::styled(state, theme::DIM)]
     });
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inside);
     (inside, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// What a rule hit, and how long it holds.
-fn state(model: &Model, rule: &EntryRule, now: DateTime<Utc>) -> String {
-    let count = model.rules.counts.get(&rule.id).copied().unwrap_or_default();
+/// What a filter hit, and how long it holds.
+fn state(app: &App, rule: &EntryRule, now: DateTime<Utc>) -> String {
+    let count = app.engine.filters.counts.get(&rule.id).copied().unwrap_or_default();
     let hits = match count.hits {
         0 => "hit nothing yet".to_owned(),
         hits => format!("hit {hits}"),
     };
     let hidden = (count.hidden > 0).then(|| format!("{} hidden now", count.hidden));
     let until = rule.until.map(|until| {
-        let last = until_text(until, model.zone);
+        let last = until_text(until, app.engine.zone);
         if rule.is_over(now) { format!("over since {last}") } else { format!("until {last}") }
     });
     [Some(hits), hidden, until].into_iter().flatten().collect::<Vec<_>>().join(" · ")

@@ -5,24 +5,16 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::engine::model::Model;
+use crate::ui::app::App;
 use crate::ui::keys::keymap::BINDINGS;
-use crate::ui::overlays::help_pane;
-use crate::ui::overlays::help_pane::HelpPane;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
+use crate::ui::overlays::help_pane::{self, HelpPane};
+use crate::view::{cells, pane, theme};
 
 /// Cells of the keys.
 const KEY_CELLS: usize = 10;
 
 /// Draws the help over the panes; answers with its lines.
-pub(in crate::view) fn draw(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    model: &Model,
-    help: &HelpPane,
-) -> u16 {
+pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: &HelpPane) -> u16 {
     frame.render_widget(Clear, area);
     let found = &help.filter.text;
     let title = if found.is_empty() {
@@ -32,9 +24,9 @@ pub(in crate::view) fn draw(
     };
     let inside = pane::bordered(frame, area, &title, true);
     let text_cells = usize::from(inside.width).saturating_sub(KEY_CELLS + 2);
-    let mut lines: Vec<Line<'_>> = help_pane::rows(model, help)
+    let mut lines: Vec<Line<'_>> = help_pane::rows(app, help)
         .into_iter()
-        .filter_map(|place| Some((BINDINGS.get(place)?, model.settings.keys.keys_of(place))))
+        .filter_map(|place| Some((BINDINGS.get(place)?, app.ui.settings.keys.keys_of(place))))
         .map(|(binding, keys)| {
             Line::from(vec![
                 Span::styled(format!(" {} ", cells::fit(&keys, KEY_CELLS)), theme::KEY),

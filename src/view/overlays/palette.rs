@@ -7,12 +7,9 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::ui::keys::command_names::name;
 use crate::ui::keys::key_bindings::Keymap;
-use crate::ui::keys::keymap::BINDINGS;
-use crate::ui::keys::keymap::Binding;
+use crate::ui::keys::keymap::{BINDINGS, Binding};
 use crate::ui::overlays::palette::Palette;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
+use crate::view::{cells, pane, theme};
 
 /// Widest palette, in cells.
 const CELLS: u16 = 90;

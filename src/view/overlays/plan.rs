@@ -20,20 +20,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::plan_polls;
-use super::plan_rhythm::outline_lines;
-use super::plan_rhythm::rhythm_lines;
+use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
-use crate::engine::poll::plans::settled_words;
-use crate::engine::poll::plans::stage_words;
+use crate::engine::poll::plans::{settled_words, stage_words};
 use crate::schedule::{Pace, Step, Value, duration_words};
-use crate::ui::overlays::plan_pane::PaceEffect;
-use crate::ui::overlays::plan_pane::PlanPane;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
-use crate::view::when;
+use crate::ui::app::App;
+use crate::ui::overlays::plan_pane::{PaceEffect, PlanPane};
+use crate::view::{cells, pane, theme, when};
 
 /// From this width on a step stands on one line with its values beside it.
 const WIDE: usize = 72;
@@ -59,17 +53,17 @@ pub(in crate::view) struct Ink {
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     shown: &PlanPane,
     now: DateTime<Utc>,
 ) -> (u16, Rect) {
     pane::clear_beside(frame, area);
-    let Some(feed) = model.feeds.get(&shown.feed) else {
+    let Some(feed) = app.engine.feeds.get(&shown.feed) else {
         return (0, Rect::default());
     };
-    let zone = if shown.utc { Tz::UTC } else { model.zone };
+    let zone = if shown.utc { Tz::UTC } else { app.engine.zone };
     let title = format!("Plan ─ {} {}", feed.record.shown_title(), pace_sign(feed));
-    let other = match (model.zone, shown.utc) {
+    let other = match (app.engine.zone, shown.utc) {
         (Tz::UTC, _) => "",
         (_, true) => "U: your time · ",
         (_, false) => "U: UTC · ",

@@ -3,15 +3,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan::Ink;
-use super::plan::heading;
-use super::plan::instant;
-use super::plan::sentence;
-use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::poll_log::PollLogEntry;
-use crate::view::bytes;
-use crate::view::cells;
-use crate::view::theme;
+use super::plan::{Ink, heading, instant, sentence};
+use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
+use crate::view::{bytes, cells, theme};
 
 /// Polls shown.
 const POLLS_SHOWN: usize = 20;

@@ -10,16 +10,11 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan::Ink;
-use super::plan::heading;
-use super::plan::instant;
-use super::plan::sentence;
-use crate::ui::overlays::heat_map::RhythmHour;
-use crate::ui::overlays::heat_map::RhythmPicture;
+use super::plan::{Ink, heading, instant, sentence};
+use crate::ui::overlays::heat_map::{RhythmHour, RhythmPicture};
 use crate::ui::overlays::hour_selection::Outline;
 use crate::ui::overlays::plan_pane::PlanPane;
-use crate::view::cells;
-use crate::view::theme;
+use crate::view::{cells, theme};
 
 /// Signs of what is expected, the least first: they tell without colours too.
 const SHADES: [(&str, Style); 5] = [

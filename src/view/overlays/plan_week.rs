@@ -10,10 +10,8 @@ use ratatui::text::{Line, Span};
 
 use super::plan::heading;
 use crate::schedule::duration_words;
-use crate::ui::overlays::plan_pane::WeekHour;
-use crate::ui::overlays::plan_pane::WeekPicture;
-use crate::view::cells;
-use crate::view::theme;
+use crate::ui::overlays::plan_pane::{WeekHour, WeekPicture};
+use crate::view::{cells, theme};
 
 /// Signs of up to five intervals, the shortest first; fewer are spread over them.
 const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];

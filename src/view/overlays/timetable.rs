@@ -7,16 +7,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::plan::pace_sign;
-use crate::engine::model::Model;
 use crate::engine::poll::plans::settled_words;
 use crate::history::FeedKey;
-use crate::ui::overlays::timetable_pane::Sums;
-use crate::ui::overlays::timetable_pane::TimetablePane;
-use crate::ui::overlays::timetable_pane::cost;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
-use crate::view::when;
+use crate::ui::app::App;
+use crate::ui::overlays::timetable_pane::{Sums, TimetablePane, cost};
+use crate::view::{cells, pane, theme, when};
 
 /// From this width on the reason stands beside the feed.
 const WIDE: usize = 84;
@@ -33,22 +28,22 @@ const REASON_CELLS: usize = 28;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     shown: TimetablePane,
     now: DateTime<Utc>,
 ) -> Rect {
     pane::clear_beside(frame, area);
-    let count = model.timetable.len();
+    let count = app.engine.timetable.len();
     let place = format!("{}/{count}", shown.selected.saturating_add(1).min(count));
     let title = "Timetable ─ Enter opens the plan, q closes";
     let inside = pane::counted(frame, area, title, &place, true);
     let (inside, bottom) = with_sums(inside);
     let width = usize::from(inside.width);
-    let coming = (0_usize..).zip(model.timetable.iter());
+    let coming = (0_usize..).zip(app.engine.timetable.iter());
     let coming = coming.skip(shown.top).take(usize::from(inside.height));
     let mut lines: Vec<Line<'_>> = coming
         .map(|(place, (at, feed))| {
-            let line = row(model, at, *feed, width, now);
+            let line = row(app, at, *feed, width, now);
             if place == shown.selected { line.patch_style(theme::SELECTED) } else { line }
         })
         .collect();
@@ -95,15 +90,15 @@ fn wait_words(minutes: f64) -> String {
 }
 
 fn row(
-    model: &Model,
+    app: &App,
     at: DateTime<Utc>,
     key: FeedKey,
     width: usize,
     now: DateTime<Utc>,
 ) -> Line<'static> {
-    let Some(feed) = model.feeds.get(&key) else { return Line::default() };
+    let Some(feed) = app.engine.feeds.get(&key) else { return Line::default() };
     let day = if at.signed_duration_since(now).num_days() < 6 { "%a %H:%M" } else { "%-d %b" };
-    let time = at.with_timezone(&model.zone).format(day).to_string();
+    let time = at.with_timezone(&app.engine.zone).format(day).to_string();
     let away = when::span_words(at.signed_duration_since(now).num_seconds());
     let head = format!(" {time:<9} {away:>4}  ");
     let title = format!("{} {}", feed.record.shown_title(), pace_sign(feed));

@@ -7,25 +7,22 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::entries::enter_sign;
-use crate::engine::model::Model;
-use crate::ui::panes::attention;
-use crate::ui::panes::attention::Concern;
+use crate::engine::feeds::trouble::{self, Concern};
+use crate::ui::app::App;
 use crate::ui::panes::attention::ROW_LINES;
 use crate::ui::screen::Pane;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
+use crate::view::{cells, pane, theme};
 
 /// Draws the list in the place of the entries; answers with the place of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     now: DateTime<Utc>,
 ) -> Rect {
-    let focused = model.screen.focus == Pane::Entries;
-    let concerns = attention::concerns(model, now);
-    let place = model.screen.attention.selected.min(concerns.len().saturating_sub(1));
+    let focused = app.ui.focus == Pane::Entries;
+    let concerns = trouble::concerns(&app.engine, now);
+    let place = app.ui.attention.selected.min(concerns.len().saturating_sub(1));
     let counted = if concerns.is_empty() {
         String::new()
     } else {
@@ -38,25 +35,20 @@ pub(in crate::view) fn draw(
         return inside;
     }
     let shown = usize::from(inside.height).div_ceil(ROW_LINES);
-    let top = model.screen.attention.top.min(place);
+    let top = app.ui.attention.top.min(place);
     let rows = concerns.iter().enumerate().skip(top).take(shown);
     let mut lines = Vec::new();
     for (number, concern) in rows {
         let selected = (number == place).then_some(focused);
-        lines.extend(row(model, concern, usize::from(inside.width), selected));
+        lines.extend(row(app, concern, usize::from(inside.width), selected));
     }
     frame.render_widget(Paragraph::new(lines), inside);
     inside
 }
 
 /// The lines of one feed; `selected`: it is, and whether the pane has the keys.
-fn row(
-    model: &Model,
-    concern: &Concern,
-    width: usize,
-    selected: Option<bool>,
-) -> Vec<Line<'static>> {
-    let title = model.feeds.get(&concern.feed).map_or("", |feed| feed.record.shown_title());
+fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
+    let title = app.engine.feeds.get(&concern.feed).map_or("", |feed| feed.record.shown_title());
     let head = cells::ends(&format!(" {title}"), &format!("{} ", concern.state), width);
     let head = match selected {
         Some(true) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED),
@@ -68,7 +60,7 @@ fn row(
         || Line::styled(format!("   {}", reason.next().unwrap_or_default()), theme::TEXT);
     let remedy = if selected.is_some() {
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
-        let enter = enter_sign(model);
+        let enter = enter_sign(app);
         format!("   {enter} {does} · N {notes} · D unsubscribe")
     } else {
         format!("   {}", concern.remedy.words())

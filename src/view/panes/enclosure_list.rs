@@ -2,13 +2,8 @@
 
 use crate::feed::Enclosure;
 use crate::feed::text::one_line;
-use crate::ui::reader::lines::LinkTarget;
-use crate::ui::reader::lines::Rendered;
-use crate::ui::reader::lines::Role;
-use crate::ui::reader::lines::StyledLine;
-use crate::ui::reader::lines::StyledSpan;
-use crate::view::bytes;
-use crate::view::cells;
+use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
+use crate::view::{bytes, cells};
 
 /// Characters of a media type and of a file's name.
 const NAME_CHARS_MAX: usize = 60;

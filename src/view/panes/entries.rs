@@ -6,24 +6,17 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
+use crate::engine::backfill::gap_rows::{self, GapLines};
+use crate::engine::calendar::day_of;
 use crate::engine::entries::entry_filters;
-use crate::engine::model::Model;
+use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::history::{FeedKey, GapKey};
-use crate::ui::panes::browsing;
-use crate::ui::panes::entry_list::Row;
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::entry_list::RowOrder;
-use crate::ui::panes::entry_list::Show;
-use crate::ui::panes::entry_list::day_of;
+use crate::ui::app::App;
 use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::gap_rows;
-use crate::ui::panes::gap_rows::GapLines;
 use crate::ui::panes::search_pane::Search;
+use crate::ui::panes::{browsing, saved_searches};
 use crate::ui::screen::Pane;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::theme;
-use crate::view::when;
+use crate::view::{cells, pane, theme, when};
 
 /// The least and the most cells of a feed's name beside its entries in a list of several feeds.
 const NAME_CELLS: (usize, usize) = (8, 20);
@@ -38,16 +31,16 @@ const TITLE_CELLS_MIN: usize = 4;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     now: DateTime<Utc>,
 ) -> Rect {
-    let focused = model.screen.focus == Pane::Entries;
-    let list = &model.screen.list;
-    let place = if list.total == 0 { String::new() } else { place(model) };
+    let focused = app.ui.focus == Pane::Entries;
+    let list = &app.ui.list;
+    let place = if list.total == 0 { String::new() } else { place(app) };
     let room = usize::from(area.width).saturating_sub(4);
-    let inside = pane::counted(frame, area, &title(model, room), &place, focused);
+    let inside = pane::counted(frame, area, &title(app, room), &place, focused);
     if list.total == 0 {
-        let text = if list.fresh { String::new() } else { nothing(model, now) };
+        let text = if list.fresh { String::new() } else { nothing(app, now) };
         frame.render_widget(
             Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
             inside,
@@ -59,15 +52,15 @@ pub(in crate::view) fn draw(
     let mut place = list.top;
     while lines.len() < usize::from(inside.height) && place < list.total {
         let Some(row) = list.row(place) else { break };
-        let this = day_of(row.listed, model.zone);
+        let this = day_of(row.listed, app.engine.zone);
         if day != Some(this) && list.order != RowOrder::BestFirst {
-            lines.push(Line::styled(when::day(row.listed, now, model.zone), theme::HEADING));
+            lines.push(Line::styled(when::day(row.listed, now, app.engine.zone), theme::HEADING));
             day = Some(this);
         }
         let width = usize::from(inside.width);
         let drawn = match row.key {
-            RowKey::Entry(key) => vec![row_line(model, row, key.feed, width)],
-            RowKey::Gap(feed, gap) => gap_lines(model, feed, gap, now, width),
+            RowKey::Entry(key) => vec![row_line(app, row, key.feed, width)],
+            RowKey::Gap(feed, gap) => gap_lines(app, feed, gap, now, width),
         };
         let marked = |line: Line<'static>| match (place == list.selected, focused) {
             (true, true) => line.patch_style(theme::SELECTED),
@@ -83,22 +76,22 @@ pub(in crate::view) fn draw(
 
 /// Where the reader is: the month of the selected row in a list longer than the screen, what was read from the
 /// beginning, and the place.
-fn place(model: &Model) -> String {
-    let list = &model.screen.list;
-    let long = list.total > usize::from(model.screen.viewport.entries_rows);
+fn place(app: &App) -> String {
+    let list = &app.ui.list;
+    let long = list.total > usize::from(app.ui.viewport.entries_rows);
     let month = list
         .selected_row()
         .filter(|_| long)
-        .map(|row| row.listed.with_timezone(&model.zone).format("%b %Y").to_string());
+        .map(|row| row.listed.with_timezone(&app.engine.zone).format("%b %Y").to_string());
     let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
-    let parts = [month, browsing::count(model), Some(place)].into_iter().flatten();
+    let parts = [month, browsing::count(app), Some(place)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
 }
 
 /// The mark at the right edge that shows which part of a long list is on the screen. Drawn after all panes, which
 /// share their borders.
-pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, model: &Model) {
-    let list = &model.screen.list;
+pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
+    let list = &app.ui.list;
     let rows = usize::from(area.height.saturating_sub(2));
     if list.total <= rows || rows == 0 {
         return;
@@ -111,31 +104,29 @@ pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, model: &Mode
 }
 
 /// What stands in the border, in so many cells.
-fn title(model: &Model, room: usize) -> String {
-    if let Some(search) = &model.screen.search {
-        return search_title(model, search);
+fn title(app: &App, room: usize) -> String {
+    if let Some(search) = &app.ui.search {
+        return search_title(app, search);
     }
-    let name = match model.screen.feeds.selected_row() {
+    let name = match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
         Some(FeedsRow::Starred) => "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
-        Some(FeedsRow::Search(id)) => model
-            .searches
-            .get(*id)
+        Some(FeedsRow::Search(id)) => saved_searches::get(app, *id)
             .map(|search| format!("{} ─ {}", search.name, search.text))
             .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
         Some(FeedsRow::Feed(key, _)) => {
-            let feed = model.feeds.get(key);
+            let feed = app.engine.feeds.get(key);
             let trouble = feed.and_then(|feed| feed.state.trouble.clone());
             let said =
                 |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
             let (mut standing, trouble) =
-                (said(feed.and_then(|feed| gap_rows::standing(model, feed))), said(trouble));
+                (said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed))), said(trouble));
             if cells::width(&standing).saturating_add(TITLE_CELLS_MIN) > room {
-                standing = said(feed.and_then(|feed| gap_rows::brief_standing(model, feed)));
+                standing = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
             }
             // The standing of the history is said whole before the name is; a trouble stands in the status line too.
             let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
@@ -143,21 +134,21 @@ fn title(model: &Model, room: usize) -> String {
             format!("{}{standing}{trouble}", cells::cut(title, left))
         }
     };
-    match model.screen.show {
+    match app.ui.show {
         Show::All => name,
         Show::Unread => format!("{name} ─ unread only"),
         Show::Starred => format!("{name} ─ starred only"),
-        Show::Hidden => format!("{name} ─ hidden by rules"),
+        Show::Hidden => format!("{name} ─ hidden by filters"),
     }
 }
 
 /// What an empty list says instead of entries.
-fn nothing(model: &Model, now: DateTime<Utc>) -> String {
-    if let Some(search) = &model.screen.search {
-        return nothing_found(model, search);
+fn nothing(app: &App, now: DateTime<Utc>) -> String {
+    if let Some(search) = &app.ui.search {
+        return nothing_found(app, search);
     }
-    if let Some(FeedsRow::Feed(key, _)) = model.screen.feeds.selected_row()
-        && let Some(feed) = model.feeds.get(key)
+    if let Some(FeedsRow::Feed(key, _)) = app.ui.feeds.selected_row()
+        && let Some(feed) = app.engine.feeds.get(key)
         && feed.counters.total == 0
         && let Some(why) = &feed.state.trouble
     {
@@ -170,7 +161,7 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
             next.unwrap_or_default()
         );
     }
-    match (model.screen.feeds.selected_row(), model.screen.show) {
+    match (app.ui.feeds.selected_row(), app.ui.show) {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing came today.",
@@ -187,15 +178,15 @@ fn nothing(model: &Model, now: DateTime<Utc>) -> String {
             "Nothing is starred here: f shows all entries."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Hidden) => {
-            "No rule hides anything here: f shows all entries."
+            "No filter hides anything here: f shows all entries."
         }
     }
     .to_owned()
 }
 
 /// What stands in the border of a search.
-fn search_title(model: &Model, search: &Search) -> String {
-    let behind = match model.screen.unindexed {
+fn search_title(app: &App, search: &Search) -> String {
+    let behind = match app.ui.unindexed {
         0 => String::new(),
         missing => format!(" ─ {missing} entries not indexed yet"),
     };
@@ -207,8 +198,8 @@ fn search_title(model: &Model, search: &Search) -> String {
 }
 
 /// What a search says that finds nothing.
-fn nothing_found(model: &Model, search: &Search) -> String {
-    match (&search.flaw, model.screen.unindexed) {
+fn nothing_found(app: &App, search: &Search) -> String {
+    match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
         (None, 0) => "Nothing found. All words must occur; a word may go on with *, and -word, \
             \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
@@ -218,30 +209,29 @@ fn nothing_found(model: &Model, search: &Search) -> String {
 }
 
 /// Whether the list is that of one feed: then its entries need not name it.
-fn is_of_one_feed(model: &Model) -> bool {
-    model.screen.search.is_none()
-        && matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Feed(..)))
+fn is_of_one_feed(app: &App) -> bool {
+    app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Feed(..)))
 }
 
 /// The lines of a gap; in a list of several feeds the first one names its feed.
 fn gap_lines(
-    model: &Model,
+    app: &App,
     feed: FeedKey,
     gap: GapKey,
     now: DateTime<Utc>,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let said = gap_rows::shown(model, feed, gap, now)
-        .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, model.zone));
-    let one_feed = is_of_one_feed(model);
-    let named = model.feeds.get(&feed).filter(|_| !one_feed);
+    let said = gap_rows::shown(&app.engine, feed, gap, now)
+        .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, app.engine.zone));
+    let one_feed = is_of_one_feed(app);
+    let named = app.engine.feeds.get(&feed).filter(|_| !one_feed);
     let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();
     let head = cells::cut(&format!("┄┄ {}{of} ", said.what), width);
     let rule = "┄".repeat(width.saturating_sub(cells::width(&head)));
     let enter = if said.enter.is_empty() {
         String::new()
     } else {
-        format!(" · {} {}", enter_sign(model), said.enter)
+        format!(" · {} {}", enter_sign(app), said.enter)
     };
     vec![
         Line::styled(format!("{head}{rule}"), theme::GAP),
@@ -251,14 +241,14 @@ fn gap_lines(
 }
 
 /// The key that acts, as a sign or in words.
-pub(in crate::view) const fn enter_sign(model: &Model) -> &'static str {
-    if model.screen.appearance.plain { "Enter:" } else { "⏎" }
+pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
+    if app.ui.appearance.plain { "Enter:" } else { "⏎" }
 }
 
 /// An entry in words: its marks, its title, its feed where others stand beside it.
-fn row_words(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "no title" } else { &row.title };
-    let feed = model.feeds.get(&feed).filter(|_| !is_of_one_feed(model));
+    let feed = app.engine.feeds.get(&feed).filter(|_| !is_of_one_feed(app));
     let parts = [
         row.flags.is_unread().then_some("unread"),
         row.flags.is_starred().then_some("starred"),
@@ -266,19 +256,19 @@ fn row_words(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'sta
         feed.map(|feed| feed.record.shown_title()),
     ];
     let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &model.screen.marks))
+    Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))
 }
 
-fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
-    if model.screen.appearance.plain {
-        return row_words(model, row, feed, width);
+fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+    if app.ui.appearance.plain {
+        return row_words(app, row, feed, width);
     }
     let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
     let mark = if row.flags.is_unread() { "●" } else { " " };
     let star = if row.flags.is_starred() { "★" } else { " " };
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
-    let one_feed = is_of_one_feed(model);
-    let feed = model.feeds.get(&feed).filter(|_| !one_feed);
+    let one_feed = is_of_one_feed(app);
+    let feed = app.engine.feeds.get(&feed).filter(|_| !one_feed);
     let name = feed
         .map(|feed| {
             cells::fit(feed.record.shown_title(), (width / 4).clamp(NAME_CELLS.0, NAME_CELLS.1))
@@ -286,19 +276,19 @@ fn row_line(model: &Model, row: &Row, feed: FeedKey, width: usize) -> Line<'stat
         .unwrap_or_default();
     let gap = if name.is_empty() { "" } else { " " };
     // Where no day headings stand, each row has its date.
-    let ranked = model.screen.list.order == RowOrder::BestFirst;
+    let ranked = app.ui.list.order == RowOrder::BestFirst;
     let form = if width < ROOMY_CELLS { " %Y-%m" } else { " %Y-%m-%d" };
-    let labels = entry_filters::labels(model, &row.ruled).flat_map(|label| [" #", label]);
+    let labels = entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]);
     let labels = labels.collect::<String>();
     let labels = cells::cut(&labels, width / 4);
-    let dated = row.listed.with_timezone(&model.zone).format(form);
+    let dated = row.listed.with_timezone(&app.engine.zone).format(form);
     let date = if ranked { dated.to_string() } else { String::new() };
     let fixed =
         cells::width(&name).saturating_add(gap.len()).saturating_add(date.len()).saturating_add(4);
     let fixed = fixed.saturating_add(cells::width(&labels));
     let mut spans = vec![Span::styled(format!("{mark} "), style)];
     let title = cells::fit(title, width.saturating_sub(fixed));
-    spans.extend(theme::with_hits(&title, style, &model.screen.marks));
+    spans.extend(theme::with_hits(&title, style, &app.ui.marks));
     spans.push(Span::styled(labels, theme::KEY));
     spans.push(Span::styled(format!(" {star}"), theme::STAR));
     spans.push(Span::styled(format!("{gap}{name}{date}"), theme::DIM));

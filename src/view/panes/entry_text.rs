@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use crate::history::KeptEntry;
 use crate::ui::reader::lines::StyledLine;
-use crate::view::html;
-use crate::view::html::Column;
+use crate::view::html::{self, Column};
 
 /// Columns of the text.
 const WIDTH: usize = 80;

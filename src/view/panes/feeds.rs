@@ -7,21 +7,16 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::feeds_in_words;
+use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
-use crate::ui::panes::attention;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::feeds_pane::SortOrder;
-use crate::ui::panes::gap_rows;
-use crate::ui::panes::tag_tree;
-use crate::ui::panes::tag_tree::INDENT_CELLS;
+use crate::engine::feeds::trouble;
+use crate::ui::app::App;
+use crate::ui::panes::feeds_pane::{self, FeedsRow, SortOrder};
+use crate::ui::panes::saved_searches;
+use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
 use crate::ui::screen::Pane;
-use crate::view::cells;
 use crate::view::overlays::plan;
-use crate::view::pane;
-use crate::view::theme;
-use crate::view::when;
+use crate::view::{cells, pane, theme, when};
 
 /// Cells of the time to the next poll, with the mark of the reader's pace.
 const WHEN_CELLS: usize = 4;
@@ -30,25 +25,25 @@ const WHEN_CELLS: usize = 4;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     now: DateTime<Utc>,
 ) -> Rect {
-    let focused = model.screen.focus == Pane::Feeds;
-    let title = match model.screen.feeds.order {
+    let focused = app.ui.focus == Pane::Feeds;
+    let title = match app.ui.feeds.order {
         SortOrder::Title => "Feeds",
         SortOrder::Unread => "Feeds ─ by unread",
         SortOrder::NextPoll => "Feeds ─ by next poll",
     };
     let inside = pane::bordered(frame, area, title, focused);
-    let list = &model.screen.feeds;
+    let list = &app.ui.feeds;
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
-            let (text, style) = if model.screen.appearance.plain {
-                let words = feeds_in_words::row_words(model, row, now);
+            let (text, style) = if app.ui.appearance.plain {
+                let words = feeds_in_words::row_words(app, row, now);
                 (cells::fit(&words, usize::from(inside.width)), theme::TEXT)
             } else {
-                row_text(model, row, usize::from(inside.width), now)
+                row_text(app, row, usize::from(inside.width), now)
             };
             let marked = match (place == list.selected, focused) {
                 (true, true) => style.patch(theme::SELECTED),
@@ -62,8 +57,8 @@ pub(in crate::view) fn draw(
     inside
 }
 
-fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
-    let unread = feeds_pane::unread(model, row);
+fn row_text(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
+    let unread = feeds_pane::unread(app, row);
     let count = if unread == 0 { String::new() } else { unread.to_string() };
     let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
     let smart =
@@ -73,14 +68,14 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
         FeedsRow::Today => smart("  Today"),
         FeedsRow::Starred => smart("★ Starred"),
         FeedsRow::Gaps => {
-            let count = match gap_rows::count(model, now) {
+            let count = match gap_rows::count(&app.engine, now) {
                 0 => String::new(),
                 count => format!("{count} "),
             };
             (cells::ends(" ┄ Gaps", &count, width), theme::TEXT)
         }
         FeedsRow::Attention => {
-            let count = attention::count(model, now);
+            let count = trouble::count(&app.engine, now);
             let (count, style) = if count == 0 {
                 (String::new(), theme::TEXT)
             } else {
@@ -89,31 +84,31 @@ fn row_text(model: &Model, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> 
             (cells::ends(" ! Attention", &format!("{count} "), width), style)
         }
         FeedsRow::Search(id) => {
-            let name = model.searches.get(*id).map_or("", |search| search.name.as_str());
+            let name = saved_searches::get(app, *id).map_or("", |search| search.name.as_str());
             (cells::ends(&format!(" ⌕ {name}"), &format!("{count} "), width), weight)
         }
         FeedsRow::Tag(tag, _) => {
-            let sign = if tag_tree::is_folded(model, row) { "▸" } else { "▾" };
+            let sign = if tag_tree::is_folded(app, row) { "▸" } else { "▾" };
             let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");
             (cells::ends(&left, &format!("{count} "), width), theme::HEADING)
         }
         FeedsRow::Feed(key, below) => {
-            let Some(feed) = model.feeds.get(key) else { return (String::new(), theme::TEXT) };
+            let Some(feed) = app.engine.feeds.get(key) else { return (String::new(), theme::TEXT) };
             let indent = " ".repeat(below.saturating_mul(INDENT_CELLS));
             let left = format!(" {indent}{}", feed.record.shown_title());
             let style = if feed.is_gone() { theme::DIM } else { weight };
-            (cells::ends(&left, &format!("{count} {}", right_end(model, feed, now)), width), style)
+            (cells::ends(&left, &format!("{count} {}", right_end(app, feed, now)), width), style)
         }
     }
 }
 
 /// Trouble, time to the next poll, the reader's pace: always of one width, so that columns align.
-fn right_end(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
+fn right_end(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
     let pace = cells::fit(plan::pace_sign(feed), 1);
-    let trouble = attention::mark(model, feed, now);
-    let next = if model.busy.contains_key(&feed.key) {
+    let trouble = trouble::mark(&app.engine, feed, now);
+    let next = if app.engine.polls.contains_key(&feed.key) {
         "⟳".to_owned()
     } else {
         let due = feed.plan.next_poll;

@@ -2,19 +2,18 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
+use crate::engine::feeds::trouble;
 use crate::schedule::Pace;
-use crate::ui::panes::attention;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::gap_rows;
-use crate::ui::panes::tag_tree;
+use crate::ui::app::App;
+use crate::ui::panes::feeds_pane::{self, FeedsRow};
+use crate::ui::panes::{saved_searches, tag_tree};
 use crate::view::when;
 
 /// A row: what it is, what is in it, what is the matter with it.
-pub(in crate::view) fn row_words(model: &Model, row: &FeedsRow, now: DateTime<Utc>) -> String {
-    let unread = match feeds_pane::unread(model, row) {
+pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) -> String {
+    let unread = match feeds_pane::unread(app, row) {
         0 => None,
         unread => Some(format!("{unread} unread")),
     };
@@ -23,26 +22,26 @@ pub(in crate::view) fn row_words(model: &Model, row: &FeedsRow, now: DateTime<Ut
         count => vec![Some(name.to_owned()), Some(count.to_string())],
     };
     let parts = match row {
-        FeedsRow::AllUnread => counted("All unread", model.unread()),
+        FeedsRow::AllUnread => counted("All unread", app.engine.unread()),
         FeedsRow::Today => vec![Some("Today".to_owned()), unread],
-        FeedsRow::Starred => counted("Starred", feeds_pane::unread(model, row)),
-        FeedsRow::Gaps => counted("Gaps", gap_rows::count(model, now)),
-        FeedsRow::Attention => counted("Attention", attention::count(model, now)),
+        FeedsRow::Starred => counted("Starred", feeds_pane::unread(app, row)),
+        FeedsRow::Gaps => counted("Gaps", gap_rows::count(&app.engine, now)),
+        FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),
         FeedsRow::Search(id) => {
-            let name = model.searches.get(*id).map_or("", |search| search.name.as_str());
+            let name = saved_searches::get(app, *id).map_or("", |search| search.name.as_str());
             vec![Some(format!("Search {name}")), unread]
         }
         FeedsRow::Tag(tag, _) => {
-            let folded = tag_tree::is_folded(model, row).then(|| "folded".to_owned());
+            let folded = tag_tree::is_folded(app, row).then(|| "folded".to_owned());
             vec![Some(format!("Tag {tag}")), folded, unread]
         }
         FeedsRow::Feed(key, _) => {
-            let Some(feed) = model.feeds.get(key) else { return String::new() };
+            let Some(feed) = app.engine.feeds.get(key) else { return String::new() };
             vec![
                 Some(feed.record.shown_title().to_owned()),
                 unread,
-                trouble_words(model, feed, now).map(str::to_owned),
-                Some(poll_words(model, feed, now)),
+                trouble_words(app, feed, now).map(str::to_owned),
+                Some(poll_words(app, feed, now)),
                 pace_words(feed).map(str::to_owned),
             ]
         }
@@ -50,8 +49,8 @@ pub(in crate::view) fn row_words(model: &Model, row: &FeedsRow, now: DateTime<Ut
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn trouble_words(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> Option<&'static str> {
-    match attention::mark(model, feed, now) {
+fn trouble_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> Option<&'static str> {
+    match trouble::mark(&app.engine, feed, now) {
         "†" => Some("ended"),
         "!" => Some("needs attention"),
         "→" => Some("moved"),
@@ -60,8 +59,8 @@ fn trouble_words(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> Opti
     }
 }
 
-fn poll_words(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> String {
-    if model.busy.contains_key(&feed.key) {
+fn poll_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
+    if app.engine.polls.contains_key(&feed.key) {
         return "being polled".to_owned();
     }
     let due = feed.plan.next_poll;

@@ -10,21 +10,20 @@ use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr;
 
-use crate::engine::model::Model;
-use crate::ui::reader::lines;
-use crate::ui::reader::lines::StyledLine;
+use crate::ui::app::App;
+use crate::ui::reader::lines::{self, StyledLine};
 use crate::ui::screen::Viewport;
 
 /// Bytes of an address at most: longer ones are refused by terminals.
 const ADDRESS_MAX: usize = 2000;
 
 /// Makes hyperlinks of the links of the text that is read.
-pub(in crate::view) fn link(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
+pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     // What lies over the panes hides links.
-    if model.screen.covers_panes() {
+    if app.ui.covers_panes() {
         return;
     }
-    let Some(reader) = model.screen.shown_reader() else { return };
+    let Some(reader) = app.ui.shown_reader() else { return };
     let Some(text) = &reader.rendered else { return };
     let area = viewport.reader;
     let lines = text.lines.iter().skip(reader.scroll).zip(0..area.rows);

@@ -1,10 +1,7 @@
 //! The list of links under an entry's text: where each number leads.
 
 use crate::feed::text::one_line;
-use crate::ui::reader::lines::Rendered;
-use crate::ui::reader::lines::Role;
-use crate::ui::reader::lines::StyledLine;
-use crate::ui::reader::lines::StyledSpan;
+use crate::ui::reader::lines::{Rendered, Role, StyledLine, StyledSpan};
 use crate::view::cells;
 
 /// Adds the list under the text.

@@ -6,17 +6,14 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Position;
 use ratatui::style::Style;
 
-use crate::engine::model::Model;
 use crate::history::address::host;
+use crate::ui::app::App;
 use crate::ui::reader::picture_places::PicturePlace;
-use crate::ui::reader::pictures::Standing;
-use crate::ui::screen::Area;
-use crate::ui::screen::Viewport;
-use crate::ui::theme::graphics::Drawing;
-use crate::ui::theme::graphics::DrawnCell;
-use crate::view::cells;
+use crate::ui::reader::pictures::PictureState;
+use crate::ui::screen::{Area, Viewport};
+use crate::ui::theme::graphics::{Drawing, DrawnCell};
 use crate::view::dressing::colour;
-use crate::view::theme;
+use crate::view::{cells, theme};
 
 /// A picture within the text's part of the screen.
 struct Shown<'m> {
@@ -30,9 +27,9 @@ struct Shown<'m> {
 }
 
 /// The pictures on the screen; none while something lies over them.
-fn shown(model: &Model, area: Area) -> Vec<Shown<'_>> {
-    let in_sight = !model.screen.covers_panes();
-    let Some(reader) = model.screen.shown_reader().filter(|_| in_sight) else { return Vec::new() };
+fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
+    let in_sight = !app.ui.covers_panes();
+    let Some(reader) = app.ui.shown_reader().filter(|_| in_sight) else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
     let in_sight = |place: &PicturePlace| {
         let number = usize::from(place.image).checked_sub(1)?;
@@ -47,31 +44,31 @@ fn shown(model: &Model, area: Area) -> Vec<Shown<'_>> {
 }
 
 /// The drawing of a picture, if it can be shown as it stands on the screen.
-fn ready<'m>(model: &'m Model, shown: &Shown<'_>) -> Option<&'m Drawing> {
+fn ready<'m>(app: &'m App, shown: &Shown<'_>) -> Option<&'m Drawing> {
     let cells = (shown.place.columns, shown.place.rows);
-    let drawing = model.pictures.drawing(shown.url, cells)?;
+    let drawing = app.ui.pictures.drawing(shown.url, cells)?;
     (!drawing.whole || shown.rows == shown.place.rows).then_some(drawing)
 }
 
 /// Says in the places of pictures that are not there why they are not.
-pub(in crate::view) fn tell(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
+pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     let area = viewport.reader;
-    for shown in shown(model, area) {
-        if ready(model, &shown).is_some() {
+    for shown in shown(app, area) {
+        if ready(app, &shown).is_some() {
             continue;
         }
-        let text = match model.pictures.standing(shown.url) {
-            Some(Standing::Failed(why)) => format!("no picture: {why}"),
-            Some(Standing::Asked) => {
+        let text = match app.ui.pictures.standing(shown.url) {
+            Some(PictureState::Failed(why)) => format!("no picture: {why}"),
+            Some(PictureState::Asked) => {
                 format!(
                     "the picture is being fetched from {} …",
                     host(shown.url).unwrap_or_default()
                 )
             }
-            Some(Standing::Kept(..)) if shown.rows < shown.place.rows => {
+            Some(PictureState::Kept(..)) if shown.rows < shown.place.rows => {
                 "a picture, shown when all of it is in sight".to_owned()
             }
-            Some(Standing::Kept(..) | Standing::Sought) | None => "a picture …".to_owned(),
+            Some(PictureState::Kept(..) | PictureState::Sought) | None => "a picture …".to_owned(),
         };
         let columns = usize::from(area.columns.saturating_sub(shown.place.indent));
         let text = cells::cut(&text, columns);
@@ -81,10 +78,10 @@ pub(in crate::view) fn tell(buffer: &mut Buffer, model: &Model, viewport: &Viewp
 }
 
 /// Draws the pictures that are ready.
-pub(in crate::view) fn draw(buffer: &mut Buffer, model: &Model, viewport: &Viewport) {
+pub(in crate::view) fn draw(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     let area = viewport.reader;
-    for shown in shown(model, area) {
-        let Some(drawing) = ready(model, &shown) else { continue };
+    for shown in shown(app, area) {
+        let Some(drawing) = ready(app, &shown) else { continue };
         let rows = drawing.rows.iter().skip(usize::from(shown.first));
         for (cells, down) in rows.zip(0..shown.rows) {
             let row = shown.row.saturating_add(down);

@@ -6,21 +6,15 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use crate::engine::backfill::history_actions;
+use crate::engine::backfill::{gap_rows, history_actions};
 use crate::engine::entries::entry_filters;
-use crate::engine::entries::full_text::Source;
-use crate::engine::model::Model;
+use crate::engine::entries::rows::RowKey;
 use crate::feed::text::one_line;
 use crate::history::Gap;
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::gap_rows;
-use crate::ui::screen::Pane;
-use crate::ui::screen::Reader;
-use crate::view::cells;
-use crate::view::pane;
-use crate::view::plain;
-use crate::view::theme;
-use crate::view::when;
+use crate::ui::app::App;
+use crate::ui::reader::full_text::TextSource;
+use crate::ui::screen::{Pane, Reader};
+use crate::view::{cells, pane, plain, theme, when};
 
 /// Lines of the title at most; a longer one is cut.
 const TITLE_LINES: usize = 4;
@@ -31,57 +25,58 @@ const ORIGIN_LINES: usize = 2;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     now: DateTime<Utc>,
 ) -> Rect {
-    let inside = pane::bordered(frame, area, "", model.screen.focus == Pane::Reader);
-    let inside = column(model, inside);
-    if let Some(gap) = selected_gap(model, now) {
-        let said = history_actions::explained(&gap, model.zone).join("\n\n");
+    let inside = pane::bordered(frame, area, "", app.ui.focus == Pane::Reader);
+    let inside = column(app, inside);
+    if let Some(gap) = selected_gap(app, now) {
+        let said = history_actions::explained(&gap, app.engine.zone).join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
         return inside;
     }
-    let Some(reader) = model.screen.shown_reader() else {
+    let Some(reader) = app.ui.shown_reader() else {
         let hint =
             vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
         frame.render_widget(Paragraph::new(Line::from(hint)), inside);
         return inside;
     };
-    let lines = head_lines(model, reader, usize::from(inside.width));
+    let lines = head_lines(app, reader, usize::from(inside.width));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
     let [head, text] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     pane::put(frame, &lines, head);
-    draw_text(frame, text, model, reader);
+    draw_text(frame, text, app, reader);
     text
 }
 
 /// Where the text stands: alone on the screen it is a column in the middle.
-fn column(model: &Model, inside: Rect) -> Rect {
-    if !model.screen.zoomed || model.screen.focus != Pane::Reader {
+fn column(app: &App, inside: Rect) -> Rect {
+    if !app.ui.zoomed || app.ui.focus != Pane::Reader {
         return inside;
     }
-    let width = [Constraint::Max(model.settings.ui.text_width)];
+    let width = [Constraint::Max(app.ui.settings.text_width)];
     let [column] = Layout::horizontal(width).flex(Flex::Center).areas(inside);
     column
 }
 
 /// The gap that is selected, if one is: the pane explains it.
-fn selected_gap(model: &Model, now: DateTime<Utc>) -> Option<Gap> {
-    match model.screen.list.selected_row()?.key {
-        RowKey::Gap(feed, gap) => gap_rows::shown(model, feed, gap, now),
+fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<Gap> {
+    match app.ui.list.selected_row()?.key {
+        RowKey::Gap(feed, gap) => gap_rows::shown(&app.engine, feed, gap, now),
         RowKey::Entry(_) => None,
     }
 }
 
 /// Title, origin, address or enclosure, and a blank line.
-fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>> {
+fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let kept = &reader.entry.kept;
-    let feed = model.feeds.get(&reader.entry.key.feed).map_or("", |feed| feed.record.shown_title());
+    let feed =
+        app.engine.feeds.get(&reader.entry.key.feed).map_or("", |feed| feed.record.shown_title());
     let star = if reader.entry.flags.is_starred() { "★ " } else { "" };
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
-    let dated = when::minute(kept.listed(), model.zone);
+    let dated = when::minute(kept.listed(), app.engine.zone);
     let text = text_shown(reader);
     let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin(), text];
     let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
@@ -91,7 +86,7 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
     let mut lines: Vec<Line<'static>> = Vec::new();
     lines.extend(title.into_iter().map(|line| Line::styled(line, theme::UNREAD)));
     lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
-    for reason in entry_filters::reasons(model, &reader.entry) {
+    for reason in entry_filters::reasons(&app.engine, &reader.entry) {
         lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
     }
     lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
@@ -102,14 +97,14 @@ fn head_lines(model: &Model, reader: &Reader, width: usize) -> Vec<Line<'static>
 /// Which text is shown, where there are two of them.
 fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
-        (Source::Page, _) => Some("full text"),
-        (Source::Waiting, _) => Some("full text is asked for"),
-        (Source::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
-        (Source::Feed, Some(_) | None) => None,
+        (TextSource::Page, _) => Some("full text"),
+        (TextSource::Waiting, _) => Some("full text is asked for"),
+        (TextSource::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
+        (TextSource::Feed, Some(_) | None) => None,
     }
 }
 
-fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) {
+fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
         let why = if reader.entry.text_gone {
@@ -120,7 +115,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) 
         frame.render_widget(Paragraph::new(why).style(theme::DIM).wrap(Wrap { trim: true }), area);
         return;
     }
-    let in_words = model.screen.appearance.plain;
+    let in_words = app.ui.appearance.plain;
     let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
     let spans = |line: &crate::ui::reader::lines::StyledLine| {
         line.window(reader.sideways, usize::from(area.width))
@@ -128,7 +123,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, model: &Model, reader: &Reader) 
             .iter()
             .flat_map(|span| {
                 let text = if in_words { plain::told(span) } else { span.text.clone() };
-                theme::with_hits(&text, theme::of_span(span), &model.screen.marks)
+                theme::with_hits(&text, theme::of_span(span), &app.ui.marks)
             })
             .collect::<Vec<_>>()
     };

@@ -8,11 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
-use crate::engine::model::Model;
-use crate::engine::politeness::host_queue::WaitsFor;
-use crate::engine::politeness::host_queue::site_of;
+use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
-use crate::engine::poll::polling::Stage;
+use crate::engine::poll::polling::PollStage;
+use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::shown;
 use crate::ui::overlays::palette::Palette;
@@ -21,11 +20,8 @@ use crate::ui::overlays::tag_dialog;
 use crate::ui::panes::feeds_pane::FeedsRow;
 use crate::ui::panes::tour::Tour;
 use crate::ui::reader::sideways;
-use crate::ui::screen::Overlay;
-use crate::ui::screen::Pane;
-use crate::view::cells;
-use crate::view::theme;
-use crate::view::when;
+use crate::ui::screen::{Overlay, Pane};
+use crate::view::{cells, theme, when};
 
 /// A message stays this long, unless a key is pressed before.
 const NOTICE_SECONDS: i64 = 12;
@@ -38,33 +34,33 @@ const TOUR_LINES: usize = 2;
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
-    model: &Model,
+    app: &App,
     now: DateTime<Utc>,
 ) -> u16 {
     if let Some(Overlay::Prompt(prompt) | Overlay::Palette(Palette { line: prompt, .. })) =
-        &model.screen.overlay
+        &app.ui.overlay
     {
-        let search = model.screen.search.as_ref();
-        let offered = tag_dialog::offered(model, prompt).join(" · ");
+        let search = app.ui.search.as_ref();
+        let offered = tag_dialog::offered(app, prompt).join(" · ");
         let flaw = search.and_then(|search| search.flaw.as_deref());
         let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
         let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));
         draw_prompt(frame, area, prompt, behind);
         return area.y;
     }
-    if let Some(Overlay::Help(help)) = &model.screen.overlay
+    if let Some(Overlay::Help(help)) = &app.ui.overlay
         && help.typing
     {
         draw_prompt(frame, area, &help.filter, None);
         return area.y;
     }
-    let begun = match model.screen.begun.as_slice() {
+    let begun = match app.ui.begun.as_slice() {
         [] => String::new(),
         begun => format!(" {} …", shown(begun)),
     };
-    let hint = format!("{begun}{} ? help ", sideways_hint(model));
+    let hint = format!("{begun}{} ? help ", sideways_hint(app));
     let room = usize::from(area.width).saturating_sub(cells::width(&hint));
-    let notice = model.screen.notice.as_ref().filter(|notice| {
+    let notice = app.ui.notice.as_ref().filter(|notice| {
         notice.trouble || now.signed_duration_since(notice.at) < TimeDelta::seconds(NOTICE_SECONDS)
     });
     let wrapped = |text: &str, style: Style| {
@@ -75,7 +71,7 @@ pub(in crate::view) fn draw(
         Some(notice) => {
             wrapped(&notice.text, if notice.trouble { theme::TROUBLE } else { theme::TEXT })
         }
-        None => vec![(progress(model, now), theme::DIM)],
+        None => vec![(progress(app, now), theme::DIM)],
     };
     let mut top = area.y;
     let (last, style) = lines.pop().unwrap_or_default();
@@ -99,22 +95,22 @@ pub(in crate::view) fn draw(
 }
 
 /// The keys that move what is wider than the pane, if something in sight is.
-fn sideways_hint(model: &Model) -> String {
-    let reading = model.screen.focus == Pane::Reader && model.screen.overlay.is_none();
-    if !reading || sideways::slack_in_sight(model) == 0 {
+fn sideways_hint(app: &App) -> String {
+    let reading = app.ui.focus == Pane::Reader && app.ui.overlay.is_none();
+    if !reading || sideways::slack_in_sight(app) == 0 {
         return String::new();
     }
     let keys = ["scroll-left", "scroll-right"].map(|name| {
-        place_of(name).map(|place| model.settings.keys.keys_of(place)).unwrap_or_default()
+        place_of(name).map(|place| app.ui.settings.keys.keys_of(place)).unwrap_or_default()
     });
     let keys = keys.join(" ");
     if keys.trim().is_empty() { String::new() } else { format!(" {} sideways ", keys.trim()) }
 }
 
 /// The lines of the tour at a width; none: there is no tour.
-pub(in crate::view) fn tour_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
+pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
-    let tour = model.screen.tour.and_then(Tour::line);
+    let tour = app.ui.tour.and_then(Tour::line);
     let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
     lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
@@ -145,29 +141,31 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
 }
 
 /// What the poller is doing, what comes next, and how many feeds need attention.
-fn progress(model: &Model, now: DateTime<Utc>) -> String {
+fn progress(app: &App, now: DateTime<Utc>) -> String {
     let mut parts = Vec::new();
-    if let Some(since) = model.network.offline_since {
-        let since = since.with_timezone(&model.zone).format("%H:%M");
+    if let Some(since) = app.engine.reachability.offline_since {
+        let since = since.with_timezone(&app.engine.zone).format("%H:%M");
         parts.push(format!("no network since {since}, tried once a minute"));
     }
-    let looking = model.additions.values().filter(|addition| addition.ended.is_none());
+    let looking = app.engine.additions.values().filter(|addition| addition.ended.is_none());
     parts.extend(
         looking
             .map(|addition| format!("looking for a feed at {} …", addition.wanted.address.trim())),
     );
-    parts.extend(selected_trouble(model));
-    parts.extend(back_fills(model));
-    if model.busy.is_empty() {
-        parts.extend(next_poll(model, now));
+    parts.extend(selected_trouble(app));
+    parts.extend(back_fills(app));
+    if app.engine.polls.is_empty() {
+        parts.extend(next_poll(app, now));
     } else {
-        parts.extend(selected_wait(model, now));
-        parts.push(format!("polling {} of {}", model.run.done, model.run.asked));
-        if model.run.new > 0 {
-            parts.push(format!("{} new", model.run.new));
+        parts.extend(selected_wait(app, now));
+        parts
+            .push(format!("polling {} of {}", app.engine.poll_run.done, app.engine.poll_run.asked));
+        if app.engine.poll_run.new > 0 {
+            parts.push(format!("{} new", app.engine.poll_run.new));
         }
     }
-    let failing = model.feeds.values().filter(|feed| feed.is_failing() && !feed.is_gone()).count();
+    let failing =
+        app.engine.feeds.values().filter(|feed| feed.is_failing() && !feed.is_gone()).count();
     if failing > 0 {
         parts.push(format!("{failing} failing"));
     }
@@ -175,22 +173,23 @@ fn progress(model: &Model, now: DateTime<Utc>) -> String {
 }
 
 /// What is being fetched of histories: of one feed its progress, of several their number.
-fn back_fills(model: &Model) -> Option<String> {
-    let mut walking = model.backfills.keys().filter_map(|key| model.feeds.get(key));
+fn back_fills(app: &App) -> Option<String> {
+    let mut walking = app.engine.backfills.keys().filter_map(|key| app.engine.feeds.get(key));
     let (first, more) = (walking.next()?, walking.count());
     if more > 0 {
         return Some(format!("fetching the history of {} feeds", more.saturating_add(1)));
     }
-    let progress = walks::progress(model, first)?;
+    let progress = walks::progress(&app.engine, first)?;
     Some(format!("{}: {progress}", first.record.shown_title()))
 }
 
 /// What the selected feed's request waits for.
-fn selected_wait(model: &Model, now: DateTime<Utc>) -> Option<String> {
-    let FeedsRow::Feed(key, _) = model.screen.feeds.selected_row()? else { return None };
-    model.busy.get(key).filter(|poll| poll.stage == Stage::Waiting)?;
-    let feed = model.feeds.get(key)?;
-    let waits = model.traffic.waits_for(&feed.record.url, now, &model.settings.network);
+fn selected_wait(app: &App, now: DateTime<Utc>) -> Option<String> {
+    let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
+    app.engine.polls.get(key).filter(|poll| poll.stage == PollStage::Waiting)?;
+    let feed = app.engine.feeds.get(key)?;
+    let waits =
+        app.engine.host_queue.waits_for(&feed.record.url, now, &app.engine.settings.network);
     let site = site_of(&feed.record.url);
     let what = match waits {
         WaitsFor::Start(_) => "for the start".to_owned(),
@@ -203,16 +202,16 @@ fn selected_wait(model: &Model, now: DateTime<Utc>) -> Option<String> {
 }
 
 /// What is wrong with the selected feed.
-fn selected_trouble(model: &Model) -> Option<String> {
-    let FeedsRow::Feed(key, _) = model.screen.feeds.selected_row()? else { return None };
-    let feed = model.feeds.get(key).filter(|_| model.screen.focus == Pane::Feeds)?;
+fn selected_trouble(app: &App) -> Option<String> {
+    let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
+    let feed = app.engine.feeds.get(key).filter(|_| app.ui.focus == Pane::Feeds)?;
     Some(format!("{}: {}", feed.record.shown_title(), feed.state.trouble.as_deref()?))
 }
 
-fn next_poll(model: &Model, now: DateTime<Utc>) -> Option<String> {
-    let at = model.timetable.next()?;
-    let (_, key) = model.timetable.iter().next()?;
-    let feed = model.feeds.get(key)?;
+fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
+    let at = app.engine.timetable.next()?;
+    let (_, key) = app.engine.timetable.iter().next()?;
+    let feed = app.engine.feeds.get(key)?;
     let why = settled_words(feed.plan.settled_by);
     Some(format!("next {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
 }

@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use crate::view::pane;
-use crate::view::theme;
+use crate::view::{pane, theme};
 
 /// Draws the pane.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect) {

@@ -2,10 +2,8 @@
 
 use super::{each, entries, feeds};
 use crate::support::binary::Program;
-use crate::support::documents::page;
-use crate::support::documents::rss;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::documents::{page, rss};
+use crate::support::site::{Site, answer};
 
 const ODD_TAG: &str = "W/\"odd tag, not quoted-gzip";
 const ODD_DATE: &str = "yesterday at noon";

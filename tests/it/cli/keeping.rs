@@ -1,8 +1,7 @@
 //! Backup, restore and compaction; completions and the manual page.
 
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 use crate::support::world::rss;
 
 /// What a program that uses the store sees of it.

@@ -1,12 +1,10 @@
 //! `lint URL` in the real binary over loopback: a publisher's chain, sound and not.
 
-use backissue::io::publisher::server::PublisherAnswer;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 const GOOD: [(&str, &str); 3] = [
     ("content-type", "application/atom+xml"),

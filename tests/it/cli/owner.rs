@@ -2,9 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use crate::support::binary::Program;
-use crate::support::binary::ask_to_end;
-use crate::support::binary::ended;
+use crate::support::binary::{Program, ask_to_end, ended};
 
 /// Starts `watch`, waits until it has the store, does `meanwhile` and asks it to end.
 fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {

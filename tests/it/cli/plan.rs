@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 const MONDAY: &str = "2026-03-02T10:00:00Z";
 

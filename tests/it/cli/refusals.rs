@@ -1,11 +1,8 @@
 //! Wrong input: one sentence that says what to do, the right status, no panic (UX 4).
 
 use crate::support::binary::Program;
-use crate::support::documents::garbage;
-use crate::support::documents::page;
-use crate::support::documents::rss;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::documents::{garbage, page, rss};
+use crate::support::site::{Site, answer};
 
 fn site() -> Site {
     Site::start(|request| match request.path() {

@@ -5,8 +5,7 @@ use backissue::io::store::Store;
 
 use super::{each, entries};
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
     <link>https://site.example/</link><description/>\
@@ -17,7 +16,7 @@ const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
 fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     let site = Site::start(|_| answer(200, &[], NOTES));
     let program = Program::new();
-    assert_eq!(program.run(&["rules", "--json"]).with(0).json(), serde_json::json!([]));
+    assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
     let rule = EntryRule {
         id: 7,
         title: "sponsored".into(),
@@ -37,6 +36,6 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     let rules = program.run(&["rules", "--json"]).with(0).json();
     assert_eq!(rules[0]["about"], "title ~ sponsored, tag garden");
     assert_eq!((&rules[0]["hits"], &rules[0]["hidden"]), (&1.into(), &1.into()));
-    let text = program.run(&["rules"]).with(0).out;
+    let text = program.run(&["filters"]).with(0).out;
     assert!(text.contains("hide: title ~ sponsored, tag garden"), "{text}");
 }

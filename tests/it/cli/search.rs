@@ -2,8 +2,7 @@
 
 use super::each;
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
     <link>https://site.example/</link><description/>\

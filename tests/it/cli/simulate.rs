@@ -4,8 +4,7 @@ use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 /// 2026-01-05T00:00:00Z, a Monday, in minutes.
 const MONDAY: i64 = 1_767_571_200 / 60;

@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::feeds;
 use crate::support::binary::Program;
 use crate::support::documents::rss;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 /// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
 fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Value, Program, Site) {

@@ -5,10 +5,8 @@ use serde_json::Value;
 
 use super::feeds;
 use crate::support::binary::Program;
-use crate::support::documents::page;
-use crate::support::documents::rss;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::documents::{page, rss};
+use crate::support::site::{Site, answer};
 
 /// Answers in order, the last one for ever.
 fn scripted(answers: Vec<PublisherAnswer>) -> Site {

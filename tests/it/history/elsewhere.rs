@@ -1,12 +1,10 @@
 //! Numbered pages and copies in an imitation of the Internet Archive, in the real binary over loopback.
 
-use backissue::io::publisher::server::PublisherAnswer;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 use crate::support::world::rss;
 
 const RSS: [(&str, &str); 1] = [("content-type", "application/rss+xml")];

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use backissue::io::publisher::server::PublisherAnswer;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 /// Archives of one walk and of one day are not limited by the day here.
 const CONFIGURATION: &str =

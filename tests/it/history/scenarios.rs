@@ -9,11 +9,8 @@
 
 use std::path::PathBuf;
 
-use backissue::feed::Entry;
-use backissue::feed::FeedDocument;
-use backissue::feed::History;
-use backissue::feed::Kind;
 use backissue::feed::dates::date::parse_date;
+use backissue::feed::{Entry, FeedDocument, History, Kind};
 use serde_json::Value;
 
 use super::{Answer, Reader, document};

@@ -5,20 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Fetched;
-use backissue::engine::poll::fetch::Reach;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{Failure, FetchId, FetchRequest, Fetched, Reach};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_class::AddressClass;
 use backissue::io::http::{Http, LookingUp, Names, Surroundings};
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 
 use super::{SMALL, fetch, fetch_in, here, request, roomy, settings};
-use crate::support::broken_server::BrokenServer;
-use crate::support::broken_server::Then;
+use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
@@ -72,8 +66,11 @@ fn feed() -> PublisherAnswer {
     answer(200, &[], rss("T", "e", 1))
 }
 
-fn supplied(url: String, by: &str, public: bool) -> Request {
-    Request { reach: Reach::Supplied { by: by.into(), public }, ..Request::typed(FetchId(1), url) }
+fn supplied(url: String, by: &str, public: bool) -> FetchRequest {
+    FetchRequest {
+        reach: Reach::Supplied { by: by.into(), public },
+        ..FetchRequest::typed(FetchId(1), url)
+    }
 }
 
 fn blocked(fetched: &Fetched) -> &str {
@@ -276,6 +273,6 @@ async fn a_secure_document_may_not_name_an_insecure_address_unless_the_reader_al
     let refused = fetch_in(&world(&names), &settings(), roomy(), asked.clone()).await.result;
     assert_eq!(refused, Err(Failure::Insecure { to: format!("http://b.example:{port}/") }));
     assert_eq!(publisher.requests().len(), 0);
-    let allowed = Request { allow_insecure: true, ..asked };
+    let allowed = FetchRequest { allow_insecure: true, ..asked };
     fetch_in(&world(&names), &settings(), roomy(), allowed).await.result.unwrap();
 }

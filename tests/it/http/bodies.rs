@@ -2,24 +2,17 @@
 
 use std::io::Write as _;
 
-use backissue::engine::poll::fetch::Answer;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::{Answer, AnswerBody, Failure, Fetched};
 use backissue::feed::Kind;
 use backissue::io::http::Limits;
 use backissue::io::http::body::BodyLimits;
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
 use super::{SMALL, document, fetch, request, roomy};
-use crate::support::broken_server::BrokenServer;
-use crate::support::broken_server::Then;
-use crate::support::documents::garbage;
-use crate::support::documents::page;
-use crate::support::documents::rss;
+use crate::support::broken_server::{BrokenServer, Then};
+use crate::support::documents::{garbage, page, rss};
 use crate::support::site::answer;
 
 async fn fetched(limits: Limits, answer: PublisherAnswer) -> Fetched {

@@ -1,13 +1,8 @@
 //! Credentials: to the origin they belong to, to no other, and shown to nobody (SPEC D.1, D.3, D.6).
 
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Request;
-use backissue::engine::settings::Credentials;
-use backissue::engine::settings::Login;
-use backissue::engine::settings::NetworkSettings;
-use backissue::engine::settings::Secret;
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
+use backissue::engine::poll::fetch::{Failure, FetchRequest};
+use backissue::engine::settings::{Credentials, Login, NetworkSettings, Secret};
+use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 
 use super::{fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::documents::rss;
@@ -167,6 +162,6 @@ async fn secrets_stand_in_no_message() {
 #[tokio::test]
 async fn nothing_is_sent_where_nothing_is_configured() {
     let here = site(String::new()).await;
-    fetch(roomy(), Request { ..request(&here.base_url()) }).await.result.unwrap();
+    fetch(roomy(), FetchRequest { ..request(&here.base_url()) }).await.result.unwrap();
     assert_eq!(sent(&here), [None]);
 }

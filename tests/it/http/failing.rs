@@ -4,14 +4,12 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::{Failure, Fetched};
 use backissue::io::http::{Limits, LookingUp, Names, Surroundings};
 use tokio::net::TcpListener;
 
 use super::{SMALL, fetch, fetch_in, in_public, request, roomy, settings};
-use crate::support::broken_server::BrokenServer;
-use crate::support::broken_server::Then;
+use crate::support::broken_server::{BrokenServer, Then};
 
 const FEED_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n<rss version=\"2.0\">";
 

@@ -14,13 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backissue::engine::feeds::subscription::Validators;
-use backissue::engine::poll::fetch::Answer;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Fetched;
-use backissue::engine::poll::fetch::Request;
-use backissue::engine::settings::NetworkSettings;
-use backissue::engine::settings::Settings;
+use backissue::engine::poll::fetch::{Answer, AnswerBody, FetchId, FetchRequest, Fetched};
+use backissue::engine::settings::{NetworkSettings, Settings};
 use backissue::feed::FeedDocument;
 use backissue::io::http::address_class::AddressClass;
 use backissue::io::http::body::BodyLimits;
@@ -43,15 +38,15 @@ fn roomy() -> Limits {
     Limits::default()
 }
 
-fn request(url: &str) -> Request {
-    Request::typed(FetchId(1), url.into())
+fn request(url: &str) -> FetchRequest {
+    FetchRequest::typed(FetchId(1), url.into())
 }
 
-fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> Request {
+fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> FetchRequest {
     let bytes = |value: Option<&[u8]>| value.map(<[u8]>::to_vec);
     let validators =
         Validators { url: url.into(), etag: bytes(etag), last_modified: bytes(last_modified) };
-    Request { validators: Some(validators), ..request(url) }
+    FetchRequest { validators: Some(validators), ..request(url) }
 }
 
 /// The real world, but for the proxies and the certificates of the machine the test runs on.
@@ -73,7 +68,7 @@ fn settings() -> NetworkSettings {
 }
 
 /// One fetch; it has to end by itself.
-async fn fetch(limits: Limits, request: Request) -> Fetched {
+async fn fetch(limits: Limits, request: FetchRequest) -> Fetched {
     fetch_in(&here(), &settings(), limits, request).await
 }
 
@@ -81,13 +76,13 @@ async fn fetch_in(
     around: &Surroundings,
     settings: &NetworkSettings,
     limits: Limits,
-    request: Request,
+    request: FetchRequest,
 ) -> Fetched {
     let http = Http::within(settings, limits, around).unwrap();
     tokio::time::timeout(Duration::from_secs(20), http.fetch(request)).await.expect("it ends")
 }
 
-async fn answered(limits: Limits, request: Request) -> Answer {
+async fn answered(limits: Limits, request: FetchRequest) -> Answer {
     fetch(limits, request).await.result.unwrap()
 }
 

@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Reach;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{Failure, FetchId, FetchRequest, Reach};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::{LookingUp, Names, Surroundings};
 use backissue::io::publisher::server::Publisher;
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::{fetch_in, here, request, roomy, settings};
-use crate::support::broken_server::BrokenServer;
-use crate::support::broken_server::Then;
+use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
@@ -113,7 +109,8 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
     let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
     for host in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "a.localhost"] {
         let reach = Reach::Supplied { by: "http://a.example/feed".into(), public: true };
-        let asked = Request { reach, ..Request::typed(FetchId(1), format!("http://{host}/")) };
+        let asked =
+            FetchRequest { reach, ..FetchRequest::typed(FetchId(1), format!("http://{host}/")) };
         let refused = fetch_in(&here(), &through, roomy(), asked).await.result;
         assert!(matches!(refused, Err(Failure::Blocked(_))), "{host}: {refused:?}");
     }

@@ -1,11 +1,8 @@
 //! Documents that say nothing but where a feed is now (SPEC D.5, S1.12, S1.14).
 
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::poll::fetch::{AnswerBody, Failure, Fetched};
 use backissue::feed::{Kind, NewLocation};
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 
 use super::{conditional, document, fetch, request, roomy};
 use crate::support::documents::rss;

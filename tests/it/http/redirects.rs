@@ -2,18 +2,12 @@
 
 use std::time::Duration;
 
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Fetched;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{AnswerBody, Failure, FetchRequest, Fetched};
 use backissue::io::http::Limits;
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
 
 use super::{conditional, document, fetch, fetch_in, in_public, request, roomy, settings};
-use crate::support::broken_server::BrokenServer;
-use crate::support::broken_server::Then;
+use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
@@ -33,7 +27,7 @@ async fn publisher(
     (publisher, base)
 }
 
-async fn fetch_publicly(limits: Limits, request: Request) -> Fetched {
+async fn fetch_publicly(limits: Limits, request: FetchRequest) -> Fetched {
     fetch_in(&in_public(), &settings(), limits, request).await
 }
 
@@ -126,7 +120,7 @@ async fn validators_of_the_address_at_the_end_of_a_redirect_are_sent_there_only(
     })
     .await;
     let new = conditional(&format!("{base}/new"), Some(b"\"new\""), None);
-    let asked = Request { url: format!("{base}/old"), ..new };
+    let asked = FetchRequest { url: format!("{base}/old"), ..new };
     fetch(roomy(), asked).await.result.unwrap();
     let asked = publisher.requests();
     assert_eq!(asked[0].header("if-none-match"), None);

@@ -1,22 +1,11 @@
 //! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
 
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, Manner};
 use backissue::io::http::Http;
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::server::{Publisher, PublisherRequest};
 
-use super::answered;
-use super::conditional;
-use super::document;
-use super::fetch;
-use super::here;
-use super::request;
-use super::roomy;
-use super::settings;
-use crate::support::broken_server::BrokenServer;
-use crate::support::broken_server::Then;
+use super::{answered, conditional, document, fetch, here, request, roomy, settings};
+use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
@@ -58,7 +47,7 @@ async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
 #[tokio::test]
 async fn a_forced_request_asks_caches_for_a_fresh_copy() {
     let publisher = publisher().await;
-    let forced = Request { manner: Manner::Fresh, ..request(&publisher.base_url()) };
+    let forced = FetchRequest { manner: Manner::Fresh, ..request(&publisher.base_url()) };
     answered(roomy(), forced).await;
     assert_eq!(publisher.requests()[0].header("cache-control"), Some("no-cache"));
 }
@@ -114,7 +103,7 @@ async fn validators_of_another_address_are_not_sent() {
     let publisher = publisher().await;
     let base = publisher.base_url();
     let other = conditional(&format!("{base}/other"), Some(b"\"a\""), Some(b"Mon"));
-    answered(roomy(), Request { url: format!("{base}/f"), ..other }).await;
+    answered(roomy(), FetchRequest { url: format!("{base}/f"), ..other }).await;
     let asked = publisher.requests().remove(0);
     assert_eq!(asked.header("if-none-match"), None);
     assert_eq!(asked.header("if-modified-since"), None);
@@ -175,7 +164,7 @@ async fn a_delta_is_asked_for_and_read() {
         Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
     let url = format!("{}/f", publisher.base_url());
     let delta =
-        Request { manner: Manner::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
+        FetchRequest { manner: Manner::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
     let answer = answered(roomy(), delta).await;
     let asked = publisher.requests().remove(0);
     assert_eq!(
@@ -193,10 +182,10 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
     let publisher = publisher().await;
     let url = format!("{}/f", publisher.base_url());
     let tagged = conditional(&url, Some(b"\"a\""), None);
-    let delta = |request: Request| Request { manner: Manner::Delta, ..request };
+    let delta = |request: FetchRequest| FetchRequest { manner: Manner::Delta, ..request };
     answered(roomy(), delta(conditional(&url, None, Some(b"Mon")))).await;
     answered(roomy(), delta(request(&url))).await;
-    answered(roomy(), delta(Request { url: format!("{url}/other"), ..tagged.clone() })).await;
+    answered(roomy(), delta(FetchRequest { url: format!("{url}/other"), ..tagged.clone() })).await;
     answered(roomy(), tagged).await;
     for asked in publisher.requests() {
         assert_eq!(asked.header("a-im"), None, "{asked:?}");
@@ -207,7 +196,7 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
 #[tokio::test]
 async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
     let publisher = publisher().await;
-    let any = Request { manner: Manner::Anything, ..request(&publisher.base_url()) };
+    let any = FetchRequest { manner: Manner::Anything, ..request(&publisher.base_url()) };
     answered(roomy(), any).await;
     assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
 }

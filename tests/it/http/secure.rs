@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{Failure, FetchRequest};
 use backissue::io::http::Surroundings;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -127,7 +126,7 @@ async fn a_redirect_from_https_to_http_needs_the_readers_word() {
         let fetched = fetch_in(&around, &settings(), roomy(), asked.clone()).await;
         assert_eq!(fetched.result, Err(Failure::Insecure { to: to.clone() }));
         assert_eq!(fetched.hops, []);
-        let allowed = Request { allow_insecure: true, ..asked };
+        let allowed = FetchRequest { allow_insecure: true, ..asked };
         let fetched = fetch_in(&around, &settings(), roomy(), allowed).await;
         assert_eq!(fetched.result.unwrap().url, to);
     }
@@ -148,7 +147,7 @@ async fn a_loop_between_http_and_https_ends() {
         (false, Failure::Insecure { to: plain.clone() }),
         (true, Failure::Redirect(format!("it leads back to {plain}"))),
     ] {
-        let asked = Request { allow_insecure, ..request(&plain) };
+        let asked = FetchRequest { allow_insecure, ..request(&plain) };
         let fetched = fetch_in(&around, &settings(), roomy(), asked).await;
         assert_eq!(fetched.result, Err(expected));
     }

@@ -1,16 +1,17 @@
 //! Rules about entries: proposed from an entry, previewed, applied to what is there and to what arrives, taken back.
 
 use backissue::engine::effect::Effect;
-use backissue::engine::entries::entry_filters;
-use backissue::engine::msg::Msg;
-use backissue::engine::update::update;
+use backissue::engine::input::Input;
+use backissue::engine::request::Request;
+use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::filters::{Action, EntryRule};
 use backissue::history::{EntryKey, FeedKey, Flags};
+use backissue::ui::effect::ScreenEffect;
 use backissue::ui::screen::Overlay;
+use backissue::ui::update::update;
 
-use crate::support::world::World;
-use crate::support::world::rss;
-use crate::support::world::start;
+use crate::support::answers::{answered, job};
+use crate::support::world::{World, rss, start};
 
 const NOTES: &str = "https://orchard.example/feed";
 const TOWER: &str = "https://tower.example/feed";
@@ -36,15 +37,16 @@ fn world() -> World {
 /// The marks of all entries, and the rules.
 fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryRule>, u32) {
     let keys: Vec<EntryKey> = world
-        .model
+        .app
+        .engine
         .feeds
         .values()
         .flat_map(|feed| (0..feed.counters.next_seq).map(|seq| EntryKey { feed: feed.key, seq }))
         .collect();
     let entries = world.store.entries(&keys).unwrap();
     let flags = entries.into_iter().map(|(_, _, flags)| flags).collect();
-    assert_eq!(world.store.rules().unwrap(), world.model.rules.list, "rules are durable");
-    (flags, world.model.rules.list.clone(), world.model.unread())
+    assert_eq!(world.store.rules().unwrap(), world.app.engine.filters.list, "rules are durable");
+    (flags, world.app.engine.filters.list.clone(), world.app.engine.unread())
 }
 
 /// One more entry of the first feed.
@@ -57,20 +59,20 @@ fn publish(world: &mut World, guid: &str, title: &str) {
 #[test]
 fn a_rule_made_from_an_entry_shows_what_it_hits_and_hides_it() {
     let mut world = world();
-    assert_eq!(world.model.unread(), 6);
+    assert_eq!(world.app.engine.unread(), 6);
     world.press("<enter>m");
     let screen = world.draw();
     assert!(screen.contains("hits 2 of 4 entries, 2 unread"), "{screen}");
     assert!(screen.contains("Sponsored: wax") && screen.contains("'Orchard Notes'"), "{screen}");
     world.press("<enter>");
-    assert_eq!(world.notice(), "rule saved: 2 entries hidden · u undo");
+    assert_eq!(world.notice(), "filter saved: 2 entries hidden · u undo");
     assert_eq!(world.titles(), ["Frost", "Grafting", "Sponsored: ropes", "Vespers"]);
-    assert_eq!(world.model.unread(), 4);
+    assert_eq!(world.app.engine.unread(), 4);
     world.press("u");
-    assert_eq!((world.model.unread(), world.titles().len()), (6, 6));
-    assert_eq!(world.notice(), "undone: the rules · 2 entries");
+    assert_eq!((world.app.engine.unread(), world.titles().len()), (6, 6));
+    assert_eq!(world.notice(), "undone: the filters · 2 entries");
     world.press("<c-y>");
-    assert_eq!((world.model.unread(), world.titles().len()), (4, 4));
+    assert_eq!((world.app.engine.unread(), world.titles().len()), (4, 4));
 }
 
 #[test]
@@ -78,13 +80,13 @@ fn what_arrives_is_judged_before_it_is_counted() {
     let mut world = world();
     world.press("<enter>m<enter>");
     publish(&mut world, "n5", "sponsored: shears");
-    assert_eq!(world.model.unread(), 4, "it never counted as unread");
-    assert_eq!(world.model.feeds[&FeedKey(1)].counters.next_seq, 5);
+    assert_eq!(world.app.engine.unread(), 4, "it never counted as unread");
+    assert_eq!(world.app.engine.feeds[&FeedKey(1)].counters.next_seq, 5);
     publish(&mut world, "n6", "Pruning");
-    assert_eq!(world.model.unread(), 5);
+    assert_eq!(world.app.engine.unread(), 5);
     world.restart();
     publish(&mut world, "n7", "Sponsored: again");
-    assert_eq!(world.model.unread(), 5, "rules outlive a restart");
+    assert_eq!(world.app.engine.unread(), 5, "rules outlive a restart");
 }
 
 #[test]
@@ -93,7 +95,7 @@ fn taking_a_rule_back_shows_also_what_it_hid_on_arrival() {
     world.press("<enter>m<enter>");
     publish(&mut world, "n5", "Sponsored: shears");
     world.press("u");
-    assert_eq!((world.model.unread(), world.model.rules.list.len()), (7, 0));
+    assert_eq!((world.app.engine.unread(), world.app.engine.filters.list.len()), (7, 0));
 }
 
 #[test]
@@ -121,24 +123,24 @@ fn hidden_entries_can_be_looked_at_and_found_and_a_star_shows_one() {
 fn a_rule_that_marks_read_says_so_above_the_text() {
     let mut world = world();
     world.press("<enter>m<up><up><right><enter>");
-    assert_eq!(world.notice(), "rule saved: 2 entries marked read · u undo");
-    assert_eq!(world.model.unread(), 4);
+    assert_eq!(world.notice(), "filter saved: 2 entries marked read · u undo");
+    assert_eq!(world.app.engine.unread(), 4);
     world.press("hGkklg<enter>");
     let screen = world.draw();
-    let reason = "marked read by rule 'title ~ Sponsored, in";
+    let reason = "marked read by filter 'title ~ Sponsored, in";
     assert!(screen.contains(reason), "{screen}");
     world.press("N");
     assert!(!world.draw().contains(reason), "it is unread now");
     world.press("uu");
-    assert_eq!(world.model.unread(), 6);
+    assert_eq!(world.app.engine.unread(), 6);
 }
 
 #[test]
 fn a_label_is_shown_in_the_list_and_found_as_a_tag() {
     let mut world = world();
     world.press("<enter>m<up><up><left><down>ads<enter>");
-    assert_eq!(world.notice(), "rule saved: 2 entries labelled #ads · u undo");
-    assert_eq!(world.model.rules.list[0].action, Action::Label("ads".into()));
+    assert_eq!(world.notice(), "filter saved: 2 entries labelled #ads · u undo");
+    assert_eq!(world.app.engine.filters.list[0].action, Action::Label("ads".into()));
     assert!(world.draw().contains("#ads"), "{}", world.draw());
     world.press("/tag:ads<enter>");
     assert_eq!(world.titles(), ["Sponsored: ladders", "Sponsored: wax"]);
@@ -156,13 +158,13 @@ fn a_changed_rule_shows_what_it_hits_no_longer() {
     world.press("<enter>m<enter>F<enter>");
     // All feeds, and another word.
     world.press("<up><right><down><c-u>ropes<enter>");
-    assert_eq!(world.notice(), "rule saved: 1 entry hidden, 2 entries shown again · u undo");
+    assert_eq!(world.notice(), "filter saved: 1 entry hidden, 2 entries shown again · u undo");
     world.press("<esc>");
     assert_eq!(world.titles().len(), 5);
     world.press("u");
     assert_eq!(world.titles().len(), 4);
     world.press("u");
-    assert_eq!((world.titles().len(), world.model.rules.list.len()), (6, 0));
+    assert_eq!((world.titles().len(), world.app.engine.filters.list.len()), (6, 0));
 }
 
 #[test]
@@ -173,12 +175,12 @@ fn a_rule_is_given_up_and_had_back() {
     assert!(screen.contains("hide: title ~ Sponsored, in 'Orchard Notes'"), "{screen}");
     assert!(screen.contains("hit 2 · 2 hidden now"), "{screen}");
     world.press("D");
-    assert_eq!(world.notice(), "the rule is given up: 2 entries shown again · u undo");
-    assert_eq!(world.model.unread(), 6);
+    assert_eq!(world.notice(), "the filter is given up: 2 entries shown again · u undo");
+    assert_eq!(world.app.engine.unread(), 6);
     world.press("u");
-    assert_eq!((world.model.unread(), world.model.rules.list.len()), (4, 1));
+    assert_eq!((world.app.engine.unread(), world.app.engine.filters.list.len()), (4, 1));
     world.press("q");
-    assert!(world.model.screen.overlay.is_none());
+    assert!(world.app.ui.overlay.is_none());
 }
 
 #[test]
@@ -188,14 +190,14 @@ fn two_rules_that_hide_one_entry_must_both_be_given_up() {
     world.press("hGkl");
     world.press("hm");
     world.press("a<down><down>\"buy wax\"<enter>");
-    assert_eq!(world.notice(), "rule saved: 0 entries hidden · u undo");
+    assert_eq!(world.notice(), "filter saved: 0 entries hidden · u undo");
     world.press("gD");
-    assert_eq!(world.notice(), "the rule is given up: 1 entry shown again · u undo");
-    assert_eq!(world.model.unread(), 5);
+    assert_eq!(world.notice(), "the filter is given up: 1 entry shown again · u undo");
+    assert_eq!(world.app.engine.unread(), 5);
     world.press("D");
-    assert_eq!(world.model.unread(), 6);
+    assert_eq!(world.app.engine.unread(), 6);
     world.press("uuuu");
-    assert_eq!((world.model.unread(), world.model.rules.list.len()), (6, 0));
+    assert_eq!((world.app.engine.unread(), world.app.engine.filters.list.len()), (6, 0));
 }
 
 #[test]
@@ -205,26 +207,26 @@ fn a_wrong_expression_is_told_in_the_dialog_and_nothing_is_lost() {
     let screen = world.draw();
     assert!(screen.contains("'/(spon/' is no regular expression: unclosed group"), "{screen}");
     world.press("<enter>");
-    assert!(matches!(world.model.screen.overlay, Some(Overlay::Mute(_))), "it stays open");
-    assert!(world.model.rules.list.is_empty());
+    assert!(matches!(world.app.ui.overlay, Some(Overlay::FilterDialog(_))), "it stays open");
+    assert!(world.app.engine.filters.list.is_empty());
     world.press("<backspace>sored)/");
     assert!(world.draw().contains("hits 2 of 4"), "{}", world.draw());
     world.press("<c-u><up><right>");
     assert!(world.draw().contains("feeds with the tag") || world.draw().contains("all feeds"));
     world.press("<esc>");
-    assert!(world.model.rules.list.is_empty());
+    assert!(world.app.engine.filters.list.is_empty());
 }
 
 #[test]
 fn a_rule_holds_as_long_as_it_says() {
     let mut world = world();
     world.press("<enter>m<up><up><up>7d<enter>");
-    assert_eq!(world.model.unread(), 4);
+    assert_eq!(world.app.engine.unread(), 4);
     publish(&mut world, "n5", "Sponsored: in its time");
-    assert_eq!(world.model.unread(), 4);
+    assert_eq!(world.app.engine.unread(), 4);
     world.pass(chrono::TimeDelta::days(8));
     publish(&mut world, "n6", "Sponsored: too late");
-    assert_eq!(world.model.unread(), 5, "what it hid stays hidden, what comes is shown");
+    assert_eq!(world.app.engine.unread(), 5, "what it hid stays hidden, what comes is shown");
     world.press("F");
     assert!(world.draw().contains("over since 2026-03-09"), "{}", world.draw());
 }
@@ -235,7 +237,7 @@ fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
     crate::history::journeys::serve_orchard(&mut world);
     let rule = EntryRule { id: 1, title: "/e/".into(), ..EntryRule::default() };
     world.store.save_rules(std::slice::from_ref(&rule)).unwrap();
-    entry_filters::take(&mut world.model, vec![rule]);
+    world.app.engine.take_saved(Vec::new(), vec![rule]);
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
     world.rest();
     let (flags, ..) = state(&mut world);
@@ -281,12 +283,17 @@ fn rules_marks_and_undo_in_any_order_end_where_they_began() {
 fn a_trouble_that_has_nothing_to_do_with_a_rule_does_not_keep_it_from_being_applied() {
     let mut world = world();
     let rule = EntryRule { id: 1, title: "Sponsored".into(), ..EntryRule::default() };
-    let asked = entry_filters::save(&mut world.model, start(), rule).unwrap();
-    assert!(matches!(asked.as_slice(), [Effect::SaveRules(_)]), "{asked:?}");
-    let troubles = [Msg::Trouble("no browser".into()), Msg::Unsaved("no room".into())];
-    for trouble in troubles {
-        update(&mut world.model, start(), trouble);
-    }
-    let asked = update(&mut world.model, start(), Msg::RulesSaved);
-    assert!(matches!(asked.as_slice(), [Effect::FindHits(_)]), "{asked:?}");
+    let asked = world.app.ask(start(), Request::SaveFilter(Box::new(rule)));
+    assert!(matches!(asked.first().and_then(job), Some(Job::SaveFilters(_))), "{asked:?}");
+    world.tell(Input::Trouble("no browser".into()));
+    let unsaved = Stored {
+        id: JobId(1_000_000),
+        subject: JobSubject::Keeping,
+        result: Err("no room".into()),
+    };
+    world.tell(Input::Stored(Box::new(unsaved)));
+    let asked = update(&mut world.app, start(), answered(Answer::FiltersSaved).into());
+    let finds =
+        |effect: &ScreenEffect| matches!(effect, ScreenEffect::Engine(Effect::FindFilterHits(_)));
+    assert!(asked.iter().any(finds), "{asked:?}");
 }

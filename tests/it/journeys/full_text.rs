@@ -1,23 +1,17 @@
 //! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
 
-use backissue::engine::entries::full_text::Source;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Reach;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{
+    AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, Manner, Reach,
+};
 use backissue::engine::settings::Settings;
 use backissue::history::FeedKey;
 use backissue::io::http::{Http, Limits};
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::ui::reader::full_text::TextSource;
 use chrono::TimeDelta;
 
 use crate::support::scripted::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const NOTES: &str = "https://site.example/feed";
 const PAGE: &str = "https://site.example/n2";
@@ -42,7 +36,7 @@ fn world() -> World {
 
 /// Nothing is asked for within a second.
 fn wait_a_second(world: &mut World) {
-    world.model.traffic.not_before = Some(world.now + TimeDelta::seconds(1));
+    world.app.engine.host_queue.not_before = Some(world.now + TimeDelta::seconds(1));
 }
 
 fn asked_pages(world: &World) -> Vec<&str> {
@@ -97,7 +91,7 @@ fn what_cannot_be_had_is_said_and_the_feeds_text_stays() {
         assert_eq!(world.notice(), why);
         assert!(world.draw().contains("teaser"));
     }
-    world.model.offline = true;
+    world.app.engine.offline = true;
     world.press("v");
     assert_eq!(world.notice(), "offline: the full text cannot be fetched");
 }
@@ -121,8 +115,8 @@ fn a_feed_can_always_be_read_with_the_full_text_and_that_can_be_undone() {
         2,
         "neither what is kept nor what failed is asked for again"
     );
-    assert_eq!(world.model.screen.reader.as_ref().unwrap().source, Source::Page);
-    assert!(world.reload().feeds[&FeedKey(1)].record.wishes.full_text);
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().source, TextSource::Page);
+    assert!(world.reload().engine.feeds[&FeedKey(1)].record.wishes.full_text);
     world.press("uu");
     assert!(!world.feed(1).record.wishes.full_text);
     world.press("V");
@@ -183,17 +177,17 @@ fn an_answer_does_not_take_the_reader_from_the_text_they_went_back_to() {
     assert!(world.draw().contains("The wax is warmed"));
     // A newer page is asked for, since the entry changed.
     let later = world.now + TimeDelta::hours(1);
-    let reader = world.model.screen.reader.as_mut().unwrap();
+    let reader = world.app.ui.reader.as_mut().unwrap();
     reader.entry.kept.updated = Some(later);
-    reader.source = Source::Feed;
+    reader.source = TextSource::Feed;
     world.serve(PAGE, &page("hive"));
     wait_a_second(&mut world);
     world.press("v");
-    assert_eq!(world.model.screen.reader.as_ref().unwrap().source, Source::Waiting);
-    world.model.screen.reader.as_mut().unwrap().source = Source::Feed;
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().source, TextSource::Waiting);
+    world.app.ui.reader.as_mut().unwrap().source = TextSource::Feed;
     world.pass(TimeDelta::seconds(2));
-    let reader = world.model.screen.reader.as_ref().unwrap();
-    assert_eq!(reader.source, Source::Feed);
+    let reader = world.app.ui.reader.as_ref().unwrap();
+    assert_eq!(reader.source, TextSource::Feed);
     assert!(reader.entry.full.as_ref().unwrap().html.contains("hive"));
 }
 
@@ -204,10 +198,10 @@ fn a_page_that_did_not_change_is_kept_though_its_entry_was_left_meanwhile() {
     world.network.get_mut(PAGE).unwrap().etag = Some("\"1\"");
     world.press("<enter><enter>v");
     world.pass(TimeDelta::seconds(2));
-    let key = world.model.screen.reader.as_ref().unwrap().entry.key;
-    let reader = world.model.screen.reader.as_mut().unwrap();
+    let key = world.app.ui.reader.as_ref().unwrap().entry.key;
+    let reader = world.app.ui.reader.as_mut().unwrap();
     reader.entry.kept.updated = Some(world.now + TimeDelta::hours(1));
-    reader.source = Source::Feed;
+    reader.source = TextSource::Feed;
     wait_a_second(&mut world);
     world.press("vJ");
     world.pass(TimeDelta::seconds(3));
@@ -233,10 +227,10 @@ fn a_page_is_asked_for_as_a_page_and_read_in_its_own_encoding() {
         .unwrap();
         let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
         let by = format!("{}/feed", publisher.base_url());
-        let request = Request {
+        let request = FetchRequest {
             manner: Manner::Page,
             reach: Reach::Supplied { by, public: false },
-            ..Request::typed(FetchId(1), format!("{}/n2", publisher.base_url()))
+            ..FetchRequest::typed(FetchId(1), format!("{}/n2", publisher.base_url()))
         };
         let answer = http.fetch(request).await.result.unwrap();
         let AnswerBody::Article(Ok(text)) = answer.body else { panic!("{:?}", answer.body) };

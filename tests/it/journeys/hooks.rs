@@ -1,24 +1,20 @@
 //! Commands of the reader's own: opening, piping, and being told of what is new.
 
 use backissue::engine::entries::entry_json;
-use backissue::engine::external_command::CommandLine;
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::manual_poll::PollWish;
-use backissue::engine::poll::manual_poll::Wish;
-use backissue::engine::run_external::ErrandInput;
-use backissue::engine::run_external::ErrandPurpose;
+use backissue::engine::external_command::ExternalCommand;
+use backissue::engine::input::Input;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::Request;
+use backissue::engine::run_external::{RunInput, RunPurpose};
 use backissue::engine::settings::DesktopNotes;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
-use crate::support::rss::NOTES;
-use crate::support::rss::TOWER;
-use crate::support::rss::rss;
-use crate::support::rss::two_feeds;
+use crate::support::rss::{NOTES, TOWER, rss, two_feeds};
 use crate::support::world::World;
 
-fn command(text: &str) -> Option<CommandLine> {
-    Some(CommandLine::typed(text).unwrap())
+fn command(text: &str) -> Option<ExternalCommand> {
+    Some(ExternalCommand::typed(text).unwrap())
 }
 
 /// Another entry comes with the next poll.
@@ -30,14 +26,14 @@ fn publish(world: &mut World, url: &str, feed: &str, guids: &[&str]) {
 
 fn poll_all(world: &mut World) {
     world.pass(TimeDelta::minutes(6));
-    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
     world.pass(TimeDelta::seconds(2));
 }
 
 #[test]
 fn a_configured_command_opens_the_page_and_links_as_one_argument() {
     let mut world = two_feeds();
-    world.model.settings.commands.open = command("lynx -dump {link}");
+    world.app.engine.settings.commands.open = command("lynx -dump {link}");
     world.press("<enter><enter>1o");
     assert!(world.opened.is_empty());
     let run: Vec<_> = world.ran.iter().map(|errand| errand.command.arguments().to_vec()).collect();
@@ -53,13 +49,13 @@ fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
     let document =
         format!("<rss version=\"2.0\"><channel><title>Pod</title>{item}</channel></rss>");
     let mut world = World::subscribed(120, 36, &[(NOTES, &document, &[])]);
-    world.model.settings.commands.open = command("firefox");
+    world.app.engine.settings.commands.open = command("firefox");
     world.press("<enter>E");
     assert!(world.notice().contains("open the entry first"));
     world.press("<enter>");
     assert!(world.draw().contains("▶ audio/mpeg · 24 MB · 1.mp3 [1]"));
     world.press("E");
-    world.model.settings.commands.enclosure = command("mpv --no-video");
+    world.app.engine.settings.commands.enclosure = command("mpv --no-video");
     world.press("1");
     let started: Vec<&str> = world.ran.iter().map(|errand| errand.command.program()).collect();
     assert_eq!(started, ["firefox", "mpv"]);
@@ -68,16 +64,16 @@ fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
 #[test]
 fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
     let mut world = two_feeds();
-    world.model.settings.commands.pipe = Some("wc".into());
+    world.app.engine.settings.commands.pipe = Some("wc".into());
     world.press("<enter>|");
     assert!(world.draw().contains("Pipe the entry to: wc"));
     world.press(" -w<enter>");
     let errand = &world.ran[0];
     assert_eq!(
         (errand.purpose, errand.command.program(), errand.command.arguments()),
-        (ErrandPurpose::Pipe, "wc", &["-w".to_owned()][..])
+        (RunPurpose::Pipe, "wc", &["-w".to_owned()][..])
     );
-    let ErrandInput::Entry(told) = &errand.input else { panic!("{errand:?}") };
+    let RunInput::Entry(told) = &errand.input else { panic!("{errand:?}") };
     assert_eq!((told.feed_title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
     assert_eq!(world.notice(), "the command is done");
     world.press("|");
@@ -90,23 +86,23 @@ fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
 #[test]
 fn what_a_command_says_and_what_it_fails_with_stands_in_the_bottom_line() {
     let mut world = two_feeds();
-    world.tell(Msg::Ran(ErrandPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
+    world.tell(Input::Ran(RunPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
     assert_eq!(world.notice(), "saved as[31m 7");
-    world.tell(Msg::Ran(ErrandPurpose::News, Err("mail ended with status 1".into())));
+    world.tell(Input::Ran(RunPurpose::News, Err("mail ended with status 1".into())));
     assert_eq!(world.notice(), "mail ended with status 1");
 }
 
 #[test]
 fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else() {
     let mut world = two_feeds();
-    world.model.settings.commands.on_new = command("tell");
+    world.app.engine.settings.commands.on_new = command("tell");
     poll_all(&mut world);
     assert!(world.ran.is_empty(), "nothing new came");
     publish(&mut world, NOTES, "Orchard Notes", &["n4", "n3", "n2", "n1"]);
     publish(&mut world, TOWER, "Bell Tower", &["b2", "b1"]);
     poll_all(&mut world);
     let [errand] = world.ran.as_slice() else { panic!("one document: {:?}", world.ran) };
-    let ErrandInput::News(entries) = &errand.input else { panic!("{errand:?}") };
+    let RunInput::News(entries) = &errand.input else { panic!("{errand:?}") };
     let document = entry_json::news(entries);
     assert_eq!(document["count"], 3);
     let first = &document["entries"][0];
@@ -117,14 +113,15 @@ fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else(
     assert_eq!(first["feed_url"], NOTES);
     world.ran.clear();
     world.serve("https://third.example/feed", &rss("Third", &[("t1", "First", 1, "a")]));
-    world.tell(Msg::Add(backissue::engine::feeds::subscribe::Wanted {
+    let third = backissue::engine::feeds::subscribe::Subscribe {
         address: "https://third.example/feed".into(),
         ..Default::default()
-    }));
+    };
+    world.tell(Request::Subscribe(Box::new(third)));
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(world.model.feeds.len(), 3);
+    assert_eq!(world.app.engine.feeds.len(), 3);
     assert!(world.ran.is_empty(), "the first document of a subscription is no news");
-    assert!(world.model.announcements.is_at_rest());
+    assert!(world.app.engine.notifications.is_at_rest());
 }
 
 #[test]
@@ -133,7 +130,7 @@ fn the_desktop_is_told_in_one_note_and_at_most_once_a_minute() {
     publish(&mut world, NOTES, "Orchard Notes", &["n3", "n2", "n1"]);
     poll_all(&mut world);
     assert!(world.notes.is_empty(), "off unless it is configured");
-    world.model.settings.notify.desktop = DesktopNotes::Osc9;
+    world.app.engine.settings.notify.desktop = DesktopNotes::Osc9;
     publish(&mut world, NOTES, "Orchard Notes", &["n4", "n3", "n2", "n1"]);
     poll_all(&mut world);
     assert_eq!(world.notes, ["Orchard Notes: n4"]);
@@ -148,7 +145,7 @@ fn the_desktop_is_told_in_one_note_and_at_most_once_a_minute() {
     {
         publish(&mut world, url, feed, &[guid]);
         let feeds = Some(vec![FeedKey(key)]);
-        world.tell(Msg::Poll(PollWish { feeds, wish: Wish::Allowed }));
+        world.tell(Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));
         world.pass(TimeDelta::seconds(10));
     }
     assert_eq!(world.notes, ["Orchard Notes: n7"], "the second one waits");

@@ -1,28 +1,24 @@
 //! Keys of the reader's own, the configuration read again, and the help that shows them.
 
-use backissue::engine::msg::Msg;
-use backissue::engine::reconfigure::Reconfigured;
+use backissue::engine::input::Input;
 use backissue::engine::settings::Settings;
+use backissue::ui::input::{Reconfigured, ScreenInput};
 use backissue::ui::keys::command_names::name;
-use backissue::ui::keys::key::Code;
-use backissue::ui::keys::key::Key;
-use backissue::ui::keys::key_bindings::Keymap;
-use backissue::ui::keys::key_bindings::OwnKeys;
-use backissue::ui::keys::key_bindings::place_of;
+use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
 use backissue::ui::keys::key_names::sequence;
 use backissue::ui::keys::keymap::BINDINGS;
-use backissue::ui::keys::mouse::Gesture;
-use backissue::ui::keys::mouse::Mouse;
+use backissue::ui::keys::mouse::{Gesture, Mouse};
+use backissue::ui::settings::ScreenSettings;
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 fn world() -> World {
     let document = rss("Garden", &[("a", "Frost", 1, ""), ("b", "Wax", 2, "")]);
     World::subscribed(100, 30, &[("https://garden.example/feed", &document, &[])])
 }
 
-fn bound(keys: &[(&str, &str)]) -> Settings {
+fn bound(keys: &[(&str, &str)]) -> ScreenSettings {
     let own: Vec<OwnKeys> = (1..)
         .zip(keys)
         .map(|(line, (command, keys))| OwnKeys {
@@ -31,13 +27,15 @@ fn bound(keys: &[(&str, &str)]) -> Settings {
             line,
         })
         .collect();
-    Settings { keys: Keymap::new(&own).0, ..Settings::default() }
+    ScreenSettings { keys: Keymap::new(&own).0, ..ScreenSettings::default() }
 }
 
-fn configured(world: &mut World, settings: Settings) {
-    let appearance = Box::new(world.model.screen.appearance.clone());
-    let read = Reconfigured::Read { settings: Box::new(settings), appearance, notes: Vec::new() };
-    world.tell(Msg::Configured(Box::new(read)));
+fn configured(world: &mut World, screen: ScreenSettings) {
+    let appearance = Box::new(world.app.ui.appearance.clone());
+    let settings = Box::new(world.app.engine.settings.clone());
+    let (screen, notes) = (Box::new(screen), Vec::new());
+    let read = Reconfigured::Read { settings, screen, appearance, notes };
+    world.tell(ScreenInput::Reconfigured(Box::new(read)));
 }
 
 #[test]
@@ -48,7 +46,7 @@ fn keys_of_the_readers_own_work_at_once_and_the_help_and_the_palette_show_them()
     world.press("lg");
     assert!(world.draw().contains("g … ? help"), "{}", world.draw());
     world.press("s");
-    assert_eq!(world.model.starred(), 1);
+    assert_eq!(world.app.engine.starred(), 1);
     world.press("s");
     assert_eq!(world.notice(), "s does nothing here · ? shows the keys");
     world.press("gx");
@@ -63,10 +61,10 @@ fn keys_of_the_readers_own_work_at_once_and_the_help_and_the_palette_show_them()
 fn a_wrong_configuration_changes_nothing_and_is_told() {
     let mut world = world();
     configured(&mut world, bound(&[("star", "x")]));
-    world.tell(Msg::Configured(Box::new(Reconfigured::Wrong("line 3: no".into()))));
+    world.tell(ScreenInput::Reconfigured(Box::new(Reconfigured::Wrong("line 3: no".into()))));
     assert_eq!(world.notice(), "line 3: no; what was in force before stays");
     world.press("lx");
-    assert_eq!(world.model.starred(), 1);
+    assert_eq!(world.app.engine.starred(), 1);
 }
 
 #[test]
@@ -75,7 +73,7 @@ fn new_bounds_make_new_plans() {
     let before = world.feed(1).plan.next_poll.unwrap();
     let mut settings = Settings::default();
     settings.poll.min_minutes = 600;
-    configured(&mut world, settings);
+    world.tell(Input::Reconfigured(Box::new(settings)));
     let after = world.feed(1).plan.next_poll.unwrap();
     assert!((after - before).num_minutes() > 300, "{before} {after}");
 }
@@ -93,7 +91,7 @@ fn the_help_is_searched_by_keys_names_and_words() {
     world.press("/zzz");
     assert!(world.draw().contains("no key that works here is like this"));
     world.press("<esc><esc>");
-    assert!(world.model.screen.overlay.is_none());
+    assert!(world.app.ui.overlay.is_none());
 }
 
 #[test]
@@ -112,7 +110,7 @@ fn every_command_but_the_link_numbers_can_be_bound() {
     let mut world = world();
     configured(&mut world, bound(&[("toggle-read", "F5")]));
     world.press("l");
-    world.tell(Msg::Key(Key::code(Code::Function(5))));
+    world.tell(ScreenInput::Key(Key::code(Code::Function(5))));
     assert_eq!(world.feed(1).counters.unread, 1);
 }
 
@@ -123,14 +121,14 @@ fn a_click_or_a_paste_ends_a_sequence_that_was_begun() {
     let click = Mouse { gesture: Gesture::Click, column: 50, row: 8 };
     let wheel = Mouse { gesture: Gesture::WheelDown, ..click };
     for (msg, ends) in [
-        (Msg::Mouse(click), true),
-        (Msg::Pasted("no address".into()), true),
-        (Msg::Mouse(wheel), false),
+        (ScreenInput::Mouse(click), true),
+        (ScreenInput::Pasted("no address".into()), true),
+        (ScreenInput::Mouse(wheel), false),
     ] {
         world.press("lg");
-        assert!(!world.model.screen.begun.is_empty());
+        assert!(!world.app.ui.begun.is_empty());
         world.tell(msg.clone());
-        assert_eq!(world.model.screen.begun.is_empty(), ends, "{msg:?}");
+        assert_eq!(world.app.ui.begun.is_empty(), ends, "{msg:?}");
         world.press("<esc>");
     }
 }

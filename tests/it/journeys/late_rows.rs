@@ -1,41 +1,37 @@
 //! Rows that were asked for before a key and come after it change nothing the key did.
 
-use backissue::engine::effect::Effect;
-use backissue::engine::msg::LoadedEntry;
-use backissue::engine::msg::Msg;
-use backissue::engine::update::begin;
-use backissue::engine::update::update;
+use backissue::engine::entries::loaded_entry::LoadedEntry;
+use backissue::engine::entries::rows::RowsLoaded;
+use backissue::engine::input::Input;
+use backissue::engine::store_work::{Answer, Job};
 use backissue::feed::Entry;
 use backissue::history::rank::Position;
 use backissue::history::{Flags, KeptEntry, Rank};
-use backissue::ui::keys::key::Code;
-use backissue::ui::keys::key::Key;
-use backissue::ui::panes::entry_list::RowsLoaded;
-use backissue::ui::panes::navigation::open_list;
-use backissue::ui::panes::navigation::refresh_list;
-
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::panes::navigation::{open_list, refresh_list};
+use backissue::ui::update::update;
 use chrono::TimeDelta;
 
-use crate::support::rss::numbered;
-use crate::support::rss::rss;
-use crate::support::world::World;
-use crate::support::world::start;
+use crate::support::answers::{answered, job};
+use crate::support::rss::{numbered, rss};
+use crate::support::world::{World, start};
 
 /// A list of three with the first selected, and the rows of a refresh that is under way.
-fn refreshing() -> (World, Msg) {
+fn refreshing() -> (World, Input) {
     let items = [("a", "Wax", 1, "a"), ("b", "Ladders", 2, "b"), ("c", "Vespers", 3, "c")];
     let feed = rss("Orchard Notes", &items);
     let mut world = World::subscribed(120, 36, &[("https://orchard.example/feed", &feed, &[])]);
     world.press("l");
-    let asked = refresh_list(&mut world.model, start());
-    let [Effect::LoadRows(wanted)] = asked.as_slice() else { panic!("{asked:?}") };
-    let list = &world.model.screen.list;
+    let asked = refresh_list(&mut world.app, start());
+    let Some(Job::ReadRows(wanted)) = asked.first().and_then(job) else { panic!("{asked:?}") };
+    let list = &world.app.ui.list;
     let found = wanted.around.and_then(|key| list.rows.iter().position(|row| row.key == key));
     let (rows, total) = (list.rows.clone(), list.total);
     let (list, asked, opened) = (wanted.list, wanted.asked, None);
     let (seek, dated) = (false, false);
     let loaded = RowsLoaded { list, total, offset: 0, rows, found, asked, seek, dated, opened };
-    (world, Msg::RowsLoaded(loaded))
+    (world, answered(Answer::Rows(loaded)))
 }
 
 #[test]
@@ -43,16 +39,16 @@ fn the_selection_stays_where_a_key_put_it_meanwhile() {
     let (mut world, rows) = refreshing();
     world.press("j");
     world.tell(rows);
-    assert_eq!(world.model.screen.list.selected, 1);
+    assert_eq!(world.app.ui.list.selected, 1);
 }
 
 #[test]
 fn an_entry_that_was_opened_meanwhile_is_shown() {
     let (mut world, rows) = refreshing();
     world.press("j");
-    let enter = Msg::Key(Key::code(Code::Enter));
-    let asked = update(&mut world.model, start(), enter);
-    let Some(Effect::LoadEntry(key)) = asked.first() else { panic!("{asked:?}") };
+    let enter = ScreenInput::Key(Key::code(Code::Enter));
+    let asked = update(&mut world.app, start(), enter);
+    let Some(Job::ReadEntry(key)) = asked.first().and_then(job) else { panic!("{asked:?}") };
     world.tell(rows);
     let entry = Entry { id: "b".into(), title: Some("Ladders".into()), ..Entry::default() };
     let rank = Rank::new(None, None, Position::Subscription, start());
@@ -67,8 +63,8 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
         place: None,
         full: None,
     };
-    world.tell(Msg::EntryLoaded(Box::new(loaded)));
-    let shown = world.model.screen.reader.as_ref().map(|reader| reader.entry.key);
+    world.tell(answered(Answer::Entry(Box::new(loaded))));
+    let shown = world.app.ui.reader.as_ref().map(|reader| reader.entry.key);
     assert_eq!(shown, Some(*key));
 }
 
@@ -80,10 +76,10 @@ fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_fi
         [("https://tower.example/feed", &notes, &[]), ("https://hives.example/feed", &hives, &[])];
     let mut world = World::subscribed(120, 36, &feeds);
     world.press("<enter>A");
-    assert_eq!(world.model.unread(), 0);
+    assert_eq!(world.app.engine.unread(), 0);
     // The oldest entry is the unread one, and the list of the other feed is open.
     world.press("GN");
-    assert_eq!(world.model.unread(), 1);
+    assert_eq!(world.app.engine.unread(), 1);
     world.press("hg");
     for _ in 0..20 {
         if world.titles() != ["Vespers"] {
@@ -92,9 +88,9 @@ fn the_first_unread_entry_of_the_next_feed_is_found_beyond_the_rows_that_came_fi
     }
     assert_eq!(world.titles(), ["Vespers"]);
     world.press("n");
-    let reader = world.model.screen.reader.as_ref();
+    let reader = world.app.ui.reader.as_ref();
     assert_eq!(reader.and_then(|reader| reader.entry.kept.title.as_deref()), Some("Hive 300"));
-    let rows = world.model.screen.list.rows.len();
+    let rows = world.app.ui.list.rows.len();
     assert!(rows < 300, "{rows} are not all of them");
 }
 
@@ -103,31 +99,31 @@ fn what_changed_while_a_list_was_read_in_parts_is_shown_when_it_is_there() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
     // A poll is done before the first rows of the list have come.
-    let asked = open_list(&mut world.model, start());
-    world.model.screen.list.stale = true;
+    let asked = open_list(&mut world.app, start());
+    world.app.ui.list.stale = true;
     world.perform(asked);
-    let list = &world.model.screen.list;
+    let list = &world.app.ui.list;
     assert!(!list.stale && !list.waiting, "it was built anew");
-    let asked = update(&mut world.model, start(), Msg::Tick);
-    assert!(!asked.iter().any(|effect| matches!(effect, Effect::LoadRows(_))), "{asked:?}");
+    let asked = update(&mut world.app, start(), Input::Tick.into());
+    assert!(!asked.iter().any(|effect| matches!(job(effect), Some(Job::ReadRows(_)))), "{asked:?}");
 }
 
 #[test]
 fn a_backup_is_asked_for_when_the_screen_begins() {
     let mut world = World::new(120, 36);
-    let asked = begin(&mut world.model, start());
-    let backups = asked.iter().filter(|effect| matches!(effect, Effect::BackUp(_)));
+    let asked = update(&mut world.app, start(), Input::Tick.into());
+    let backups = asked.iter().filter(|effect| matches!(job(effect), Some(Job::BackUp(_))));
     assert_eq!(backups.count(), 1);
 }
 
 #[test]
 fn a_backup_is_asked_for_each_day_also_without_a_screen() {
     let mut world = World::new(120, 36);
-    (world.model.screen.size, world.model.screen.today_since) = ((0, 0), None);
+    world.app.engine.attended = false;
     let mut asked = |lasts: bool, hours: i64| {
-        world.model.polls_by_itself = lasts;
-        let asked = update(&mut world.model, start() + TimeDelta::hours(hours), Msg::Tick);
-        asked.iter().any(|effect| matches!(effect, Effect::BackUp(_)))
+        world.app.engine.polls_by_itself = lasts;
+        let asked = update(&mut world.app, start() + TimeDelta::hours(hours), Input::Tick.into());
+        asked.iter().any(|effect| matches!(job(effect), Some(Job::BackUp(_))))
     };
     assert!(!asked(false, 0), "a command that is soon over");
     let days: Vec<bool> = [0, 0, 24, 25, 48].map(|hours| asked(true, hours)).into();

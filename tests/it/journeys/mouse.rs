@@ -1,14 +1,11 @@
 //! The mouse: clicks and the wheel at places that are found on the screen.
 
-use backissue::engine::msg::Msg;
-use backissue::ui::keys::mouse::Gesture;
-use backissue::ui::keys::mouse::Mouse;
-use backissue::ui::screen::Overlay;
-use backissue::ui::screen::Pane;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::mouse::{Gesture, Mouse};
+use backissue::ui::screen::{Overlay, Pane};
 use chrono::TimeDelta;
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 /// A world with two feeds; the first has a long text with a link, and many entries.
 fn world(columns: u16, rows: u16) -> World {
@@ -52,7 +49,7 @@ fn place_before(world: &mut World, text: &str, columns: usize) -> (u16, u16) {
 
 fn act(world: &mut World, gesture: Gesture, text: &str) {
     let (column, row) = place(world, text);
-    world.tell(Msg::Mouse(Mouse { gesture, column, row }));
+    world.tell(ScreenInput::Mouse(Mouse { gesture, column, row }));
     world.draw();
 }
 
@@ -63,7 +60,7 @@ fn click(world: &mut World, text: &str) {
 /// A click on a row of the subscriptions.
 fn click_feed(world: &mut World, title: &str) {
     let (column, row) = place_before(world, title, 28);
-    world.tell(Msg::Mouse(Mouse { gesture: Gesture::Click, column, row }));
+    world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::Click, column, row }));
     world.draw();
 }
 
@@ -72,15 +69,15 @@ fn a_click_selects_and_a_second_one_opens() {
     let mut world = world(140, 30);
     click_feed(&mut world, "Bell Tower");
     assert_eq!(world.titles(), ["Vespers"]);
-    assert_eq!(world.model.screen.focus, Pane::Feeds);
+    assert_eq!(world.app.ui.focus, Pane::Feeds);
     click_feed(&mut world, "Orchard Notes");
     click(&mut world, "Entry 03 of many");
-    assert_eq!(world.model.screen.focus, Pane::Entries);
-    assert!(world.model.screen.reader.is_none());
+    assert_eq!(world.app.ui.focus, Pane::Entries);
+    assert!(world.app.ui.reader.is_none());
     click(&mut world, "Entry 03 of many");
-    let reader = world.model.screen.reader.as_ref().unwrap();
+    let reader = world.app.ui.reader.as_ref().unwrap();
     assert_eq!(reader.entry.kept.title.as_deref(), Some("Entry 03 of many"));
-    assert_eq!(world.model.screen.focus, Pane::Reader);
+    assert_eq!(world.app.ui.focus, Pane::Reader);
 }
 
 #[test]
@@ -89,7 +86,7 @@ fn a_click_on_the_sign_of_a_tag_folds_it() {
     click_feed(&mut world, "▾");
     let folded = world.draw();
     assert!(folded.contains("▸ garden") && !folded.contains(" Orchard Notes  "), "{folded}");
-    assert_eq!(world.model.screen.feeds.selected, 0, "nothing else was selected");
+    assert_eq!(world.app.ui.feeds.selected, 0, "nothing else was selected");
     click_feed(&mut world, "▸");
     assert!(world.draw().contains("▾ garden"));
     click_feed(&mut world, "garden");
@@ -100,9 +97,9 @@ fn a_click_on_the_sign_of_a_tag_folds_it() {
 fn a_click_on_a_day_heading_selects_nothing() {
     let mut world = world(140, 30);
     world.press("ljj");
-    let selected = world.model.screen.list.selected;
+    let selected = world.app.ui.list.selected;
     click(&mut world, "Yesterday,");
-    assert_eq!(world.model.screen.list.selected, selected);
+    assert_eq!(world.app.ui.list.selected, selected);
 }
 
 #[test]
@@ -122,13 +119,13 @@ fn the_wheel_scrolls_the_pane_under_it() {
     let mut world = world(140, 30);
     world.press("l<enter>");
     act(&mut world, Gesture::WheelDown, "More of it.");
-    assert_eq!(world.model.screen.reader.as_ref().unwrap().scroll, 3);
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, 3);
     act(&mut world, Gesture::WheelUp, "More of it.");
-    assert_eq!(world.model.screen.reader.as_ref().unwrap().scroll, 0);
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, 0);
     // The list scrolls under the reader's eyes without taking the keys.
     act(&mut world, Gesture::WheelDown, "Entry 05 of many");
-    let list = &world.model.screen.list;
-    assert_eq!((list.top, list.selected, world.model.screen.focus), (3, 3, Pane::Reader));
+    let list = &world.app.ui.list;
+    assert_eq!((list.top, list.selected, world.app.ui.focus), (3, 3, Pane::Reader));
     for _ in 0..40 {
         act(&mut world, Gesture::WheelDown, "of many");
     }
@@ -136,33 +133,31 @@ fn the_wheel_scrolls_the_pane_under_it() {
     for _ in 0..40 {
         act(&mut world, Gesture::WheelUp, "of many");
     }
-    assert_eq!(world.model.screen.list.top, 0);
+    assert_eq!(world.app.ui.list.top, 0);
 }
 
 #[test]
 fn what_lies_over_the_panes_is_chosen_scrolled_and_closed() {
     let mut world = world(140, 30);
     click(&mut world, "? help");
-    assert!(matches!(&world.model.screen.overlay, Some(Overlay::Help(help)) if help.top == 0));
+    assert!(matches!(&world.app.ui.overlay, Some(Overlay::Help(help)) if help.top == 0));
     act(&mut world, Gesture::WheelDown, "page down");
-    assert!(matches!(&world.model.screen.overlay, Some(Overlay::Help(help)) if help.top == 3));
+    assert!(matches!(&world.app.ui.overlay, Some(Overlay::Help(help)) if help.top == 3));
     click(&mut world, "half a page");
-    assert_eq!(world.model.screen.overlay, None);
+    assert_eq!(world.app.ui.overlay, None);
     world.press(":timetable");
     click(&mut world, " timetable ");
-    assert!(matches!(world.model.screen.overlay, Some(Overlay::Timetable(_))));
+    assert!(matches!(world.app.ui.overlay, Some(Overlay::Timetable(_))));
     // Once selects, twice opens the plan; a click beside it closes both and is a click there.
     let (column, row) = place(&mut world, "Timetable");
     let second = Mouse { gesture: Gesture::Click, column, row: row + 2 };
-    world.tell(Msg::Mouse(second));
-    assert!(
-        matches!(world.model.screen.overlay, Some(Overlay::Timetable(pane)) if pane.selected == 1)
-    );
-    world.tell(Msg::Mouse(second));
-    assert!(matches!(world.model.screen.overlay, Some(Overlay::Plan(_))));
+    world.tell(ScreenInput::Mouse(second));
+    assert!(matches!(world.app.ui.overlay, Some(Overlay::Timetable(pane)) if pane.selected == 1));
+    world.tell(ScreenInput::Mouse(second));
+    assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));
     click_feed(&mut world, "Starred");
-    assert_eq!(world.model.screen.overlay, None);
-    assert_eq!(world.model.screen.feeds.selected, 2);
+    assert_eq!(world.app.ui.overlay, None);
+    assert_eq!(world.app.ui.feeds.selected, 2);
 }
 
 #[test]
@@ -170,18 +165,18 @@ fn a_search_that_is_typed_is_left_by_a_click_on_what_it_found() {
     let mut world = world(140, 30);
     world.press("/of many");
     click(&mut world, "Entry 04 of many");
-    assert_eq!(world.model.screen.overlay, None);
-    assert!(world.model.screen.search.is_some());
+    assert_eq!(world.app.ui.overlay, None);
+    assert!(world.app.ui.search.is_some());
     click(&mut world, "Entry 04 of many");
-    assert_eq!(world.model.screen.focus, Pane::Reader);
+    assert_eq!(world.app.ui.focus, Pane::Reader);
 }
 
 #[test]
 fn without_the_mouse_nothing_happens() {
     let mut world = world(140, 30);
-    world.model.settings.ui.mouse = false;
+    world.app.ui.settings.mouse = false;
     click_feed(&mut world, "Bell Tower");
-    assert_eq!(world.model.screen.feeds.selected, 0);
+    assert_eq!(world.app.ui.feeds.selected, 0);
 }
 
 #[test]
@@ -192,8 +187,8 @@ fn going_on_after_a_while_gives_the_network_a_moment() {
     let before = world.requests.len();
     world.press("<esc>");
     world.now += TimeDelta::hours(30);
-    world.tell(Msg::Continued(60, 20));
-    assert_eq!(world.model.screen.size, (60, 20));
+    world.tell(ScreenInput::Continued(60, 20));
+    assert_eq!(world.app.ui.size, (60, 20));
     assert_eq!(world.requests.len(), before, "not at once");
     world.pass(TimeDelta::seconds(11));
     assert!(world.requests.len() > before, "what fell due meanwhile is polled");
@@ -214,11 +209,11 @@ fn a_link_is_copied_where_the_reader_is() {
 fn the_reader_alone_takes_the_whole_screen_and_gives_it_back() {
     let mut world = world(160, 30);
     world.press("lz");
-    assert_eq!(world.model.screen.focus, Pane::Reader);
+    assert_eq!(world.app.ui.focus, Pane::Reader);
     let alone = world.draw();
     assert!(!alone.contains("All unread") && alone.contains("the ladders"), "{alone}");
-    assert_eq!(world.model.screen.viewport.reader.columns, 80);
-    assert_eq!(world.model.screen.viewport.reader.column, 40);
+    assert_eq!(world.app.ui.viewport.reader.columns, 80);
+    assert_eq!(world.app.ui.viewport.reader.column, 40);
     world.press("z");
     assert!(world.draw().contains("All unread"));
     world.press("zq");

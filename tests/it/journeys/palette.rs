@@ -3,8 +3,7 @@
 use backissue::schedule::Pace;
 use backissue::ui::screen::Overlay;
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 fn world() -> World {
     let entries: Vec<(String, String)> =
@@ -19,7 +18,7 @@ fn world() -> World {
 }
 
 fn found(world: &World) -> Vec<&'static str> {
-    let Some(Overlay::Palette(palette)) = &world.model.screen.overlay else { return Vec::new() };
+    let Some(Overlay::Palette(palette)) = &world.app.ui.overlay else { return Vec::new() };
     let bindings = palette.found.iter().map(|at| &backissue::ui::keys::keymap::BINDINGS[*at]);
     bindings.map(|binding| backissue::ui::keys::command_names::name(binding.command())).collect()
 }
@@ -30,12 +29,12 @@ fn a_few_letters_find_a_command_and_enter_does_it() {
     world.press("hG:less");
     assert_eq!(found(&world)[0], "less-often");
     world.press("<enter>");
-    assert!(world.model.screen.overlay.is_none());
+    assert!(world.app.ui.overlay.is_none());
     assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::Less));
     world.press(":");
     assert!(found(&world).len() > 20, "nothing typed offers everything: {:?}", found(&world));
     world.press("<esc>");
-    assert!(world.model.screen.overlay.is_none());
+    assert!(world.app.ui.overlay.is_none());
 }
 
 #[test]
@@ -54,7 +53,7 @@ fn what_stands_behind_a_name_goes_with_it() {
     let mut world = world();
     world.press("lg:goto 1990<enter>");
     world.rest();
-    let list = &world.model.screen.list;
+    let list = &world.app.ui.list;
     assert_eq!(list.selected, list.total - 1, "the oldest is the last not newer than that");
     world.press(":star now<enter>");
     assert_eq!(world.notice(), "'star' takes nothing behind it: 'now' was not understood");
@@ -71,5 +70,5 @@ fn a_command_that_does_not_work_over_the_plan_says_so() {
     assert_eq!(world.notice(), "that works in the panes below: q closes this one");
     world.press(":more<enter>");
     assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::More));
-    assert!(matches!(world.model.screen.overlay, Some(Overlay::Plan(_))));
+    assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));
 }

@@ -1,19 +1,17 @@
 //! The journeys around plans: more often, the plan pane, the timetable, the edit dialog, the order of feeds.
 
-use backissue::engine::effect::Effect;
-use backissue::engine::msg::Msg;
 use backissue::engine::settings::HistoryMode;
+use backissue::engine::store_work::Job;
 use backissue::history::{Adaptor, FeedKey};
 use backissue::schedule::Pace;
-use backissue::ui::keys::key::Code;
-use backissue::ui::keys::key::Key;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::panes::feeds_pane::FeedsRow;
 use backissue::ui::screen::Overlay;
 use chrono::TimeDelta;
 
-use crate::support::world::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::answers::job;
+use crate::support::world::{Scripted, World, rss};
 
 const GAZETTE: &str = "https://gazette.example/feed";
 const TOWER: &str = "https://tower.example/feed";
@@ -33,17 +31,17 @@ fn two_plans() -> World {
     let tower = hinting("Bell Tower", "<ttl>15</ttl>");
     let feeds = [(GAZETTE, gazette.as_str(), &["coast"][..]), (TOWER, tower.as_str(), &[])];
     let mut world = World::subscribed(120, 36, &feeds);
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world.press("jjjjjj");
     world
 }
 
-fn key(code: Code) -> Msg {
-    Msg::Key(Key::code(code))
+fn key(code: Code) -> ScreenInput {
+    ScreenInput::Key(Key::code(code))
 }
 
 fn paced(world: &World) -> Option<Pace> {
-    world.model.feeds[&FeedKey(1)].record.wishes.pace
+    world.app.engine.feeds[&FeedKey(1)].record.wishes.pace
 }
 
 #[test]
@@ -54,21 +52,27 @@ fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_
     assert!(before.contains("Plan ─ Harbour Gazette"), "{before}");
     assert!(before.contains("▶ 2  30 min    from hour 9 to hour 17"), "{before}");
     assert!(!before.contains('▲'), "{before}");
-    let planned = world.model.feeds[&FeedKey(1)].plan.next_poll;
+    let planned = world.app.engine.feeds[&FeedKey(1)].plan.next_poll;
     world.press("+");
     let after = world.draw();
     assert!(after.contains("halved to 15 min"), "{after}");
     assert!(after.lines().next().unwrap().contains('▲'), "in the pane's title: {after}");
     assert_eq!(after.matches('▲').count(), 2, "and in the list: {after}");
     assert!(world.notice().starts_with("more often: halved to 15 min · next poll in"));
-    assert!(world.model.feeds[&FeedKey(1)].plan.next_poll < planned);
+    assert!(world.app.engine.feeds[&FeedKey(1)].plan.next_poll < planned);
     let saved = world.reload();
-    assert_eq!(saved.feeds[&FeedKey(1)].record.wishes.pace, Some(Pace::More));
-    assert_eq!(saved.feeds[&FeedKey(1)].plan.due, world.model.feeds[&FeedKey(1)].plan.due);
+    assert_eq!(saved.engine.feeds[&FeedKey(1)].record.wishes.pace, Some(Pace::More));
+    assert_eq!(
+        saved.engine.feeds[&FeedKey(1)].plan.due,
+        world.app.engine.feeds[&FeedKey(1)].plan.due
+    );
     world.press("u");
-    assert_eq!((paced(&world), world.model.feeds[&FeedKey(1)].plan.next_poll), (None, planned));
+    assert_eq!(
+        (paced(&world), world.app.engine.feeds[&FeedKey(1)].plan.next_poll),
+        (None, planned)
+    );
     assert!(world.draw().contains("Plan ─ Harbour Gazette"), "undo leaves the pane open");
-    assert_eq!(world.reload().feeds[&FeedKey(1)].record.wishes.pace, None);
+    assert_eq!(world.reload().engine.feeds[&FeedKey(1)].record.wishes.pace, None);
 }
 
 #[test]
@@ -90,7 +94,7 @@ fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
     assert!(world.notice().starts_with("less often: doubled to 30 min"), "{}", world.notice());
     assert!(world.draw().contains('▼'));
     world.press("uuu");
-    assert_eq!(world.model.feeds[&FeedKey(2)].record.wishes.pace, None);
+    assert_eq!(world.app.engine.feeds[&FeedKey(2)].record.wishes.pace, None);
     world.press("u");
     assert_eq!(world.notice(), "nothing to undo");
 }
@@ -100,7 +104,7 @@ fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
     let mut world = two_plans();
     for key in ["+", "-", "=", "i", "e"] {
         world.press("gjjjjj");
-        assert!(matches!(world.model.screen.feeds.selected_row(), Some(FeedsRow::Tag(..))));
+        assert!(matches!(world.app.ui.feeds.selected_row(), Some(FeedsRow::Tag(..))));
         world.press(key);
         assert!(world.notice().starts_with("select a feed first"), "{key}: {}", world.notice());
         world.press("g");
@@ -108,9 +112,9 @@ fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
         assert!(world.notice().starts_with("select a feed first"), "{key}: {}", world.notice());
     }
     world.press("g<enter>");
-    let feed = world.model.screen.list.selected_row().unwrap().key.feed();
+    let feed = world.app.ui.list.selected_row().unwrap().key.feed();
     world.press("-");
-    assert_eq!(world.model.feeds[&feed].record.wishes.pace, Some(Pace::Less));
+    assert_eq!(world.app.engine.feeds[&feed].record.wishes.pace, Some(Pace::Less));
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn the_plan_follows_polls_while_it_is_open() {
     world.press("gU");
     assert!(world.draw().contains("times in UTC"));
     world.press("i");
-    assert_eq!(world.model.screen.overlay, None);
+    assert_eq!(world.app.ui.overlay, None);
 }
 
 #[test]
@@ -167,9 +171,9 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
     world.press(" <enter>");
     let screen = world.draw();
     assert!(screen.contains("ignored, as you wish"), "{screen}");
-    assert!(world.reload().feeds[&FeedKey(1)].record.wishes.ignore_skips);
+    assert!(world.reload().engine.feeds[&FeedKey(1)].record.wishes.ignore_skips);
     world.press("u");
-    assert!(!world.model.feeds[&FeedKey(1)].record.wishes.ignore_skips);
+    assert!(!world.app.engine.feeds[&FeedKey(1)].record.wishes.ignore_skips);
 }
 
 #[test]
@@ -185,14 +189,17 @@ fn the_form_changes_title_tags_and_bounds_as_one_step() {
     world.press("1h");
     world.press("<enter>");
     assert_eq!(world.notice(), "'My Gazette' is changed · u undo");
-    let feed = &world.model.feeds[&FeedKey(1)];
+    let feed = &world.app.engine.feeds[&FeedKey(1)];
     assert_eq!(feed.record.shown_title(), "My Gazette");
     assert_eq!(feed.record.tags, ["sea/harbour", "ships"]);
     assert_eq!((feed.record.wishes.min_minutes, feed.plan.binding_seconds), (Some(60), Some(3600)));
     assert!(world.draw().contains("▾ harbour"), "{}", world.draw());
-    assert_eq!(world.reload().feeds[&FeedKey(1)].record, world.model.feeds[&FeedKey(1)].record);
+    assert_eq!(
+        world.reload().engine.feeds[&FeedKey(1)].record,
+        world.app.engine.feeds[&FeedKey(1)].record
+    );
     world.press("u");
-    let feed = &world.model.feeds[&FeedKey(1)];
+    let feed = &world.app.engine.feeds[&FeedKey(1)];
     assert_eq!(
         (feed.record.shown_title(), feed.record.wishes.min_minutes),
         ("Harbour Gazette", None)
@@ -210,11 +217,11 @@ fn bounds_that_clash_are_refused_with_a_sentence_and_the_form_stays_open() {
     world.press("2d<enter>");
     let screen = world.draw();
     assert!(screen.contains("the shortest interval (2d) would be longer"), "{screen}");
-    assert_eq!(world.model.feeds[&FeedKey(1)].record.wishes.min_minutes, None);
+    assert_eq!(world.app.engine.feeds[&FeedKey(1)].record.wishes.min_minutes, None);
     world.press("<c-u>soon<enter>");
     assert!(world.draw().contains("'soon' is not a duration"), "{}", world.draw());
     world.press("<esc>");
-    assert_eq!(world.model.screen.overlay, None);
+    assert_eq!(world.app.ui.overlay, None);
     world.press("u");
     assert_eq!(world.notice(), "nothing to undo");
 }
@@ -223,7 +230,7 @@ fn bounds_that_clash_are_refused_with_a_sentence_and_the_form_stays_open() {
 fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
     let mut world = two_plans();
     world.press("e");
-    world.tell(Msg::Pasted("https://looks-like.example/an/address".into()));
+    world.tell(ScreenInput::Pasted("https://looks-like.example/an/address".into()));
     // From the first line upwards: the full text, the archives, the history.
     world.tell(key(Code::Up));
     world.tell(key(Code::Up));
@@ -231,7 +238,7 @@ fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));
     world.press("<enter>");
-    let record = &world.model.feeds[&FeedKey(1)].record;
+    let record = &world.app.engine.feeds[&FeedKey(1)].record;
     assert_eq!(record.own_title.as_deref(), Some("https://looks-like.example/an/address"));
     assert_eq!(record.wishes.history, Some(HistoryMode::Off));
     assert_eq!(record.wishes.archives, Some(Adaptor::InternetArchive));
@@ -255,7 +262,7 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
     world.press("?q");
     assert!(world.draw().contains("Timetable"), "back where it was opened: {}", world.draw());
     world.press("q");
-    assert_eq!(world.model.screen.overlay, None);
+    assert_eq!(world.app.ui.overlay, None);
     assert!(!world.quit);
 }
 
@@ -263,13 +270,13 @@ fn the_timetable_lists_what_comes_and_leads_to_the_plan_and_back() {
 fn the_timetable_keeps_its_selection_on_the_feed_when_plans_move() {
     let mut world = two_plans();
     world.press("Pj");
-    let selected = |world: &World| match world.model.screen.overlay {
+    let selected = |world: &World| match world.app.ui.overlay {
         Some(Overlay::Timetable(pane)) => (pane.selected, pane.feed),
         _ => panic!("the timetable is open"),
     };
     assert_eq!(selected(&world), (1, Some(FeedKey(1))));
     world.press("+");
-    let first = world.model.timetable.iter().next().map(|(_, feed)| *feed);
+    let first = world.app.engine.timetable.iter().next().map(|(_, feed)| *feed);
     let expected = usize::from(first != Some(FeedKey(1)));
     assert_eq!(selected(&world), (expected, Some(FeedKey(1))));
     world.pass(TimeDelta::hours(20));
@@ -281,7 +288,7 @@ fn the_timetable_keeps_its_selection_on_the_feed_when_plans_move() {
 fn feeds_are_sorted_by_unread_by_next_poll_and_back() {
     let mut world = two_plans();
     let order = |world: &World| -> Vec<u32> {
-        let rows = world.model.screen.feeds.rows.iter();
+        let rows = world.app.ui.feeds.rows.iter();
         rows.filter_map(|row| match row {
             FeedsRow::Feed(key, _) => Some(key.0),
             _ => None,
@@ -293,7 +300,7 @@ fn feeds_are_sorted_by_unread_by_next_poll_and_back() {
     assert_eq!(world.notice(), "feeds: the most unread first");
     world.press("S");
     assert_eq!(order(&world), [2, 1], "15 minutes before 30");
-    assert_eq!(world.model.screen.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(2), 0)));
+    assert_eq!(world.app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(2), 0)));
     world.pass(TimeDelta::seconds(3));
     world.press("-");
     world.press("-");
@@ -301,29 +308,28 @@ fn feeds_are_sorted_by_unread_by_next_poll_and_back() {
     world.press("<end>");
     world.press("S");
     assert_eq!(world.notice(), "feeds: by tag and title");
-    assert!(world.model.screen.feeds.rows.iter().any(|row| matches!(row, FeedsRow::Tag(..))));
+    assert!(world.app.ui.feeds.rows.iter().any(|row| matches!(row, FeedsRow::Tag(..))));
 }
 
 #[test]
 fn unsubscribing_elsewhere_closes_the_plan() {
     let mut world = two_plans();
     world.press("i");
-    world.model.feeds.remove(&FeedKey(1));
+    world.app.engine.feeds.remove(&FeedKey(1));
     world.pass(TimeDelta::seconds(1));
-    assert_eq!(world.model.screen.overlay, None);
+    assert_eq!(world.app.ui.overlay, None);
     assert!(world.draw().contains("Feeds"));
 }
 
 #[test]
 fn opening_a_plan_asks_the_store_once() {
-    use backissue::engine::update::update;
+    use backissue::ui::update::update;
     let mut world = two_plans();
     let now = world.now;
-    let asked = update(&mut world.model, now, Msg::Key(Key::char('i')));
-    assert_eq!(asked, [Effect::LoadPolls(FeedKey(1)), Effect::LoadPublications(FeedKey(1))]);
-    assert!(
-        matches!(&world.model.screen.overlay, Some(Overlay::Plan(pane)) if pane.polls.is_none())
-    );
+    let asked = update(&mut world.app, now, ScreenInput::Key(Key::char('i')));
+    let asked: Vec<&Job> = asked.iter().filter_map(job).collect();
+    assert_eq!(asked, [&Job::ReadPolls(FeedKey(1)), &Job::ReadPublications(FeedKey(1))]);
+    assert!(matches!(&world.app.ui.overlay, Some(Overlay::Plan(pane)) if pane.polls.is_none()));
     world.draw();
     world.press("G");
     assert!(world.draw().contains("The last polls"), "{}", world.draw());

@@ -6,11 +6,10 @@
 use std::fmt::Write as _;
 
 use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::msg::Msg;
 use backissue::filters::EntryRule;
 use backissue::history::{EntryKey, Flags};
-use backissue::ui::keys::mouse::Gesture;
-use backissue::ui::keys::mouse::Mouse;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::mouse::{Gesture, Mouse};
 
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
@@ -92,15 +91,16 @@ impl Dice {
 /// What the reader can change, and what has been kept of every feed.
 fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryRule>) {
     let keys: Vec<EntryKey> = world
-        .model
+        .app
+        .engine
         .feeds
         .values()
         .flat_map(|feed| (0..feed.counters.next_seq).map(|seq| EntryKey { feed: feed.key, seq }))
         .collect();
     let entries = world.store.entries(&keys).unwrap();
-    let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
+    let records = world.app.engine.feeds.values().map(|feed| feed.record.clone()).collect();
     let rules = world.store.rules().unwrap();
-    assert_eq!(rules, world.model.rules.list, "rules are durable");
+    assert_eq!(rules, world.app.engine.filters.list, "rules are durable");
     (records, entries.into_iter().map(|(_, _, flags)| flags).collect(), rules)
 }
 
@@ -121,7 +121,7 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
             if dice.roll(6) == 0 {
                 let mouse = dice.mouse(columns, rows);
                 write!(pressed, "{mouse:?}").ok();
-                world.tell(Msg::Mouse(mouse));
+                world.tell(ScreenInput::Mouse(mouse));
                 world.draw();
                 continue;
             }
@@ -130,7 +130,7 @@ fn keys_at_random_break_nothing_and_can_all_be_taken_back() {
             world.press(&key);
         }
         for _ in 0..8 {
-            if world.model.screen.overlay.is_some() {
+            if world.app.ui.overlay.is_some() {
                 world.press("<esc>");
             }
         }

@@ -1,26 +1,25 @@
 //! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
 
-use backissue::engine::effect::Effect;
-use backissue::engine::msg::LoadedEntry;
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::manual_poll::PollWish;
-use backissue::engine::poll::manual_poll::Wish;
+use backissue::engine::entries::loaded_entry::LoadedEntry;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
-use backissue::engine::update::update;
+use backissue::engine::request::Request;
+use backissue::engine::store_work::{Answer, Job};
 use backissue::history::FeedKey;
+use backissue::ui::effect::ScreenEffect;
+use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
 use backissue::ui::screen::Pane;
+use backissue::ui::update::update;
 use chrono::TimeDelta;
 
+use crate::support::answers::{answered, job};
 use crate::support::documents::page;
-use crate::support::rss::NOTES;
-use crate::support::rss::rss;
-use crate::support::rss::two_feeds;
-use crate::support::world::Scripted;
-use crate::support::world::World;
+use crate::support::rss::{NOTES, rss, two_feeds};
+use crate::support::world::{Scripted, World};
 
 fn unread(world: &World) -> u32 {
-    world.model.unread()
+    world.app.engine.unread()
 }
 
 #[test]
@@ -28,7 +27,7 @@ fn opening_an_entry_marks_it_read_and_undo_takes_it_back() {
     let mut world = two_feeds();
     assert_eq!(unread(&world), 3);
     world.press("<enter><enter>");
-    assert_eq!((unread(&world), world.model.screen.focus), (2, Pane::Reader));
+    assert_eq!((unread(&world), world.app.ui.focus), (2, Pane::Reader));
     assert!(world.draw().contains("Wax"));
     world.press("u");
     assert_eq!(unread(&world), 3);
@@ -49,16 +48,15 @@ fn marking_a_list_read_is_one_step_that_undo_takes_back() {
 
 #[test]
 fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
-    use backissue::engine::update::update;
     use backissue::ui::keys::key::Key;
     let mut world = two_feeds();
     world.press("<enter>s");
     // Both keys come before the store has answered the first one.
     let now = world.now;
-    let marks = update(&mut world.model, now, Msg::Key(Key::char('A')));
-    assert!(update(&mut world.model, now, Msg::Key(Key::char('u'))).is_empty());
+    let marks = update(&mut world.app, now, ScreenInput::Key(Key::char('A')));
+    assert!(update(&mut world.app, now, ScreenInput::Key(Key::char('u'))).is_empty());
     world.perform(marks);
-    assert_eq!((unread(&world), world.model.starred()), (3, 1));
+    assert_eq!((unread(&world), world.app.engine.starred()), (3, 1));
     assert_eq!(world.notice(), "undone: 3 marked read");
 }
 
@@ -66,13 +64,13 @@ fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
 fn a_star_is_set_taken_away_and_undone() {
     let mut world = two_feeds();
     world.press("<enter>s");
-    assert_eq!(world.model.starred(), 1);
+    assert_eq!(world.app.engine.starred(), 1);
     world.press("hjj");
     assert_eq!(world.titles(), ["Wax"]);
     world.press("ls");
-    assert_eq!(world.model.starred(), 0);
+    assert_eq!(world.app.engine.starred(), 0);
     world.press("u");
-    assert_eq!(world.model.starred(), 1);
+    assert_eq!(world.app.engine.starred(), 1);
 }
 
 #[test]
@@ -91,10 +89,7 @@ fn space_reads_everything_from_unread_to_unread_and_from_feed_to_feed() {
 fn the_previous_unread_entry_is_found_above() {
     let mut world = two_feeds();
     world.press("<enter>jjp");
-    assert_eq!(
-        world.model.screen.reader.as_ref().unwrap().entry.kept.title.as_deref(),
-        Some("Ladders")
-    );
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().entry.kept.title.as_deref(), Some("Ladders"));
 }
 
 #[test]
@@ -135,7 +130,10 @@ fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
     );
     for _ in 0..2 {
         world.pass(TimeDelta::minutes(2));
-        world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish: Wish::Allowed }));
+        world.tell(Request::Poll(PollRequest {
+            feeds: Some(vec![FeedKey(1)]),
+            kind: PollKind::Allowed,
+        }));
         world.pass(TimeDelta::seconds(2));
     }
     let last = world.requests.last().unwrap();
@@ -143,7 +141,7 @@ fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
         last.validators.as_ref().and_then(|v| v.etag.as_deref()),
         Some(b"W/odd-\"tag".as_slice())
     );
-    assert_eq!(world.model.run.results.back().unwrap().outcome, PollOutcome::NotModified);
+    assert_eq!(world.app.engine.poll_run.results.back().unwrap().outcome, PollOutcome::NotModified);
     assert_eq!(unread(&world), 3);
 }
 
@@ -152,7 +150,7 @@ fn who_asks_by_hand_is_not_kept_waiting_by_the_spread_at_start_up() {
     let mut world = two_feeds();
     world.pass(TimeDelta::minutes(2));
     let before = world.requests.len();
-    world.model.traffic.not_before = Some(world.now + TimeDelta::seconds(5));
+    world.app.engine.host_queue.not_before = Some(world.now + TimeDelta::seconds(5));
     world.press("<end>r");
     assert_eq!(world.requests.len(), before + 1);
 }
@@ -161,9 +159,9 @@ fn who_asks_by_hand_is_not_kept_waiting_by_the_spread_at_start_up() {
 fn a_forced_poll_carries_no_validators() {
     let mut world = two_feeds();
     world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
-    for wish in [Wish::Allowed, Wish::Forced] {
+    for kind in [PollKind::Allowed, PollKind::Forced] {
         world.pass(TimeDelta::minutes(2));
-        world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(1)]), wish }));
+        world.tell(Request::Poll(PollRequest { feeds: Some(vec![FeedKey(1)]), kind }));
         world.pass(TimeDelta::seconds(2));
     }
     let last = world.requests.last().unwrap();
@@ -176,7 +174,7 @@ fn a_forced_poll_carries_no_validators() {
 fn feeds_are_polled_by_their_plans_without_being_asked() {
     let mut world = two_feeds();
     let polled = world.requests.len();
-    let planned = world.model.feeds[&FeedKey(1)].plan.next_poll.unwrap();
+    let planned = world.app.engine.feeds[&FeedKey(1)].plan.next_poll.unwrap();
     assert!(planned > world.now, "{planned}");
     world.pass(planned - world.now - TimeDelta::seconds(1));
     let early = world.requests.iter().skip(polled).filter(|request| request.url == NOTES).count();
@@ -197,7 +195,7 @@ fn a_failing_feed_keeps_its_entries_and_its_validators_and_backs_off() {
     world.pass(TimeDelta::minutes(2));
     world.press("r");
     world.pass(TimeDelta::seconds(2));
-    let feed = &world.model.feeds[&FeedKey(1)];
+    let feed = &world.app.engine.feeds[&FeedKey(1)];
     assert_eq!(feed.state.trouble.as_deref(), Some("answered 500 Internal Server Error"));
     assert_eq!((feed.state.facts.failures, feed.counters.total), (1, 2));
     assert_eq!(feed.state.validators.etag.as_deref(), Some(b"\"1\"".as_slice()));
@@ -212,13 +210,13 @@ fn a_feed_that_is_gone_is_left_alone() {
     world.press("<end>r");
     world.pass(TimeDelta::seconds(2));
     let asked = world.requests.len();
-    assert!(world.model.feeds[&FeedKey(1)].is_gone());
+    assert!(world.app.engine.feeds[&FeedKey(1)].is_gone());
     world.press("r");
     for _ in 0..50 {
         world.pass(TimeDelta::hours(12));
     }
     assert!(world.requests.iter().skip(asked).all(|request| request.url != NOTES));
-    assert_eq!(world.model.feeds[&FeedKey(1)].counters.total, 2);
+    assert_eq!(world.app.engine.feeds[&FeedKey(1)].counters.total, 2);
 }
 
 #[test]
@@ -229,7 +227,7 @@ fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
         "https://site.example/feed.xml",
         &rss("Site Notes", &[("s1", "Hello", 1, "<p>World</p>")]),
     );
-    world.tell(Msg::Pasted("https://site.example/".into()));
+    world.tell(ScreenInput::Pasted("https://site.example/".into()));
     world.press("<enter>");
     world.pass(TimeDelta::seconds(2));
     world.pass(TimeDelta::seconds(2));
@@ -259,7 +257,7 @@ fn a_page_with_several_feeds_asks_which_one() {
     world.pass(TimeDelta::seconds(2));
     world.press("q");
     assert!(!world.draw().contains("Which feed?"));
-    assert_eq!(world.model.feeds.len(), 1);
+    assert_eq!(world.app.engine.feeds.len(), 1);
 }
 
 #[test]
@@ -272,7 +270,7 @@ fn a_page_without_a_feed_is_told_in_one_sentence() {
     }
     assert!(world.notice().contains("the page 'Nothing here' names no feed"), "{}", world.notice());
     assert!(world.requests.len() <= 8, "{}", world.requests.len());
-    assert!(world.model.feeds.is_empty());
+    assert!(world.app.engine.feeds.is_empty());
 }
 
 #[test]
@@ -280,7 +278,7 @@ fn an_address_is_subscribed_to_once() {
     let mut world = two_feeds();
     world.press("ahttps://orchard.example/feed<enter>");
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(world.model.feeds.len(), 2);
+    assert_eq!(world.app.engine.feeds.len(), 2);
     assert_eq!(world.notice(), "'Orchard Notes' is already subscribed");
 }
 
@@ -288,7 +286,7 @@ fn an_address_is_subscribed_to_once() {
 fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
     let mut world = two_feeds();
     world.press("<end><enter>j");
-    assert_eq!(world.model.screen.list.selected_row().unwrap().title, "Ladders");
+    assert_eq!(world.app.ui.list.selected_row().unwrap().title, "Ladders");
     world.serve(
         NOTES,
         &rss(
@@ -300,7 +298,7 @@ fn new_entries_appear_in_the_open_list_and_the_selection_stays_on_its_entry() {
     world.press("r");
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.titles(), ["Frost", "Wax", "Ladders"]);
-    assert_eq!(world.model.screen.list.selected_row().unwrap().title, "Ladders");
+    assert_eq!(world.app.ui.list.selected_row().unwrap().title, "Ladders");
 }
 
 #[test]
@@ -309,13 +307,13 @@ fn unsubscribing_can_be_taken_back_with_every_mark() {
     world.press("<enter>shjjjjjj");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("D");
-    assert_eq!((world.model.feeds.len(), world.model.starred()), (1, 0));
+    assert_eq!((world.app.engine.feeds.len(), world.app.engine.starred()), (1, 0));
     assert_eq!(world.notice(), "unsubscribed from 'Orchard Notes' · u undo");
     world.press("g");
     assert_eq!(world.titles(), ["Vespers"], "its entries are in no list");
-    assert_eq!(world.reload().feeds.len(), 1);
+    assert_eq!(world.reload().engine.feeds.len(), 1);
     world.press("u");
-    assert_eq!((world.model.feeds.len(), world.model.starred()), (2, 1));
+    assert_eq!((world.app.engine.feeds.len(), world.app.engine.starred()), (2, 1));
     world.press("jg");
     assert_eq!(world.titles().len(), 3);
 }
@@ -325,12 +323,12 @@ fn everything_survives_a_restart() {
     let mut world = two_feeds();
     world.press("<enter><enter>s");
     let saved = world.reload();
-    assert_eq!(saved.unread(), 2);
-    assert_eq!(saved.starred(), 1);
-    for (key, feed) in &world.model.feeds {
-        assert_eq!(saved.feeds[key].state, feed.state);
-        assert_eq!(saved.feeds[key].record, feed.record);
-        assert_eq!(saved.feeds[key].plan.due, feed.plan.due);
+    assert_eq!(saved.engine.unread(), 2);
+    assert_eq!(saved.engine.starred(), 1);
+    for (key, feed) in &world.app.engine.feeds {
+        assert_eq!(saved.engine.feeds[key].state, feed.state);
+        assert_eq!(saved.engine.feeds[key].record, feed.record);
+        assert_eq!(saved.engine.feeds[key].plan.due, feed.plan.due);
     }
 }
 
@@ -339,10 +337,10 @@ fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
     let mut world = two_feeds();
     world.press("<enter><enter>");
     let next = |world: &mut World| {
-        let asked = update(&mut world.model, world.now, Msg::Key(Key::char('J')));
-        let loads = |effect: &Effect| matches!(effect, Effect::LoadEntry(_));
-        let key = world.model.screen.reader.as_ref().map(|reader| reader.entry.key);
-        let selected = world.model.screen.list.selected_row().and_then(|row| row.key.entry());
+        let asked = update(&mut world.app, world.now, ScreenInput::Key(Key::char('J')));
+        let loads = |effect: &ScreenEffect| matches!(job(effect), Some(Job::ReadEntry(_)));
+        let key = world.app.ui.reader.as_ref().map(|reader| reader.entry.key);
+        let selected = world.app.ui.list.selected_row().and_then(|row| row.key.entry());
         (key == selected, asked.iter().filter(|effect| loads(effect)).count())
     };
     assert_eq!(next(&mut world), (true, 1), "it is shown, and the one behind it asked for");
@@ -352,7 +350,7 @@ fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
     let edited = rss("Orchard Notes", &[("n1", "Ladders", 2, "<p>longer ladders</p>")]);
     world.serve(NOTES, &edited);
     world.pass(TimeDelta::minutes(6));
-    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
     world.pass(TimeDelta::seconds(2));
     world.press("J");
     assert!(world.draw().contains("longer ladders"), "{}", world.draw());
@@ -364,14 +362,14 @@ fn who_comes_straight_back_is_where_the_text_was_left_though_that_is_not_written
     let feed = rss("Notes", &[("a", "Long", 1, &long), ("b", "Short", 2, "<p>b</p>")]);
     let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &[])]);
     world.press("<enter><enter> J");
-    let key = |char| Msg::Key(Key::char(char));
-    let left = world.model.screen.left.unwrap();
+    let key = |char| ScreenInput::Key(Key::char(char));
+    let left = world.app.ui.left.unwrap();
     assert!(left.1.is_some());
     // What the store says of the place is older.
-    let asked = update(&mut world.model, world.now, key('K'));
-    let Some(Effect::LoadEntry(back)) = asked.first() else { panic!("{asked:?}") };
+    let asked = update(&mut world.app, world.now, key('K'));
+    let Some(Job::ReadEntry(back)) = asked.first().and_then(job) else { panic!("{asked:?}") };
     let read = world.store.read_entry(*back).unwrap().unwrap();
-    world.tell(Msg::EntryLoaded(Box::new(LoadedEntry { place: None, ..read })));
-    let reader = world.model.screen.reader.as_ref().unwrap();
+    world.tell(answered(Answer::Entry(Box::new(LoadedEntry { place: None, ..read }))));
+    let reader = world.app.ui.reader.as_ref().unwrap();
     assert_eq!((reader.entry.key, reader.place()), (left.0, left.1));
 }

@@ -1,7 +1,6 @@
 //! The place in a text is kept: an entry that is opened again stands where it was left, at any width.
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const NOTES: &str = "https://orchard.example/feed";
 

@@ -1,15 +1,12 @@
 //! Searching in the reader: as it is typed, opened, left, refined.
 
-use backissue::engine::msg::Msg;
+use backissue::engine::entries::rows::RowOrder;
 use backissue::history::FeedKey;
-use backissue::ui::keys::key::Code;
-use backissue::ui::keys::key::Key;
-use backissue::ui::panes::entry_list::RowOrder;
-use backissue::ui::screen::Overlay;
-use backissue::ui::screen::Pane;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::screen::{Overlay, Pane};
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 fn orchard() -> World {
     let notes = rss(
@@ -29,7 +26,7 @@ fn orchard() -> World {
             ("https://tower.example/feed", &tower, &["sound"]),
         ],
     );
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world
 }
 
@@ -38,16 +35,16 @@ fn the_list_follows_each_key_and_enter_opens_what_is_selected() {
     let mut world = orchard();
     world.press("/fr");
     assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"]);
-    assert_eq!(world.model.screen.list.order, RowOrder::BestFirst);
+    assert_eq!(world.app.ui.list.order, RowOrder::BestFirst);
     world.press("ost feed:bell");
     assert_eq!(world.titles(), ["Vespers"]);
     world.press("<c-w>");
     assert_eq!(world.titles().len(), 3);
     world.press("<down><enter>");
-    assert_eq!(world.model.screen.focus, Pane::Entries);
-    assert!(world.model.screen.overlay.is_none());
+    assert_eq!(world.app.ui.focus, Pane::Entries);
+    assert!(world.app.ui.overlay.is_none());
     world.press("<enter>");
-    let reader = world.model.screen.reader.as_ref().unwrap();
+    let reader = world.app.ui.reader.as_ref().unwrap();
     assert_eq!(reader.entry.kept.title.as_deref(), Some("Vespers"));
     assert!(world.draw().contains("Search: frost"));
 }
@@ -56,13 +53,13 @@ fn the_list_follows_each_key_and_enter_opens_what_is_selected() {
 fn escape_goes_back_to_where_one_was() {
     let mut world = orchard();
     world.press("jjjjjj<enter>j<enter>");
-    let before = world.model.screen.clone();
+    let before = world.app.ui.clone();
     assert_eq!(before.focus, Pane::Reader);
     for keys in
         ["/frost<esc>", "/frost<enter><enter><esc><esc>", "/<enter>", "/<esc>", "/x<back><enter>"]
     {
         world.press(keys);
-        let after = &world.model.screen;
+        let after = &world.app.ui;
         assert!(after.search.is_none() && after.overlay.is_none(), "{keys}");
         assert_eq!(
             (after.focus, after.feeds.selected),
@@ -72,7 +69,7 @@ fn escape_goes_back_to_where_one_was() {
         assert_eq!(after.list.selected, before.list.selected, "{keys}");
         assert_eq!(after.list.selected_row().unwrap().key, before.list.selected_row().unwrap().key);
         assert_eq!(after.list.rows.len(), before.list.rows.len(), "{keys}");
-        let title = |screen: &backissue::ui::screen::Screen| {
+        let title = |screen: &backissue::ui::screen::Ui| {
             screen.reader.as_ref().map(|reader| reader.entry.key)
         };
         assert_eq!(title(after), title(&before), "{keys}");
@@ -96,21 +93,21 @@ fn marks_and_moves_work_in_what_was_found() {
     assert_eq!(world.titles().len(), 3);
     world.press("<enter><esc>s");
     assert_eq!(world.titles().len(), 3, "what was read stays until the list is opened anew");
-    assert_eq!(world.model.starred(), 1);
+    assert_eq!(world.app.engine.starred(), 1);
     world.press("/ -zebra");
     assert_eq!(world.titles().len(), 2, "asked anew");
     world.press("<enter>A");
     assert_eq!(world.feed(1).counters.unread, 1);
     world.press("u");
-    assert_eq!(world.model.unread(), 3);
+    assert_eq!(world.app.engine.unread(), 3);
 }
 
 #[test]
 fn late_rows_of_an_earlier_key_are_dropped() {
     let mut world = orchard();
     world.press("/frost");
-    let list = &world.model.screen.list;
-    let late = backissue::ui::panes::entry_list::RowsLoaded {
+    let list = &world.app.ui.list;
+    let late = backissue::engine::entries::rows::RowsLoaded {
         list: list.number - 1,
         total: 0,
         offset: 0,
@@ -121,7 +118,8 @@ fn late_rows_of_an_earlier_key_are_dropped() {
         dated: false,
         opened: None,
     };
-    world.tell(Msg::RowsLoaded(late));
+    let late = backissue::engine::store_work::Answer::Rows(late);
+    world.tell(crate::support::answers::answered(late));
     assert_eq!(world.titles().len(), 3);
 }
 
@@ -133,7 +131,7 @@ fn an_open_search_shows_what_the_index_has_taken_in() {
     world.serve("https://tower.example/feed", &more);
     world.poll(FeedKey(2));
     assert_eq!(world.titles().len(), 3, "the index lags behind");
-    world.tell(Msg::Indexed { missing: 0 });
+    world.tell(ScreenInput::Indexed { missing: 0 });
     assert_eq!(world.titles().len(), 4);
 }
 
@@ -144,19 +142,19 @@ fn any_keys_in_a_search_leave_a_screen_that_draws() {
         world.resize(size.0, size.1);
         world.press("/");
         for char in "-\"fr漢:* is:gap feed:".chars().skip(place) {
-            world.tell(Msg::Key(Key::char(char)));
+            world.tell(ScreenInput::Key(Key::char(char)));
             world.draw();
         }
         for code in [Code::Up, Code::Down, Code::PageDown, Code::Left, Code::Delete, Code::Enter] {
-            world.tell(Msg::Key(Key::code(code)));
+            world.tell(ScreenInput::Key(Key::code(code)));
             world.draw();
         }
         world.press("jkngGhl@2014<enter><esc><esc>");
-        while matches!(world.model.screen.overlay, Some(Overlay::Prompt(_))) {
+        while matches!(world.app.ui.overlay, Some(Overlay::Prompt(_))) {
             world.press("<esc>");
         }
     }
-    assert!(world.model.screen.search.is_none());
+    assert!(world.app.ui.search.is_none());
 }
 
 #[test]
@@ -164,7 +162,7 @@ fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
     let mut world = orchard();
     world.press("/frost<c-s>");
     assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"], "newest first");
-    assert!(world.model.screen.search.is_none());
+    assert!(world.app.ui.search.is_none());
     let screen = world.draw();
     assert!(screen.contains("⌕ frost                  3"), "{screen}");
     world.press("<enter>");
@@ -180,5 +178,5 @@ fn a_search_is_kept_as_a_list_renamed_given_up_and_had_back() {
     assert!(world.draw().contains("⌕ Cold nights            2"));
     world.press("u");
     assert!(world.draw().contains("⌕ frost"), "the name is taken back too");
-    assert_eq!(world.reload().searches.list, world.model.searches.list);
+    assert_eq!(world.reload().engine.saved_searches, world.app.engine.saved_searches);
 }

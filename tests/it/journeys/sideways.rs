@@ -1,11 +1,9 @@
 //! Tables and code that are wider than the pane: moved with keys and the wheel, the text around them stays.
 
-use backissue::engine::msg::Msg;
-use backissue::ui::keys::mouse::Gesture;
-use backissue::ui::keys::mouse::Mouse;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::keys::mouse::{Gesture, Mouse};
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const FEED: &str = "https://orchard.example/feed";
 
@@ -25,7 +23,7 @@ fn world(columns: u16, rows: u16) -> World {
 }
 
 fn sideways(world: &World) -> usize {
-    world.model.screen.reader.as_ref().unwrap().sideways
+    world.app.ui.reader.as_ref().unwrap().sideways
 }
 
 #[test]
@@ -70,22 +68,22 @@ fn a_link_is_clicked_where_it_is_seen_and_the_wheel_moves_too() {
     let line = |screen: &str, text: &str| screen.lines().position(|line| line.contains(text));
     let row = u16::try_from(line(&screen, "Conference").unwrap()).unwrap();
     for _ in 0..20 {
-        world.tell(Msg::Mouse(Mouse { gesture: Gesture::WheelRight, column: 9, row }));
+        world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::WheelRight, column: 9, row }));
     }
     let screen = world.draw();
     let text = screen.lines().nth(usize::from(row)).unwrap();
     let column = text[..text.find("Grafted").unwrap()].chars().count();
     let column = u16::try_from(column).unwrap();
-    world.tell(Msg::Mouse(Mouse { gesture: Gesture::Click, column, row }));
+    world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::Click, column, row }));
     assert_eq!(world.notice(), "opening https://orchard.example/wax");
-    world.tell(Msg::Mouse(Mouse { gesture: Gesture::WheelLeft, column, row }));
+    world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::WheelLeft, column, row }));
     assert!(sideways(&world) > 0);
 }
 
 #[test]
 fn the_plain_screen_breaks_what_is_too_wide() {
     let mut world = world(40, 60);
-    world.model.screen.appearance.plain = true;
+    world.app.ui.appearance.plain = true;
     world.press("q<enter>");
     let screen = world.draw();
     for said in ["Sort: Bramley", "Third year: 28", "What was done:", "print(baskets);"] {

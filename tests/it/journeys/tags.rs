@@ -3,8 +3,7 @@
 use backissue::history::FeedKey;
 use backissue::ui::panes::feeds_pane::FeedsRow;
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 /// Three feeds in a tree: one under two tags, one in a tag below another.
 fn world() -> World {
@@ -36,7 +35,7 @@ fn tree(world: &mut World) -> Vec<String> {
 fn select(world: &mut World, tag: &str) {
     world.press("g");
     for _ in 0..20 {
-        if matches!(world.model.screen.feeds.selected_row(), Some(FeedsRow::Tag(name, _)) if name == tag)
+        if matches!(world.app.ui.feeds.selected_row(), Some(FeedsRow::Tag(name, _)) if name == tag)
         {
             return;
         }
@@ -64,8 +63,8 @@ fn tags_are_a_tree_with_sums_and_a_feed_stands_under_each_of_its_tags() {
     assert!(tree[6].starts_with(" Cedar"), "{tree:?}");
     select(&mut world, "garden");
     assert_eq!(world.titles().len(), 3, "what is below it is part of it");
-    let row = world.model.screen.feeds.selected_row().unwrap();
-    assert_eq!(backissue::ui::panes::feeds_pane::unread(&world.model, row), 3);
+    let row = world.app.ui.feeds.selected_row().unwrap();
+    assert_eq!(backissue::ui::panes::feeds_pane::unread(&world.app, row), 3);
 }
 
 #[test]
@@ -83,14 +82,14 @@ fn a_tag_is_folded_and_unfolded_and_stays_so_over_a_restart() {
     world.press("l");
     assert_eq!(tree(&mut world).len(), before.len());
     world.press("l");
-    assert_eq!(world.model.screen.focus, backissue::ui::screen::Pane::Entries);
+    assert_eq!(world.app.ui.focus, backissue::ui::screen::Pane::Entries);
     // From a feed to its tag, to the tag above, and together.
     world.press("h");
     select(&mut world, "garden/trees");
     world.press("jhh");
     assert!(world.draw().contains("▸ trees"), "{}", world.draw());
     world.press("h");
-    let row = world.model.screen.feeds.selected_row();
+    let row = world.app.ui.feeds.selected_row();
     assert!(matches!(row, Some(FeedsRow::Tag(tag, _)) if tag == "garden"), "{row:?}");
     assert_eq!(world.titles().len(), 3, "the list follows the selection");
 }
@@ -102,7 +101,7 @@ fn unread_entries_of_a_folded_tag_are_read_on_with_the_space_bar() {
     world.press("hG");
     assert_eq!(world.titles().len(), 3);
     world.press("    ");
-    assert_eq!(world.model.unread(), 2, "three of the last feed, then the folded tag");
+    assert_eq!(world.app.engine.unread(), 2, "three of the last feed, then the folded tag");
 }
 
 #[test]
@@ -110,10 +109,10 @@ fn the_selection_stays_on_its_row_of_a_feed_that_stands_twice() {
     let mut world = world();
     select(&mut world, "sound");
     world.press("j");
-    let place = world.model.screen.feeds.selected;
+    let place = world.app.ui.feeds.selected;
     world.poll(FeedKey(1));
     world.press("+");
-    assert_eq!(world.model.screen.feeds.selected, place);
+    assert_eq!(world.app.ui.feeds.selected, place);
 }
 
 #[test]
@@ -145,7 +144,7 @@ fn a_tag_is_renamed_for_all_its_feeds_and_rules_in_one_step() {
     let mut world = world();
     select(&mut world, "garden");
     world.press("lm<up><right><right><enter>h");
-    let reach = |world: &World| format!("{:?}", world.model.rules.list[0].reach);
+    let reach = |world: &World| format!("{:?}", world.app.engine.filters.list[0].reach);
     assert!(reach(&world).contains("garden"), "{}", reach(&world));
     select(&mut world, "garden");
     world.press("t<c-u>sound/park<enter>");
@@ -153,7 +152,7 @@ fn a_tag_is_renamed_for_all_its_feeds_and_rules_in_one_step() {
     assert_eq!(tags(&world, 1), ["sound/park", "sound"]);
     assert_eq!(tags(&world, 2), ["sound/park/trees"]);
     assert!(reach(&world).contains("sound/park"));
-    assert_eq!(world.reload().feeds[&FeedKey(2)].record.tags, ["sound/park/trees"]);
+    assert_eq!(world.reload().engine.feeds[&FeedKey(2)].record.tags, ["sound/park/trees"]);
     world.press("u");
     assert_eq!((tags(&world, 1), tags(&world, 2)), (vec!["garden", "sound"], vec!["garden/trees"]));
     assert!(reach(&world).contains("garden"));

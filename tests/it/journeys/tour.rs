@@ -2,8 +2,7 @@
 
 use backissue::ui::panes::tour::Tour;
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const FEED: &str = "https://garden.example/feed.atom";
 
@@ -18,7 +17,7 @@ fn world() -> World {
     let mut world = World::subscribed(120, 36, &[(FEED, &document, &[])]);
     world.refuse(archive, 403, Default::default());
     world.rest();
-    world.model.screen.tour = Some(Tour::default());
+    world.app.ui.tour = Some(Tour::default());
     world
 }
 

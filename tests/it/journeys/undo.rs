@@ -3,8 +3,7 @@
 use backissue::engine::feeds::subscription::SubscriptionRecord;
 use backissue::history::{EntryKey, FeedKey, Flags};
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 fn world() -> World {
     let entries = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
@@ -23,7 +22,7 @@ fn world() -> World {
 
 /// What the reader can change: the subscriptions, and the marks of all entries.
 fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
-    let records = world.model.feeds.values().map(|feed| feed.record.clone()).collect();
+    let records = world.app.engine.feeds.values().map(|feed| feed.record.clone()).collect();
     let keys: Vec<EntryKey> = (1..=2)
         .flat_map(|feed| (0..3).map(move |seq| EntryKey { feed: FeedKey(feed), seq }))
         .collect();
@@ -98,16 +97,16 @@ fn a_list_of_five_thousand_is_marked_read_in_one_step_and_taken_back_in_one() {
         .collect();
     let large = rss("Large", &entries);
     let mut world = World::subscribed(100, 30, &[("https://large.example/feed", &large, &[])]);
-    assert_eq!(world.model.unread(), 5000);
+    assert_eq!(world.app.engine.unread(), 5000);
     world.press("lsA");
-    assert_eq!((world.model.unread(), world.notice()), (0, "5000 marked read · u undo"));
+    assert_eq!((world.app.engine.unread(), world.notice()), (0, "5000 marked read · u undo"));
     world.press("hG+");
     world.press("uu");
-    assert_eq!((world.model.unread(), world.notice()), (5000, "undone: 5000 marked read"));
+    assert_eq!((world.app.engine.unread(), world.notice()), (5000, "undone: 5000 marked read"));
     world.press("<c-y>");
-    assert_eq!((world.model.unread(), world.notice()), (0, "done again: 5000 marked read"));
+    assert_eq!((world.app.engine.unread(), world.notice()), (0, "done again: 5000 marked read"));
     world.press("uu<c-y>");
-    assert_eq!((world.model.unread(), world.model.starred()), (5000, 1));
+    assert_eq!((world.app.engine.unread(), world.app.engine.starred()), (5000, 1));
 }
 
 #[test]
@@ -116,7 +115,7 @@ fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
     crate::history::journeys::serve_orchard(&mut world);
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
     world.rest();
-    let flags = |world: &World| world.model.screen.list.selected_row().unwrap().flags;
+    let flags = |world: &World| world.app.ui.list.selected_row().unwrap().flags;
     world.press("lG");
     let before = flags(&world);
     assert!(before.is_from_history() && !before.was_opened(), "{before:?}");

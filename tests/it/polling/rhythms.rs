@@ -1,17 +1,20 @@
 //! Feeds whose publishers say nothing of when to poll: their rhythm is learned, shown, and left alone on wish.
 
 use backissue::engine::effect::Effect;
-use backissue::engine::feeds::feed_settings;
-use backissue::engine::msg::Msg;
+use backissue::engine::input::Input;
 use backissue::engine::poll::plans;
-use backissue::engine::update::update;
+use backissue::engine::request::Request;
+use backissue::engine::store_work::Job;
 use backissue::history::FeedKey;
 use backissue::schedule::{Pace, SettledBy};
+use backissue::ui::effect::ScreenEffect;
+use backissue::ui::input::ScreenInput;
+use backissue::ui::update::update;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use crate::support::world::World;
-use crate::support::world::start;
+use crate::support::answers::job;
+use crate::support::world::{World, start};
 
 const DESK: &str = "https://desk.example/feed";
 const FEED: FeedKey = FeedKey(1);
@@ -44,7 +47,7 @@ fn document(now: DateTime<Utc>, hints: &str) -> String {
 
 fn desk(hints: &str) -> World {
     let mut world = World::subscribed(120, 60, &[(DESK, &document(start(), hints), &[])]);
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world.press("<end>");
     world
 }
@@ -53,11 +56,11 @@ fn desk(hints: &str) -> World {
 fn run(world: &mut World, hints: &str, time: TimeDelta) -> Vec<DateTime<Utc>> {
     let end = world.now + time;
     let mut polls = Vec::new();
-    while let Some(next) = world.model.timetable.next().filter(|at| *at < end) {
+    while let Some(next) = world.app.engine.timetable.next().filter(|at| *at < end) {
         world.now = next.max(world.now);
         world.serve(DESK, &document(world.now, hints));
         let before = world.requests.len();
-        world.tell(Msg::Tick);
+        world.tell(Input::Tick);
         if world.requests.len() > before {
             polls.push(world.now);
         }
@@ -80,7 +83,7 @@ fn mean_delay(polls: &[DateTime<Utc>], from: DateTime<Utc>, to: DateTime<Utc>) -
 }
 
 fn settled(world: &World) -> SettledBy {
-    world.model.feeds[&FEED].plan.settled_by
+    world.app.engine.feeds[&FEED].plan.settled_by
 }
 
 #[test]
@@ -108,20 +111,16 @@ fn a_feed_without_hints_is_learned_over_weeks_and_polled_when_it_publishes() {
 #[test]
 fn where_learning_is_off_the_default_interval_stays() {
     let mut world = desk("");
-    let mut chosen = world.model.feeds[&FEED].record.chosen();
+    let mut chosen = world.app.engine.feeds[&FEED].record.chosen();
     chosen.wishes.learn = Some(false);
-    let now = world.now;
-    let effects = feed_settings::change(&mut world.model, now, FEED, chosen.clone()).unwrap();
-    world.perform(effects);
+    world.tell(Request::Set(FEED, Box::new(chosen.clone())));
     run(&mut world, "", TimeDelta::weeks(3));
     assert_eq!(settled(&world), SettledBy::Default);
-    assert_eq!(world.model.feeds[&FEED].state.facts.learned, None);
+    assert_eq!(world.app.engine.feeds[&FEED].state.facts.learned, None);
     world.press("i");
     assert!(world.draw().contains("learning is off for this feed"), "{}", world.draw());
     chosen.wishes.learn = None;
-    let now = world.now;
-    let effects = feed_settings::change(&mut world.model, now, FEED, chosen).unwrap();
-    world.perform(effects);
+    world.tell(Request::Set(FEED, Box::new(chosen)));
     assert_eq!(settled(&world), SettledBy::Learned, "what was observed meanwhile counts at once");
 }
 
@@ -134,7 +133,7 @@ fn a_publisher_who_speaks_is_never_overruled_but_is_shown_beside_the_rhythm() {
     world.press("i");
     let screen = world.draw();
     assert!(screen.contains("not followed: the publisher says how often"), "{screen}");
-    assert_eq!(world.model.feeds[&FEED].state.facts.learned, None);
+    assert_eq!(world.app.engine.feeds[&FEED].state.facts.learned, None);
 }
 
 #[test]
@@ -142,22 +141,22 @@ fn a_pace_moves_the_polls_and_a_restart_moves_nothing() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(4));
     let week = |world: &World| {
-        let feed = &world.model.feeds[&FEED];
+        let feed = &world.app.engine.feeds[&FEED];
         let end = world.now + TimeDelta::weeks(1);
-        plans::polls_until(feed, world.model.salt, world.now, end).len()
+        plans::polls_until(feed, world.app.engine.salt, world.now, end).len()
     };
     let normal = week(&world);
-    let planned = world.model.feeds[&FEED].plan;
-    let reloaded = world.reload().feeds[&FEED].plan;
+    let planned = world.app.engine.feeds[&FEED].plan;
+    let reloaded = world.reload().engine.feeds[&FEED].plan;
     assert_eq!(reloaded, planned, "a restart");
     world.press("+");
     assert!(week(&world) > normal, "more often");
-    assert_eq!(world.reload().feeds[&FEED].plan, world.model.feeds[&FEED].plan);
+    assert_eq!(world.reload().engine.feeds[&FEED].plan, world.app.engine.feeds[&FEED].plan);
     world.press("=-");
     assert!(week(&world) <= normal, "never more");
     world.press("=");
     assert_eq!(week(&world), normal);
-    assert_eq!(world.model.feeds[&FEED].state.facts.settings.pace, Pace::Normal);
+    assert_eq!(world.app.engine.feeds[&FEED].state.facts.settings.pace, Pace::Normal);
 }
 
 #[test]
@@ -166,13 +165,16 @@ fn learning_is_asked_for_after_a_poll_once_a_day_and_never_before_the_first_fram
     run(&mut world, "", TimeDelta::weeks(2));
     let mut model = world.reload();
     let now = world.now;
-    let effects = backissue::engine::update::begin(&mut model, now);
-    let learns = |effect: &Effect| matches!(effect, Effect::Learn(_) | Effect::LoadPublications(_));
+    let effects = backissue::ui::update::begin(&mut model, now);
+    let learns = |effect: &ScreenEffect| {
+        matches!(effect, ScreenEffect::Engine(Effect::Learn(_)))
+            || matches!(job(effect), Some(Job::ReadPublications(_)))
+    };
     assert!(!effects.iter().any(learns), "{effects:?}");
-    assert!(!update(&mut model, now, Msg::Resized(80, 24)).iter().any(learns));
+    assert!(!update(&mut model, now, ScreenInput::Resized(80, 24)).iter().any(learns));
     world.poll(FEED);
     let learned = |world: &World| {
-        let learned = world.model.feeds[&FEED].state.facts.learned.clone();
+        let learned = world.app.engine.feeds[&FEED].state.facts.learned.clone();
         learned.and_then(|learned| learned.plan).map(|plan| plan.learned_at)
     };
     let mut times = vec![learned(&world).unwrap()];
@@ -199,10 +201,10 @@ fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone()
     let screen = world.draw();
     assert!(screen.contains("Your rule (change the interval): Mon-Fri 9:00-13:00"), "{screen}");
     world.press("<backspace><backspace><backspace><backspace> UTC<enter>");
-    let rules = |world: &World| world.model.feeds[&FEED].record.wishes.rules.clone();
+    let rules = |world: &World| world.app.engine.feeds[&FEED].record.wishes.rules.clone();
     assert_eq!(rules(&world).len(), 1, "{}", world.notice());
     assert_eq!((rules(&world)[0].start_hour, rules(&world)[0].end_hour), (Some(9), Some(12)));
-    assert_eq!(world.reload().feeds[&FEED].record.wishes.rules, rules(&world), "it is kept");
+    assert_eq!(world.reload().engine.feeds[&FEED].record.wishes.rules, rules(&world), "it is kept");
     let screen = world.draw();
     assert!(
         screen.contains("Interval rules") && screen.contains("from hour 9 to hour 12"),
@@ -225,7 +227,7 @@ fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone()
     assert_eq!(rules(&world)[0].start_day, Some(1));
     world.press("u");
     assert!(rules(&world).is_empty());
-    assert_eq!(world.model.zone, Tz::UTC);
+    assert_eq!(world.app.engine.zone, Tz::UTC);
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn the_timetable_says_what_all_feeds_cost_and_what_less_often_would_save() {
     let feeds =
         [(DESK, hourly.as_str(), &[][..]), ("https://tide.example/feed", daily.as_str(), &[])];
     let mut world = World::subscribed(140, 30, &feeds);
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world.press("<end>P");
     let screen = world.draw();
     assert!(screen.contains("2 feeds: 28 downloads a day, a new entry waits about 1h"), "{screen}");

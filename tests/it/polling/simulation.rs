@@ -6,18 +6,14 @@
 use std::collections::BTreeMap;
 
 use backissue::engine::effect::Effect;
-use backissue::engine::feeds::subscription::FeedState;
-use backissue::engine::feeds::subscription::SavedSubscription;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::feeds::subscription::Wishes;
-use backissue::engine::model::Model;
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::fetch::Answer;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Fetched;
+use backissue::engine::feeds::subscription::{
+    FeedSettings, FeedState, SavedSubscription, SubscriptionRecord,
+};
+use backissue::engine::input::Input;
+use backissue::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched};
 use backissue::engine::settings::Settings;
+use backissue::engine::state::Engine;
+use backissue::engine::store_work::{Answer as StoreAnswer, Job, JobSubject, Stored};
 use backissue::engine::update::update;
 use backissue::history::{Counters, FeedKey};
 use backissue::io::http::read_body;
@@ -25,8 +21,7 @@ use backissue::schedule::Pace;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use crate::journeys::plans::RULES;
-use crate::journeys::plans::hinting;
+use crate::journeys::plans::{RULES, hinting};
 use crate::support::world::start;
 
 const DAYS: i64 = 30;
@@ -63,14 +58,14 @@ struct Kind {
     name: &'static str,
     hints: String,
     publisher: Publisher,
-    wishes: Wishes,
+    wishes: FeedSettings,
     recommended: f64,
     /// Nothing but the recommendation decides.
     exact: bool,
 }
 
 fn kinds() -> Vec<Kind> {
-    let kind = |name, hints: &str, publisher, wishes: Wishes, recommended, exact| Kind {
+    let kind = |name, hints: &str, publisher, wishes: FeedSettings, recommended, exact| Kind {
         name,
         hints: hints.into(),
         publisher,
@@ -78,11 +73,11 @@ fn kinds() -> Vec<Kind> {
         recommended,
         exact,
     };
-    let pace = |pace| Wishes { pace: Some(pace), ..Wishes::default() };
-    let (none, rules) = (Wishes::default, RULES_A_DAY);
+    let pace = |pace| FeedSettings { pace: Some(pace), ..FeedSettings::default() };
+    let (none, rules) = (FeedSettings::default, RULES_A_DAY);
     let (well, slots) = (Publisher::Well, format!("{SLOTS}{BASE}"));
-    let fixed = Wishes { fixed_minutes: Some(360), ..none() };
-    let bounded = Wishes { min_minutes: Some(360), ..none() };
+    let fixed = FeedSettings { fixed_minutes: Some(360), ..none() };
+    let bounded = FeedSettings { min_minutes: Some(360), ..none() };
     vec![
         kind("no hint", "", well, none(), 24.0, true),
         kind("ttl 240", "<ttl>240</ttl>", well, none(), 6.0, true),
@@ -126,7 +121,7 @@ fn kinds() -> Vec<Kind> {
 
 /// The feeds at work: a model, and a publisher for each feed.
 struct Simulation {
-    model: Model,
+    engine: Engine,
     now: DateTime<Utc>,
     kinds: Vec<Kind>,
     documents: Vec<AnswerBody>,
@@ -159,36 +154,36 @@ impl Simulation {
         settings.poll.start_spread_seconds = 0;
         // What is stated is followed here; there is no store to learn from.
         settings.poll.learn = false;
-        let model = Model::new(settings, Tz::UTC, 7, saved.collect(), start());
+        let engine = Engine::new(settings, Tz::UTC, 7, saved.collect(), start());
         let document = |kind: &Kind| {
             let text = hinting(kind.name, &kind.hints);
             read_body(text.as_bytes(), "https://host.example/feed", None)
         };
         let documents = kinds.iter().map(document).collect();
-        let planned = model.feeds.iter().map(|(key, feed)| (*key, feed.plan.next_poll)).collect();
-        Self { model, now: start(), kinds, documents, planned, polls: BTreeMap::new() }
+        let planned = engine.feeds.iter().map(|(key, feed)| (*key, feed.plan.next_poll)).collect();
+        Self { engine, now: start(), kinds, documents, planned, polls: BTreeMap::new() }
     }
 
     /// Goes from deadline to deadline.
     fn run(&mut self, end: DateTime<Utc>) {
-        self.tell(Msg::Tick);
-        while let Some(next) = self.model.timetable.next().filter(|at| *at < end) {
+        self.tell(Input::Tick);
+        while let Some(next) = self.engine.timetable.next().filter(|at| *at < end) {
             assert!(next > self.now, "a deadline that has passed stands in the timetable");
             self.now = next;
-            self.tell(Msg::Tick);
+            self.tell(Input::Tick);
         }
     }
 
-    fn tell(&mut self, msg: Msg) {
-        let mut waiting = vec![msg];
-        while let Some(msg) = waiting.pop() {
-            for effect in update(&mut self.model, self.now, msg) {
+    fn tell(&mut self, input: Input) {
+        let mut waiting = vec![input];
+        while let Some(input) = waiting.pop() {
+            for effect in update(&mut self.engine, self.now, input).effects {
                 waiting.extend(self.answer(effect));
             }
         }
     }
 
-    fn answer(&mut self, effect: Effect) -> Option<Msg> {
+    fn answer(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Fetch(request) => {
                 let number = request.url.trim_start_matches("https://host").split('.').next();
@@ -208,10 +203,11 @@ impl Simulation {
                     conditional: false,
                     result,
                 };
-                Some(Msg::Fetched(request.id, Box::new(fetched)))
+                Some(Input::Fetched(request.id, Box::new(fetched)))
             }
-            Effect::Commit(commit) => {
-                let msg = Msg::Committed {
+            Effect::Store(work) => {
+                let Job::Commit(commit) = work.job else { return None };
+                let answer = StoreAnswer::Committed {
                     known: 0,
                     feed: commit.feed,
                     counters: Counters::default(),
@@ -219,9 +215,12 @@ impl Simulation {
                     edited: 0,
                     withdrawn: Vec::new(),
                 };
-                let effects = update(&mut self.model, self.now, msg);
+                let (id, subject) = (work.id, JobSubject::Poll(commit.feed));
+                let stored = Stored { id, subject, result: Ok(answer) };
+                let stored = Input::Stored(Box::new(stored));
+                let effects = update(&mut self.engine, self.now, stored).effects;
                 assert!(effects.is_empty(), "{effects:?}");
-                let plan = self.model.feeds[&commit.feed].plan;
+                let plan = self.engine.feeds[&commit.feed].plan;
                 self.planned.insert(commit.feed, plan.next_poll);
                 assert!(plan.next_poll != Some(self.now), "not due again at once: {plan:?}");
                 None

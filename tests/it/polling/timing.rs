@@ -7,9 +7,7 @@ use backissue::schedule::{Facts, Settings, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::feeds::corpus::corpus;
-use crate::feeds::corpus::rows;
-use crate::feeds::corpus::tell;
+use crate::feeds::corpus::{corpus, rows, tell};
 
 fn at(row: &Value, name: &str) -> Option<DateTime<Utc>> {
     row[name].as_str()?.parse().ok()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use backissue::engine::msg::Msg;
+use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
@@ -12,8 +12,7 @@ use ratatui::buffer::Cell;
 
 use crate::support::demo_world::demo_world;
 use crate::support::documents::page;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const SIZES: [(u16, u16); 4] = [(160, 50), (100, 30), (60, 20), (40, 12)];
 
@@ -46,7 +45,7 @@ fn empty() -> World {
 fn broken() -> World {
     let mut world = demo_world(160, 50);
     let feeds: Vec<(FeedKey, String)> =
-        world.model.feeds.values().map(|feed| (feed.key, feed.record.url.clone())).collect();
+        world.app.engine.feeds.values().map(|feed| (feed.key, feed.record.url.clone())).collect();
     for (place, (_, url)) in feeds.iter().enumerate() {
         match place % 5 {
             0 => world.refuse(url, 503, AnswerHeaders::default()),
@@ -68,7 +67,7 @@ fn broken() -> World {
             world.poll(*feed);
         }
     }
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world
 }
 
@@ -112,14 +111,14 @@ fn every_view_at_every_size_empty_full_and_broken() {
         lead_to(&mut world, keys);
         screens(&mut world, "empty", &mut text);
         for (state, world) in &mut full_and_broken {
-            let (before, now) = (world.model.clone(), world.now);
+            let (before, now) = (world.app.clone(), world.now);
             lead_to(world, keys);
             if *state == "broken" {
                 let why = "the store cannot be written: no space left on device; nothing new is kept until there is room";
-                world.tell(Msg::StoreFailed(why.to_owned()));
+                world.tell(Input::Trouble(why.to_owned()));
             }
             screens(world, state, &mut text);
-            (world.model, world.now) = (before, now);
+            (world.app, world.now) = (before, now);
         }
         compare(view, &text);
     }
@@ -130,7 +129,7 @@ fn the_welcome_at_every_size() {
     let mut text = String::new();
     screens(&mut World::new(160, 50), "empty", &mut text);
     let mut world = World::new(160, 50);
-    world.tell(Msg::Trouble(
+    world.tell(Input::Trouble(
         "configuration: line 3: [ui] theme: there is no theme 'drak'; is 'dark' meant?".into(),
     ));
     screens(&mut world, "broken", &mut text);
@@ -139,11 +138,11 @@ fn the_welcome_at_every_size() {
 
 /// The line of the plain screen that the terminal's cursor stands on.
 fn line_at_cursor(world: &World) -> String {
-    let (columns, rows) = world.model.screen.size;
+    let (columns, rows) = world.app.ui.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal
         .draw(|frame| {
-            backissue::view::draw(frame, &world.model, world.now);
+            backissue::view::draw(frame, &world.app, world.now);
         })
         .unwrap();
     let row = terminal.get_cursor_position().unwrap().y;
@@ -154,7 +153,7 @@ fn line_at_cursor(world: &World) -> String {
 #[test]
 fn the_cursor_of_the_plain_screen_stands_where_the_reader_is() {
     let mut world = demo_world(100, 30);
-    world.model.screen.appearance.plain = true;
+    world.app.ui.appearance.plain = true;
     for (keys, expected) in [
         ("", "All unread, "),
         ("jj", "Starred"),
@@ -185,7 +184,7 @@ fn the_plain_screen_has_words_and_no_lines() {
         ("help", "?"),
     ] {
         let mut world = demo_world(160, 50);
-        world.model.screen.appearance.plain = true;
+        world.app.ui.appearance.plain = true;
         world.press(keys);
         for (columns, rows) in [(100, 30), (40, 12)] {
             let screen = world.resize(columns, rows);

@@ -1,6 +1,6 @@
 //! The pictures of the README are what the program draws. `BACKISSUE_PICTURES=write` writes them anew.
 
-use backissue::ui::panes::entry_list::RowKey;
+use backissue::engine::entries::rows::RowKey;
 use backissue::ui::theme::colours::Colours;
 use backissue::view::{self, Paper};
 use ratatui::Terminal;
@@ -15,14 +15,14 @@ const PAPER: Paper = Paper { ink: (0xd7, 0xda, 0xe0), ground: (0x16, 0x18, 0x1d)
 /// The picture of a world.
 fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> String {
     world.resize(columns, rows);
-    let appearance = &mut world.model.screen.appearance;
+    let appearance = &mut world.app.ui.appearance;
     appearance.colours = Colours::True;
     appearance.choose("dark").unwrap();
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal
         .draw(|frame| {
-            view::draw(frame, &world.model, world.now);
+            view::draw(frame, &world.app, world.now);
         })
         .unwrap();
     view::svg(terminal.backend().buffer(), PAPER, title)
@@ -71,7 +71,7 @@ fn the_pictures_of_the_readme_are_what_is_drawn() {
         let mut world = demo_world(160, 50);
         world.press(keys);
         // Down to the row of a title, or to the first gap.
-        while let (Some(wanted), Some(row)) = (row, world.model.screen.list.selected_row()) {
+        while let (Some(wanted), Some(row)) = (row, world.app.ui.list.selected_row()) {
             let gap = matches!(row.key, RowKey::Gap(..));
             if row.title.contains(wanted) || gap {
                 break;

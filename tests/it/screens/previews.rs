@@ -1,8 +1,7 @@
 //! What a feed offers is seen before it is subscribed to, and nothing is asked twice.
 
 use crate::support::documents::page;
-use crate::support::rss::numbered;
-use crate::support::rss::rss;
+use crate::support::rss::{numbered, rss};
 use crate::support::world::World;
 
 const SITE: &str = "https://site.example/";
@@ -40,7 +39,7 @@ fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen()
     world.press("<enter>");
     world.wait(4);
     assert_eq!(world.asked(), [SITE, NOTES, PICTURES], "the document was here");
-    assert_eq!(world.model.feeds.len(), 1);
+    assert_eq!(world.app.engine.feeds.len(), 1);
     assert_eq!(world.titles().len(), 8);
     world.press("<enter>");
     assert!(world.draw().contains("Text."), "{}", world.draw());
@@ -70,7 +69,7 @@ fn a_feed_that_cannot_be_read_says_so_and_the_choice_stays_open() {
     assert!(screen.contains("it cannot be read:"), "{screen}");
     world.press("<esc>");
     world.wait(4);
-    assert!(world.model.feeds.is_empty());
+    assert!(world.app.engine.feeds.is_empty());
 }
 
 #[test]
@@ -78,7 +77,7 @@ fn leaving_asks_for_nothing_more_and_subscribes_to_nothing() {
     let mut world = site(120, 36);
     world.press("<esc>");
     world.wait(4);
-    assert!(world.model.feeds.is_empty());
+    assert!(world.app.engine.feeds.is_empty());
     assert_eq!(world.asked(), [SITE]);
 }
 

@@ -1,33 +1,24 @@
 //! Pictures in the text: off, nothing is fetched; on, each once, near the screen, within limits, and the text stays
 //! where it is.
 
-use backissue::engine::effect::Effect;
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Reach;
-use backissue::engine::poll::fetch::Request;
-use backissue::engine::reconfigure::Reconfigured;
+use backissue::engine::poll::fetch::{
+    AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, Manner, Reach,
+};
 use backissue::engine::settings::Settings;
-use backissue::engine::update::update;
 use backissue::io::http::{Http, Limits};
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
-use backissue::ui::reader::pictures::BYTES_MAX;
-use backissue::ui::reader::pictures::PictureWish;
-use backissue::ui::reader::pictures::Standing;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::ui::effect::ScreenEffect;
+use backissue::ui::input::{Reconfigured, ScreenInput};
+use backissue::ui::reader::pictures::{BYTES_MAX, PictureState, PictureWork};
+use backissue::ui::settings::ScreenSettings;
 use backissue::ui::theme::colours::Colours;
-use backissue::ui::theme::graphics::Graphics;
-use backissue::ui::theme::graphics::Protocol;
+use backissue::ui::theme::graphics::{Graphics, Protocol};
+use backissue::ui::update::update;
 use chrono::TimeDelta;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
 use crate::support::scripted::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const FEED: &str = "https://site.example/feed";
 const WAX: &str = "https://pictures.example/wax.png";
@@ -172,8 +163,8 @@ fn counting_pixels_and_signs_have_no_place_and_a_declared_pixel_is_not_even_fetc
     world.press("<enter><enter>I");
     let screen = settle(&mut world);
     assert_eq!(asked(&world), [WAX]);
-    assert_eq!(world.model.pictures.standing(WAX), Some(&Standing::Kept(2, 2)));
-    assert_eq!(world.model.screen.reader.as_ref().unwrap().pictures[0].rows, 0, "{screen}");
+    assert_eq!(world.app.ui.pictures.standing(WAX), Some(&PictureState::Kept(2, 2)));
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().pictures[0].rows, 0, "{screen}");
 }
 
 #[test]
@@ -203,7 +194,7 @@ fn the_text_stays_where_it_is_when_a_picture_above_it_turns_out_to_be_large() {
     world.press("II");
     settle(&mut world);
     assert_eq!(line(&mut world), before);
-    let places = &world.model.screen.reader.as_ref().unwrap().pictures;
+    let places = &world.app.ui.reader.as_ref().unwrap().pictures;
     assert!(places[0].rows > 5, "{places:?}");
 }
 
@@ -244,11 +235,11 @@ fn pictures_wait_behind_what_is_read_and_are_given_up_with_their_entry() {
 #[test]
 fn without_a_network_or_on_a_plain_screen_nothing_is_asked() {
     let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
-    world.model.offline = true;
+    world.app.engine.offline = true;
     world.press("<enter><enter>I");
     assert!(settle(&mut world).contains("no picture: offline"));
-    world.model.offline = false;
-    world.model.screen.appearance.plain = true;
+    world.app.engine.offline = false;
+    world.app.ui.appearance.plain = true;
     world.press("II");
     assert_eq!(world.notice(), "a plain screen has no pictures: their words stand in the text");
     settle(&mut world);
@@ -260,14 +251,14 @@ fn the_configuration_switches_pictures_too() {
     let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
     serve(&mut world, WAX, png(50, 50));
     world.press("<enter><enter>");
-    let mut settings = Settings::default();
-    settings.ui.images = true;
-    let appearance = Box::new(world.model.screen.appearance.clone());
-    let read = Reconfigured::Read { settings: Box::new(settings), appearance, notes: Vec::new() };
-    world.tell(Msg::Configured(Box::new(read)));
+    let settings = Box::new(world.app.engine.settings.clone());
+    let screen = Box::new(ScreenSettings { images: true, ..ScreenSettings::default() });
+    let appearance = Box::new(world.app.ui.appearance.clone());
+    let read = Reconfigured::Read { settings, screen, appearance, notes: Vec::new() };
+    world.tell(ScreenInput::Reconfigured(Box::new(read)));
     settle(&mut world);
     assert_eq!(asked(&world), [WAX]);
-    assert!(world.reload().pictures.on, "so does a start");
+    assert!(world.reload().ui.pictures.on, "so does a start");
 }
 
 #[test]
@@ -278,7 +269,7 @@ fn another_terminal_draws_anew_and_a_sixel_is_shown_whole_or_not() {
     world.press("<enter><enter>I");
     settle(&mut world);
     let graphics = Graphics { protocol: Protocol::Sixel, ..Graphics::default() };
-    world.tell(Msg::Graphics(graphics));
+    world.tell(ScreenInput::Graphics(graphics));
     let screen = world.draw();
     assert!(screen.contains("\u{1b}P") && blocks(&screen) == 0, "{screen}");
     world.press("jjjjjjjjj");
@@ -297,19 +288,21 @@ fn a_drawing_that_comes_too_late_is_left() {
     let now = world.now;
     let mut drawings = Vec::new();
     let mut waiting =
-        update(&mut world.model, now, Msg::Key(backissue::ui::keys::key::Key::char('I')));
+        update(&mut world.app, now, ScreenInput::Key(backissue::ui::keys::key::Key::char('I')));
     // Everything happens but the drawing.
     while let Some(effect) = waiting.pop() {
         match effect {
-            Effect::Picture(wish) if matches!(*wish, PictureWish::Draw(_)) => drawings.push(wish),
+            ScreenEffect::Picture(wish) if matches!(*wish, PictureWork::Draw(_)) => {
+                drawings.push(wish)
+            }
             other => world.perform(vec![other]),
         }
     }
     world.press("I");
     for wish in drawings {
-        world.perform(vec![Effect::Picture(wish)]);
+        world.perform(vec![ScreenEffect::Picture(wish)]);
     }
-    assert_eq!(world.model.pictures.drawings().count(), 0);
+    assert_eq!(world.app.ui.pictures.drawings().count(), 0);
 }
 
 #[test]
@@ -321,10 +314,10 @@ fn pictures_in_half_blocks_look_like_this() {
     for (columns, rows) in [(100, 30), (40, 12)] {
         let mut world = world((columns, rows), &text);
         serve(&mut world, WAX, shaded(400, 200));
-        world.model.screen.appearance.colours = Colours::True;
+        world.app.ui.appearance.colours = Colours::True;
         world.press("<enter><enter>I");
         settle(&mut world);
-        world.model.screen.notice = None;
+        world.app.ui.notice = None;
         if rows == 12 {
             world.press("jj");
         }
@@ -348,7 +341,7 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
         .await
         .unwrap();
         let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
-        let ask = |path: &str, public: bool| Request {
+        let ask = |path: &str, public: bool| FetchRequest {
             id: FetchId(1),
             url: format!("{}{path}", publisher.base_url()),
             validators: None,
@@ -372,8 +365,8 @@ fn another_size_of_the_terminal_keeps_the_picture_in_sight() {
     serve(&mut world, WAX, png(300, 300));
     world.press("<enter><enter>I");
     settle(&mut world);
-    let place = |world: &World| world.model.screen.reader.as_ref().unwrap().pictures[0];
-    while world.model.screen.reader.as_ref().unwrap().scroll < place(&world).line + 2 {
+    let place = |world: &World| world.app.ui.reader.as_ref().unwrap().pictures[0];
+    while world.app.ui.reader.as_ref().unwrap().scroll < place(&world).line + 2 {
         world.press("j");
     }
     assert!(place(&world).rows > 5);
@@ -381,7 +374,7 @@ fn another_size_of_the_terminal_keeps_the_picture_in_sight() {
     for size in [(60, 20), (40, 12), (160, 50)] {
         world.resize(size.0, size.1);
         settle(&mut world);
-        let (top, place) = (world.model.screen.reader.as_ref().unwrap().scroll, place(&world));
+        let (top, place) = (world.app.ui.reader.as_ref().unwrap().scroll, place(&world));
         let bottom = place.line + usize::from(place.rows);
         assert!((place.line..bottom).contains(&top), "{size:?}: {top} in {place:?}");
     }

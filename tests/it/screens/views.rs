@@ -3,11 +3,8 @@
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::history::FeedKey;
 
-use crate::journeys::plans::RULES;
-use crate::journeys::plans::hinting;
-use crate::support::world::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::journeys::plans::{RULES, hinting};
+use crate::support::world::{Scripted, World, rss};
 
 const SIZES: [(u16, u16); 3] = [(120, 36), (90, 24), (40, 12)];
 
@@ -41,14 +38,14 @@ fn full(columns: u16, rows: u16) -> World {
             ("https://tower.example/feed", &tower, &["garden", "sound"]),
         ],
     );
-    world.model.screen.notice = None;
-    let gone = backissue::engine::feeds::subscribe::Wanted {
+    world.app.ui.notice = None;
+    let gone = backissue::engine::feeds::subscribe::Subscribe {
         address: "https://quiet.example/feed".into(),
         ..Default::default()
     };
-    world.tell(backissue::engine::msg::Msg::Import(vec![gone]));
+    world.tell(backissue::engine::request::Request::Import(vec![gone]));
     world.pass(chrono::TimeDelta::seconds(5));
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world
 }
 
@@ -162,13 +159,13 @@ fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
             world.pass(chrono::TimeDelta::minutes(10));
             world.pass(chrono::TimeDelta::seconds(2));
         }
-        world.model.screen.notice = None;
+        world.app.ui.notice = None;
         world.press("<end>");
         for _ in 0..below {
             world.press("k");
         }
         world.press(keys);
-        world.model.screen.notice = None;
+        world.app.ui.notice = None;
         world
     }
 }
@@ -238,7 +235,7 @@ fn with_a_gap(columns: u16, rows: u16) -> World {
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
     world.rest();
     world.press("l");
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world
 }
 
@@ -271,7 +268,7 @@ fn a_walk_under_way_shows_how_far_it_is() {
         crate::history::journeys::serve_orchard(&mut world);
         crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
         world.pass(chrono::TimeDelta::seconds(2));
-        world.model.screen.notice = None;
+        world.app.ui.notice = None;
         world
     });
 }

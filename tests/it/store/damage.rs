@@ -6,14 +6,12 @@
 use std::path::Path;
 
 use backissue::engine::entries::full_text::FullText;
+use backissue::engine::entries::loaded_entry::ReadingPosition;
+use backissue::engine::entries::rows::{RowsWanted, Show};
+use backissue::engine::feeds::subscription::FeedState;
+use backissue::engine::saved_searches::SavedSearch;
 use backissue::history::Flag;
 use backissue::io::store::{Store, StoreError};
-use backissue::ui::panes::entry_list::RowsWanted;
-use backissue::ui::panes::entry_list::Show;
-use backissue::ui::panes::saved_searches::SavedSearch;
-use backissue::ui::reader::reading_position::TextPlace;
-
-use backissue::engine::feeds::subscription::FeedState;
 
 use super::{commit, entry, key, listed, open, patient};
 
@@ -116,8 +114,8 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
     let wanted = RowsWanted::at(1, 0, 24);
     let loaded = store.rows_wanted(&wanted).unwrap();
     assert_eq!((loaded.rows.len(), loaded.total), (0, 0), "no order was asked for");
-    let query = backissue::ui::panes::entry_list::ListQuery {
-        scope: backissue::ui::panes::entry_list::Scope::Everything,
+    let query = backissue::engine::entries::rows::ListQuery {
+        scope: backissue::engine::entries::rows::Scope::Everything,
         show: Show::All,
         since: None,
         keep: Default::default(),
@@ -168,7 +166,9 @@ fn damaged_pages_places_searches_and_folds_are_found() {
         let store = open(&folder);
         match what {
             "pages" => store.save_full_text(key(0), &FullText::default()).unwrap(),
-            "places" => store.save_place(key(0), Some(TextPlace { offset: 1, of: 9 })).unwrap(),
+            "places" => {
+                store.save_place(key(0), Some(ReadingPosition { offset: 1, of: 9 })).unwrap()
+            }
             "folded" => store.save_folded(&["a tag of some length".to_owned()].into()).unwrap(),
             _ => {
                 let text = "words of some length".to_owned();

@@ -1,19 +1,13 @@
 //! What is committed is kept: entries, texts, states, the poll log, and nothing of what was removed.
 
 use backissue::engine::entries::full_text::FullText;
-use backissue::engine::feeds::subscription::FeedState;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::feeds::subscription::Validators;
+use backissue::engine::entries::loaded_entry::ReadingPosition;
+use backissue::engine::entries::rows::{ListQuery, RowsWanted, Scope, Seek, Show};
+use backissue::engine::feeds::subscription::{FeedState, SubscriptionRecord, Validators};
 use backissue::engine::poll::poll_log::POLL_LOG_LINES;
 use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::store::{Store, StoreError};
-use backissue::ui::panes::entry_list::ListQuery;
-use backissue::ui::panes::entry_list::RowsWanted;
-use backissue::ui::panes::entry_list::Scope;
-use backissue::ui::panes::entry_list::Seek;
-use backissue::ui::panes::entry_list::Show;
 use backissue::ui::panes::entry_list::WINDOW_ROWS;
-use backissue::ui::reader::reading_position::TextPlace;
 
 use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
 
@@ -152,7 +146,7 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
         seek: Some(Seek {
             from: 10,
             down: true,
-            what: backissue::ui::panes::entry_list::Sought::Unread,
+            what: backissue::engine::entries::rows::Sought::Unread,
         }),
         ..RowsWanted::at(7, 0, WINDOW_ROWS)
     };
@@ -234,7 +228,7 @@ fn a_feed_that_is_absorbed_brings_its_pages_its_places_and_what_is_known_of_drop
     commit(&mut store, 1, (1..=4).map(|id| entry(id, "a text")).collect());
     store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a text"), entry(4, "a text")])).unwrap();
     let page = |html: &str| FullText { html: html.into(), ..FullText::default() };
-    let place = |offset| TextPlace { offset, of: 100 };
+    let place = |offset| ReadingPosition { offset, of: 100 };
     for (key, html, offset) in [(key(0), "of one", 3), (key(1), "of two", 5), (key(3), "old", 7)] {
         store.save_full_text(key, &page(html)).unwrap();
         store.save_place(key, Some(place(offset))).unwrap();

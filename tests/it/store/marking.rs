@@ -1,8 +1,8 @@
 //! Marks: what they change, what they count, and that they can be taken back.
 
+use backissue::engine::entries::rows::Show;
 use backissue::history::{FeedKey, Flag};
 use backissue::io::store::Store;
-use backissue::ui::panes::entry_list::Show;
 
 use super::{FEED, at, commit, entry, key, listed, open, polled};
 

@@ -10,18 +10,12 @@ mod shedding;
 mod sums;
 mod unchanged;
 
-use backissue::engine::feeds::subscription::Commit;
-use backissue::engine::feeds::subscription::FeedState;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::poll::poll_log::PollCause;
-use backissue::engine::poll::poll_log::PollLogEntry;
+use backissue::engine::entries::rows::{ListQuery, RowKey, Scope, Show};
+use backissue::engine::feeds::subscription::{Commit, FeedState, SubscriptionRecord};
+use backissue::engine::poll::poll_log::{PollCause, PollLogEntry};
 use backissue::feed::{Entry, FeedDocument, Kind};
 use backissue::history::{EntryKey, FeedKey, Merged};
 use backissue::io::store::{Store, StoreError};
-use backissue::ui::panes::entry_list::ListQuery;
-use backissue::ui::panes::entry_list::RowKey;
-use backissue::ui::panes::entry_list::Scope;
-use backissue::ui::panes::entry_list::Show;
 use chrono::{DateTime, Utc};
 
 const FEED: FeedKey = FeedKey(1);

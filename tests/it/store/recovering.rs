@@ -1,12 +1,12 @@
 //! A store that cannot be opened is made anew from the backup of a day.
 
+use backissue::engine::entries::rows::Show;
 use backissue::engine::feeds::subscription::Validators;
 use backissue::history::Flag;
 use backissue::io::store::{Store, StoreError, backup_is_due};
 use chrono::NaiveDate;
 
 use super::{FEED, at, commit, entry, key, listed, open, polled};
-use backissue::ui::panes::entry_list::Show;
 
 const TODAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 

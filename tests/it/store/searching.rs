@@ -1,14 +1,11 @@
 //! The search index beside the store: in step, behind, damaged, gone.
 
+use backissue::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
 use backissue::feed::Entry;
 use backissue::history::{EntryKey, FeedKey, Flag};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue::search::{Marks, Matching, parse};
-use backissue::ui::panes::entry_list::ListQuery;
-use backissue::ui::panes::entry_list::RowOrder;
-use backissue::ui::panes::entry_list::Scope;
-use backissue::ui::panes::entry_list::Show;
 use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};

@@ -1,11 +1,11 @@
 //! The bound on stored texts (SPEC C.10).
 
 use backissue::engine::entries::full_text::FullText;
+use backissue::engine::entries::rows::Show;
 use backissue::history::Flag;
 use backissue::io::store::Shed;
 
 use super::{commit, entry, key, listed, open};
-use backissue::ui::panes::entry_list::Show;
 
 /// A text that does not compress.
 fn text(id: u32) -> String {

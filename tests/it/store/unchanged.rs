@@ -1,8 +1,9 @@
 //! What a poll that changed nothing writes: its times and a line of the log, not the whole state again.
 
-use super::*;
 use backissue::engine::feeds::subscription::Validators;
 use backissue::schedule::{CacheState, Lifetime};
+
+use super::*;
 
 /// The state of a feed that was polled so often, last at a second.
 fn state(polls: u32, second: i64) -> FeedState {

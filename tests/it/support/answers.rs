@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use backissue::engine::effect::RenderWanted;
-use backissue::engine::effect::RenderedEntry;
-use backissue::engine::learn::LearnWanted;
-use backissue::engine::msg::Msg;
+use backissue::engine::effect::Effect;
+use backissue::engine::input::Input;
+use backissue::engine::poll::learn::LearnWanted;
+use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::schedule::learning::learn;
+use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use backissue::ui::input::ScreenInput;
 
 /// The text of a row of cells; the cell behind a wide character is a part of it.
 pub fn line_of(row: &[ratatui::buffer::Cell]) -> String {
@@ -23,13 +25,27 @@ pub fn line_of(row: &[ratatui::buffer::Cell]) -> String {
     line
 }
 
-pub fn rendered(wanted: &RenderWanted) -> Msg {
+pub fn rendered(wanted: &RenderWork) -> ScreenInput {
     let (rendered, source) = (backissue::view::panes::entry_lines::lay_out(wanted), wanted.source);
     let (key, width) = (wanted.key, wanted.width);
-    Msg::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
+    ScreenInput::Rendered(Box::new(RenderedEntry { key, source, width, rendered }))
 }
 
-pub fn learned(wanted: &LearnWanted) -> Msg {
+pub fn learned(wanted: &LearnWanted) -> Input {
     let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
-    Msg::Learned(wanted.feed, plan.map(Arc::new))
+    Input::Learned(wanted.feed, plan.map(Arc::new))
+}
+
+/// The work for the store that an effect is, if it is any.
+pub fn job(effect: &ScreenEffect) -> Option<&Job> {
+    match effect {
+        ScreenEffect::Engine(Effect::Store(work)) => Some(&work.job),
+        _ => None,
+    }
+}
+
+/// The store's answer to a job that nobody asked for by number.
+pub fn answered(answer: Answer) -> Input {
+    let subject = JobSubject::Display;
+    Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))
 }

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use backissue::demo::{DemoRequest, DemoSite};
-use backissue::engine::feeds::subscribe::Wanted;
-use backissue::engine::msg::Msg;
+use backissue::engine::feeds::subscribe::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::manual_poll::PollWish;
-use backissue::engine::poll::manual_poll::Wish;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::Request;
 
-use super::world::World;
-use super::world::start;
+use super::world::{World, start};
 
 const BASE: &str = "https://demo.example";
 
@@ -22,16 +20,16 @@ pub fn demo_world(columns: u16, rows: u16) -> World {
     let mut waiting: Vec<String> = Vec::new();
     for offer in site.subscriptions() {
         waiting.push(offer.url.clone());
-        wishes.push(Wanted { address: offer.url, tags: offer.tags, ..Wanted::default() });
+        wishes.push(Subscribe { address: offer.url, tags: offer.tags, ..Subscribe::default() });
     }
     serve(&mut world, &site, waiting);
-    world.tell(Msg::Import(wishes));
-    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.tell(Request::Import(wishes));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
     for _ in 0..20 {
         world.pass(chrono::TimeDelta::seconds(2));
     }
     world.rest();
-    world.model.screen.notice = None;
+    world.app.ui.notice = None;
     world
 }
 

@@ -1,7 +1,6 @@
 //! Keys by the names that tests write them with.
 
-use backissue::ui::keys::key::Code;
-use backissue::ui::keys::key::Key;
+use backissue::ui::keys::key::{Code, Key};
 
 /// The key of a name: `enter`, `pgdn`, `c-d`.
 pub fn named_key(name: &str) -> Key {

@@ -2,8 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::world::World;
-use super::world::start;
+use super::world::{World, start};
 
 /// Where [`two_feeds`] has its first feed.
 pub const NOTES: &str = "https://orchard.example/feed";

@@ -2,14 +2,9 @@
 
 use std::sync::Arc;
 
-use backissue::engine::poll::fetch::Answer;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Fetched;
-use backissue::engine::poll::fetch::Hop;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::{
+    Answer, AnswerBody, AnswerHeaders, Failure, FetchRequest, Fetched, Hop, Manner,
+};
 use backissue::history::walk::adaptor::read_listing;
 use backissue::io::http::article::extract;
 use backissue::io::http::read_body;
@@ -36,7 +31,7 @@ pub struct Scripted {
 
 impl World {
     /// What the table answers to a request.
-    pub(crate) fn fetch(&self, request: &Request) -> Fetched {
+    pub(crate) fn fetch(&self, request: &FetchRequest) -> Fetched {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
         while let Some((status, to)) = self.network.get(&url).and_then(|found| found.leads.clone())

@@ -1,8 +1,6 @@
 //! A publisher for tests that are not asynchronous, and its answers in short.
 
-use backissue::io::publisher::server::Publisher;
-use backissue::io::publisher::server::PublisherAnswer;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
 use tokio::runtime::Runtime;
 
 /// A site that answers on threads of its own until it is dropped.

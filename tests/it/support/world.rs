@@ -1,51 +1,48 @@
 //! A world for tests: the real model and the real store, a network made of a table, and a clock set by hand.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use backissue::engine::effect::Effect;
-use backissue::engine::feeds::subscribe::Wanted;
+use backissue::engine::entries::rows::{RowsWanted, Scope};
+use backissue::engine::feeds::subscribe::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
-use backissue::engine::model::Model;
-use backissue::engine::msg::HistoryNews;
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Request;
-use backissue::engine::poll::manual_poll::PollWish;
-use backissue::engine::poll::manual_poll::Wish;
-use backissue::engine::run_external::Errand;
+use backissue::engine::input::Input;
+use backissue::engine::poll::fetch::{AnswerHeaders, FetchRequest};
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::Request;
+use backissue::engine::run_external::ExternalRun;
 use backissue::engine::settings::Settings;
-use backissue::engine::update::begin;
-use backissue::engine::update::measured;
-use backissue::engine::update::update;
-use backissue::history::{FeedKey, Merged};
+use backissue::engine::state::Engine;
+use backissue::engine::store_work::{Job, StoreWork, Stored};
+use backissue::history::FeedKey;
 use backissue::io::pictures;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
+use backissue::ui::app::App;
+use backissue::ui::effect::ScreenEffect;
+use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
-use backissue::ui::panes::entry_list::RowsWanted;
-use backissue::ui::panes::entry_list::Scope;
+use backissue::ui::settings::ScreenSettings;
+use backissue::ui::update::{begin, measured, update};
 use backissue::view;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::answers::learned;
-use super::answers::line_of;
-use super::answers::rendered;
+use super::answers::{learned, line_of, rendered};
 pub use super::rss::rss;
 
 pub use super::scripted::Scripted;
 
 /// The world.
 pub struct World {
-    pub model: Model,
+    pub app: App,
     pub now: DateTime<Utc>,
     /// What each address answers; an address that is not here refuses the connection.
     pub network: BTreeMap<String, Scripted>,
     /// Requests made, in order.
-    pub requests: Vec<Request>,
+    pub requests: Vec<FetchRequest>,
     /// Addresses opened in the browser.
     pub opened: Vec<String>,
     /// Texts put on the clipboard.
@@ -53,10 +50,12 @@ pub struct World {
     /// How often the shell was gone back to.
     pub suspended: u32,
     /// Commands started.
-    pub ran: Vec<Errand>,
+    pub ran: Vec<ExternalRun>,
     /// What the desktop was told.
     pub notes: Vec<String>,
     pub quit: bool,
+    /// Work for the store that fails, each once.
+    pub failing: Vec<fn(&Job) -> bool>,
     pub store: Store,
     size: (u16, u16),
     _folder: tempfile::TempDir,
@@ -74,9 +73,10 @@ impl World {
         let store = Store::open(folder.path()).unwrap();
         let mut settings = Settings::default();
         settings.poll.start_spread_seconds = 0;
-        let model = Model::new(settings, Tz::UTC, 1, Vec::new(), start());
+        let engine = Engine::new(settings, Tz::UTC, 1, Vec::new(), start());
+        let app = App::new(engine, ScreenSettings::default());
         let mut world = Self {
-            model,
+            app,
             now: start(),
             network: BTreeMap::new(),
             requests: Vec::new(),
@@ -86,12 +86,13 @@ impl World {
             copied: Vec::new(),
             suspended: 0,
             quit: false,
+            failing: Vec::new(),
             store,
             size: (columns, rows),
             _folder: folder,
         };
-        world.tell(Msg::Resized(columns, rows));
-        let first = begin(&mut world.model, world.now);
+        world.tell(ScreenInput::Resized(columns, rows));
+        let first = begin(&mut world.app, world.now);
         world.perform(first);
         world.draw();
         world
@@ -117,13 +118,13 @@ impl World {
     /// Polls one feed by hand, after whatever keeps it from being polled.
     pub fn poll(&mut self, feed: FeedKey) {
         self.pass(TimeDelta::minutes(6));
-        self.tell(Msg::Poll(PollWish { feeds: Some(vec![feed]), wish: Wish::Allowed }));
+        self.tell(Request::Poll(PollRequest { feeds: Some(vec![feed]), kind: PollKind::Allowed }));
         self.pass(TimeDelta::seconds(2));
     }
 
     /// A subscription.
     pub fn feed(&self, feed: u32) -> &Subscription {
-        &self.model.feeds[&FeedKey(feed)]
+        &self.app.engine.feeds[&FeedKey(feed)]
     }
 
     /// Puts documents on the network and subscribes to them, each with tags; they are polled at once.
@@ -133,10 +134,10 @@ impl World {
         for (url, body, tags) in feeds {
             world.serve(url, body);
             let tags = tags.iter().map(ToString::to_string).collect();
-            wishes.push(Wanted { address: (*url).into(), tags, ..Wanted::default() });
+            wishes.push(Subscribe { address: (*url).into(), tags, ..Subscribe::default() });
         }
-        world.tell(Msg::Import(wishes));
-        world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+        world.tell(Request::Import(wishes));
+        world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
         world.pass(TimeDelta::seconds(2));
         world
     }
@@ -151,7 +152,7 @@ impl World {
     /// Time passes and the loop wakes.
     pub fn pass(&mut self, time: TimeDelta) {
         self.now += time;
-        self.tell(Msg::Tick);
+        self.tell(Input::Tick);
     }
 
     /// Presses keys: characters, or names in angle brackets: `<enter>`, `<esc>`, `<tab>`, `<c-d>`.
@@ -166,172 +167,108 @@ impl World {
                 rest = &rest[char.len_utf8()..];
                 Key::char(char)
             };
-            self.tell(Msg::Key(key));
+            self.tell(ScreenInput::Key(key));
             self.draw();
         }
     }
 
-    /// Lets the model take a message and everything that follows from it happen.
-    pub fn tell(&mut self, msg: Msg) {
-        let effects = update(&mut self.model, self.now, msg);
+    /// Lets the program take an input and everything that follows from it happen.
+    pub fn tell(&mut self, input: impl Into<ScreenInput>) {
+        let effects = update(&mut self.app, self.now, input.into());
         self.perform(effects);
     }
 
     /// Lets effects happen, and everything that follows from them.
-    pub fn perform(&mut self, effects: Vec<Effect>) {
-        let mut waiting: VecDeque<Effect> = effects.into();
+    pub fn perform(&mut self, effects: Vec<ScreenEffect>) {
+        let mut waiting: VecDeque<ScreenEffect> = effects.into();
         while let Some(effect) = waiting.pop_front() {
-            if let Some(answer) = self.answer(effect) {
-                waiting.extend(update(&mut self.model, self.now, answer));
+            let answer = match effect {
+                ScreenEffect::Engine(effect) => self.answer(effect).map(ScreenInput::from),
+                effect => self.answer_screen(effect),
+            };
+            if let Some(answer) = answer {
+                waiting.extend(update(&mut self.app, self.now, answer));
             }
         }
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm an effect")]
-    fn answer(&mut self, effect: Effect) -> Option<Msg> {
+    fn answer_screen(&mut self, effect: ScreenEffect) -> Option<ScreenInput> {
+        match effect {
+            ScreenEffect::Engine(_) | ScreenEffect::OpenDemo => None,
+            ScreenEffect::Render(work) => Some(rendered(&work)),
+            ScreenEffect::Picture(work) => {
+                let kept = pictures::Shelf::beside(self.store.folder());
+                Some(ScreenInput::Picture(Box::new(pictures::perform(*work, &kept))))
+            }
+            ScreenEffect::PreviewFilter(number, filter) => {
+                let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
+                Some(ScreenInput::FilterPreviewed(number, Box::new(found.preview)))
+            }
+            ScreenEffect::Copy(text) => {
+                self.copied.push(text);
+                None
+            }
+            ScreenEffect::Suspend => {
+                self.suspended += 1;
+                Some(ScreenInput::Continued(self.size.0, self.size.1))
+            }
+            ScreenEffect::Quit => {
+                self.quit = true;
+                None
+            }
+        }
+    }
+
+    fn answer(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Fetch(request) => {
                 let fetched = self.fetch(&request);
                 let id = request.id;
                 self.requests.push(request);
-                Some(Msg::Fetched(id, Box::new(fetched)))
+                Some(Input::Fetched(id, Box::new(fetched)))
             }
-            Effect::Commit(commit) => {
-                let merged = self.store.commit(&commit).unwrap();
-                let (feed, counters, known) = (commit.feed, merged.counters, merged.known);
-                let (new, edited) = (merged.new, merged.edited);
-                let withdrawn = merged.withdrawn;
-                Some(Msg::Committed { feed, counters, new, edited, known, withdrawn })
+            Effect::Store(work) => self.perform_work(*work),
+            Effect::Run(run) => {
+                let purpose = run.purpose;
+                self.ran.push(*run);
+                Some(Input::Ran(purpose, Ok(None)))
             }
-            Effect::KeepHistory(commit) => {
-                let feed = commit.feed;
-                let Merged { counters, new, edited, .. } =
-                    self.store.keep_history(&commit).unwrap();
-                Some(Msg::History(feed, HistoryNews::Kept { counters, new, edited }))
-            }
-            Effect::LoadNodes(feed) => {
-                let nodes = Box::new(self.store.nodes(feed).unwrap());
-                Some(Msg::History(feed, HistoryNews::Nodes(nodes)))
-            }
-            Effect::Restore(feed, withdrawn) => {
-                let marked = self.store.restore(feed, &withdrawn).unwrap();
-                Some(Msg::History(feed, HistoryNews::Restored(marked)))
-            }
-            Effect::SaveTry(feed, at) => {
-                self.store.save_try(feed, at).unwrap();
-                None
-            }
-            Effect::SaveState(feed, state) => {
-                self.store.save_state(feed, &state).unwrap();
-                None
-            }
-            Effect::SaveRecords(records) => {
-                self.store.save_records(&records).unwrap();
-                Some(Msg::RecordsSaved)
-            }
-            Effect::Absorb { from, into } => {
-                let counters = self.store.absorb(from, into).unwrap();
-                Some(Msg::Absorbed { into, counters })
-            }
-            Effect::Mark { keys, flag, value } => {
-                let marked = self.store.mark(&keys, flag, value).unwrap();
-                Some(Msg::Marked { flag, value, whole_list: false, marked })
-            }
-            Effect::MarkList { list, flag, value } => {
-                let keys = self.store.listed(list);
-                let marked = self.store.mark(&keys, flag, value).unwrap();
-                Some(Msg::Marked { flag, value, whole_list: true, marked })
-            }
-            Effect::LoadRows(wanted) => {
-                self.catch_up(&wanted);
-                Some(Msg::RowsLoaded(self.store.rows_wanted(&wanted).unwrap()))
-            }
-            Effect::LoadEntry(key) => {
-                let read = self.store.read_entry(key).unwrap();
-                Some(Msg::EntryLoaded(Box::new(read.unwrap())))
-            }
-            Effect::Render(wanted) => Some(rendered(&wanted)),
-            Effect::SavePlace(key, place) => {
-                self.store.save_place(key, place).unwrap();
-                None
-            }
-            Effect::SaveFullText(key, full) => {
-                self.store.save_full_text(key, &full).unwrap();
-                None
-            }
-            Effect::Picture(wish) => {
-                let kept = pictures::Shelf::beside(self.store.folder());
-                Some(Msg::Picture(Box::new(pictures::perform(*wish, &kept))))
-            }
-            Effect::Run(errand) => {
-                let purpose = errand.purpose;
-                self.ran.push(*errand);
-                Some(Msg::Ran(purpose, Ok(None)))
-            }
-            Effect::ReadForPipe(key, command) => {
-                let news = self.store.news(&[(key.feed, key.seq..key.seq + 1)]).unwrap();
-                Some(Msg::PipeRead(Box::new(news.into_iter().next()?), command))
-            }
-            Effect::ReadNews(ranges) => Some(Msg::NewsRead(Ok(self.store.news(&ranges).unwrap()))),
             Effect::Notify(text, _) => {
                 self.notes.push(text);
                 None
             }
-            Effect::LoadPolls(feed) => {
-                Some(Msg::PollsLoaded(feed, self.store.poll_log(feed).unwrap()))
-            }
-            Effect::LoadPublications(feed) => {
-                let publications = Arc::new(self.store.publications(feed).unwrap());
-                Some(Msg::PublicationsLoaded(feed, Some(publications)))
-            }
             Effect::Learn(wanted) => Some(learned(&wanted)),
-            Effect::CountToday(since) => {
-                Some(Msg::TodayCounted(self.store.unread_since(since).unwrap()))
+            Effect::FindFilterHits(filter) => {
+                let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
+                Some(Input::FilterHits(filter.id, Ok(found.keys)))
             }
-            Effect::SaveSearches(searches) => {
-                self.store.save_searches(&searches).unwrap();
-                None
-            }
-            Effect::CountFound(wanted) => {
-                self.bring_index_in_line();
-                Some(Msg::FoundCounted(self.store.count_found(&wanted).unwrap()))
-            }
-            Effect::SaveRules(rules) => {
-                self.store.save_rules(&rules).unwrap();
-                Some(Msg::RulesSaved)
-            }
-            Effect::PreviewRule(number, rule) => {
-                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
-                Some(Msg::RulePreviewed(number, Box::new(found.preview)))
-            }
-            Effect::FindHits(rule) => {
-                let found = self.store.texts().hits(&rule, self.now, &|| true).unwrap();
-                Some(Msg::HitsFound(rule.id, found.keys))
-            }
-            Effect::Rule(wish) => Some(Msg::Ruled(Box::new(self.store.rule(&wish).unwrap()))),
-            Effect::SaveFolded(folded) => {
-                self.store.save_folded(&folded).unwrap();
-                None
-            }
-            Effect::CountRuled => Some(Msg::RuledCounted(self.store.count_ruled().unwrap())),
             Effect::Open(address) => {
                 self.opened.push(address);
                 None
             }
-            Effect::Copy(text) => {
-                self.copied.push(text);
-                None
-            }
-            Effect::Suspend => {
-                self.suspended += 1;
-                Some(Msg::Continued(self.size.0, self.size.1))
-            }
-            Effect::BackUp(_) | Effect::Import(_) | Effect::OpenDemo | Effect::Reconnect(_) => None,
-            Effect::Quit | Effect::Stop => {
+            Effect::ReadImport(_) | Effect::Reconnect(_) => None,
+            Effect::Stop => {
                 self.quit = true;
                 None
             }
         }
+    }
+
+    /// Work for the store, done by the function that does it in the program; or refused, where a test wants that.
+    fn perform_work(&mut self, work: StoreWork) -> Option<Input> {
+        let subject = work.job.subject();
+        if let Some(place) = self.failing.iter().position(|fails| fails(&work.job)) {
+            self.failing.remove(place);
+            let result = Err("the disk is full".to_owned());
+            return Some(Input::Stored(Box::new(Stored { id: work.id, subject, result })));
+        }
+        match &work.job {
+            Job::ReadRows(wanted) => self.catch_up(wanted),
+            Job::CountSearches(_) => self.bring_index_in_line(),
+            _ => {}
+        }
+        let stored = self.store.perform(work)?;
+        Some(Input::Stored(Box::new(stored)))
     }
 
     /// Brings the search index in line before a search; in the program a thread of its own does that.
@@ -354,14 +291,14 @@ impl World {
     pub fn draw(&mut self) -> String {
         let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
         for _ in 0..2 {
-            let mut viewport = self.model.screen.viewport;
-            terminal.draw(|frame| viewport = view::draw(frame, &self.model, self.now)).unwrap();
-            let effects = measured(&mut self.model, viewport);
+            let mut viewport = self.app.ui.viewport;
+            terminal.draw(|frame| viewport = view::draw(frame, &self.app, self.now)).unwrap();
+            let effects = measured(&mut self.app, self.now, viewport);
             self.perform(effects);
         }
         terminal
             .draw(|frame| {
-                view::draw(frame, &self.model, self.now);
+                view::draw(frame, &self.app, self.now);
             })
             .unwrap();
         let buffer = terminal.backend().buffer().clone();
@@ -373,27 +310,26 @@ impl World {
     /// Another size of the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) -> String {
         self.size = (columns, rows);
-        self.tell(Msg::Resized(columns, rows));
+        self.tell(ScreenInput::Resized(columns, rows));
         self.draw()
     }
 
-    /// The model a new start would have.
-    pub fn reload(&self) -> Model {
+    /// The program as a new start would have it.
+    pub fn reload(&self) -> App {
         let saved = self.store.subscriptions().unwrap();
-        let mut model = Model::new(self.model.settings.clone(), Tz::UTC, 1, saved, self.now);
-        model.screen.feeds.folded = self.store.folded().unwrap();
-        backissue::ui::panes::saved_searches::take(
-            &mut model,
-            self.store.saved_searches().unwrap(),
-        );
-        backissue::engine::entries::entry_filters::take(&mut model, self.store.rules().unwrap());
-        model
+        let settings = self.app.engine.settings.clone();
+        let mut engine = Engine::new(settings, Tz::UTC, 1, saved, self.now);
+        engine.take_saved(self.store.saved_searches().unwrap(), self.store.rules().unwrap());
+        let mut app = App::new(engine, self.app.ui.settings.clone());
+        app.ui.feeds.folded = self.store.folded().unwrap();
+        backissue::ui::panes::feeds_pane::rebuild(&mut app);
+        app
     }
 
     /// Time passes until no archive waits or is asked for.
     pub fn rest(&mut self) {
         for _ in 0..1000 {
-            if self.model.backfills.is_empty() {
+            if self.app.engine.backfills.is_empty() {
                 return;
             }
             self.pass(TimeDelta::seconds(2));
@@ -403,9 +339,9 @@ impl World {
 
     /// The program is killed and starts again: what was not written is lost.
     pub fn restart(&mut self) {
-        self.model = self.reload();
-        self.tell(Msg::Resized(self.size.0, self.size.1));
-        let first = begin(&mut self.model, self.now);
+        self.app = self.reload();
+        self.tell(ScreenInput::Resized(self.size.0, self.size.1));
+        let first = begin(&mut self.app, self.now);
         self.perform(first);
         self.draw();
     }
@@ -417,11 +353,11 @@ impl World {
 
     /// The titles of the rows in memory.
     pub fn titles(&self) -> Vec<&str> {
-        self.model.screen.list.rows.iter().map(|row| row.title.as_str()).collect()
+        self.app.ui.list.rows.iter().map(|row| row.title.as_str()).collect()
     }
 
     /// What the bottom line says.
     pub fn notice(&self) -> &str {
-        self.model.screen.notice.as_ref().map_or("", |notice| notice.text.as_str())
+        self.app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
 }

@@ -3,9 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::texts::Texts;
-use crate::engine::entries::entry_filters::PREVIEW_TITLES;
-use crate::engine::entries::entry_filters::PreviewTitle;
-use crate::engine::entries::entry_filters::RulePreview;
+use crate::engine::entries::entry_filters::{FilterPreview, PREVIEW_TITLES, PreviewTitle};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::filters::{EntryRule, Judge, Subject};
 use crate::history::{EntryKey, FeedKey, IndexRow};
@@ -22,7 +20,7 @@ pub struct RuleHits {
     /// The entries, in order of their numbers.
     pub keys: Vec<EntryKey>,
     /// How many there are of each kind, and the newest.
-    pub preview: RulePreview,
+    pub preview: FilterPreview,
 }
 
 impl Texts {

@@ -2,20 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::backfill::gap_rows::GapMark;
+use crate::engine::entries::rows::{
+    ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show,
+};
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 use crate::io::store::error::StoreError;
 use crate::io::store::open::Store;
-use crate::ui::panes::entry_list::ListQuery;
-use crate::ui::panes::entry_list::ROWS_AT_ONCE_MAX;
-use crate::ui::panes::entry_list::Row;
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::entry_list::RowOrder;
-use crate::ui::panes::entry_list::RowsLoaded;
-use crate::ui::panes::entry_list::RowsWanted;
-use crate::ui::panes::entry_list::Scope;
-use crate::ui::panes::entry_list::Seek;
-use crate::ui::panes::entry_list::Show;
-use crate::ui::panes::gap_rows::GapMark;
 
 impl Store {
     /// The rows a list wants; builds its order first if asked to.

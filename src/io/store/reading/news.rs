@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::msg::LoadedEntry;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::history::{EntryKey, FeedKey};
 use crate::io::store::error::StoreError;
 use crate::io::store::open::Store;

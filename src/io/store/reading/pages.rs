@@ -9,12 +9,8 @@ use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::chunks::TextRecord;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_of;
-use crate::io::store::open::number_of;
-use crate::io::store::open::numbered_key;
-use crate::io::store::upkeep::check::Finding;
-use crate::io::store::upkeep::check::unreadable;
+use crate::io::store::open::{Store, feed_of, number_of, numbered_key};
+use crate::io::store::upkeep::check::{Finding, unreadable};
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
     numbered_key(key.feed, key.seq)

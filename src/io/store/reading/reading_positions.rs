@@ -2,27 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_bytes;
-use crate::io::store::upkeep::check::Finding;
-use crate::io::store::upkeep::check::unreadable;
-use crate::ui::reader::reading_position::TextPlace;
+use crate::io::store::open::{Store, feed_bytes};
+use crate::io::store::upkeep::check::{Finding, unreadable};
 
 /// Places kept of one feed; the oldest go first.
 const PLACES_MAX: usize = 500;
 
 impl Store {
     /// Where the reader left an entry.
-    pub fn place(&self, key: EntryKey) -> Result<Option<TextPlace>, StoreError> {
+    pub fn place(&self, key: EntryKey) -> Result<Option<ReadingPosition>, StoreError> {
         let places = self.places_of(key.feed)?;
         Ok(places.iter().rev().find(|(seq, _)| *seq == key.seq).map(|(_, place)| *place))
     }
 
     /// Keeps where the reader left an entry; `None`: it is begun anew the next time.
-    pub fn save_place(&self, key: EntryKey, place: Option<TextPlace>) -> Result<(), StoreError> {
+    pub fn save_place(
+        &self,
+        key: EntryKey,
+        place: Option<ReadingPosition>,
+    ) -> Result<(), StoreError> {
         let mut places = self.places_of(key.feed)?;
         places.retain(|(seq, _)| *seq != key.seq);
         places.extend(place.map(|place| (key.seq, place)));
@@ -41,7 +43,7 @@ impl Store {
         &self,
         repair: bool,
     ) -> Result<Vec<Finding>, StoreError> {
-        let read = |bytes: &[u8]| codec::decode::<Vec<(u32, TextPlace)>>(bytes).map(drop);
+        let read = |bytes: &[u8]| codec::decode::<Vec<(u32, ReadingPosition)>>(bytes).map(drop);
         unreadable(&self.places, repair, read, |feed, why| {
             format!("feed {feed}: where you were in its texts cannot be read ({why})")
         })
@@ -65,7 +67,7 @@ impl Store {
     }
 
     /// A damaged record is begun anew: it holds nothing that a page key does not bring back.
-    fn places_of(&self, feed: FeedKey) -> Result<Vec<(u32, TextPlace)>, StoreError> {
+    fn places_of(&self, feed: FeedKey) -> Result<Vec<(u32, ReadingPosition)>, StoreError> {
         let bytes = self.places.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
@@ -80,7 +82,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let key = EntryKey { feed: FeedKey(1), seq: 7 };
-        let place = |offset| Some(TextPlace { offset, of: 100 });
+        let place = |offset| Some(ReadingPosition { offset, of: 100 });
         for kept in [None, place(3), place(40), None] {
             store.save_place(key, kept).unwrap();
             assert_eq!(store.place(key).unwrap(), kept);
@@ -92,7 +94,7 @@ mod tests {
     fn the_oldest_places_of_a_feed_go_first() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let place = Some(TextPlace { offset: 1, of: 2 });
+        let place = Some(ReadingPosition { offset: 1, of: 2 });
         for seq in 0..=500 {
             store.save_place(EntryKey { feed: FeedKey(1), seq }, place).unwrap();
         }

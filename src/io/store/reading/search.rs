@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
+use crate::engine::saved_searches::SavedSearch;
 use crate::feed::text::{one_line, strip_markup};
 use crate::history::{Body, EntryKey, FeedKey, Flags};
 use crate::io::codec;
@@ -10,11 +12,6 @@ use crate::io::store::error::StoreError;
 use crate::io::store::open::Store;
 use crate::io::store::upkeep::check::Finding;
 use crate::search::{Marks, Matching, Snippet};
-use crate::ui::panes::entry_list::ListQuery;
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::entry_list::RowOrder;
-use crate::ui::panes::entry_list::Show;
-use crate::ui::panes::saved_searches::SavedSearch;
 
 /// Name of the saved searches among the facts about the store.
 const SAVED_KEY: &[u8] = b"searches";

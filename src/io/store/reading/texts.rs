@@ -9,9 +9,7 @@ use sled::Tree;
 
 use crate::history::{Body, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_bytes;
-use crate::io::store::open::feed_of;
+use crate::io::store::open::{Store, feed_bytes, feed_of};
 
 /// A second look at the store's records.
 #[derive(Debug, Clone)]

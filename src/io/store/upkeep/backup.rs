@@ -13,11 +13,9 @@ use flate2::write::GzEncoder;
 use sled::{Db, IVec};
 
 use super::compact::tree_names;
-use super::fresh_store::FreshStore;
-use super::fresh_store::mend_swap;
+use super::fresh_store::{FreshStore, mend_swap};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::lock;
+use crate::io::store::open::{Store, lock};
 use crate::io::store::schema::SCHEMA;
 
 /// The first line of the unpacked file; the number is the version of this form.

@@ -3,12 +3,9 @@
 use sled::{Batch, Tree};
 
 use crate::history::{Counters, EntryKey, FeedKey};
-use crate::io::codec;
-use crate::io::codec::CodecError;
+use crate::io::codec::{self, CodecError};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_bytes;
-use crate::io::store::open::feed_of;
+use crate::io::store::open::{Store, feed_bytes, feed_of};
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::{Datelike, NaiveDate};
 
-use super::backup::BackupSource;
-use super::backup::Extent;
+use super::backup::{BackupSource, Extent};
 use crate::io::store::error::StoreError;
 
 /// Their folder.

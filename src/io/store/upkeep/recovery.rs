@@ -6,13 +6,11 @@ use std::path::Path;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::backup::TEXTS_LOST;
-use super::daily_backup;
-use super::daily_backup::Daily;
+use super::daily_backup::{self, Daily};
 use crate::engine::feeds::subscription::Validators;
 use crate::history::{EntryKey, FeedKey, TEXT_LOST};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_of;
+use crate::io::store::open::{Store, feed_of};
 
 impl Store {
     /// Opens the store. If its files are damaged, a new one is made from the newest daily backup that can be read,

@@ -9,8 +9,7 @@ use std::thread::JoinHandle;
 
 use sled::Db;
 
-use crate::io::store::error::StoreError;
-use crate::io::store::error::unpanicked;
+use crate::io::store::error::{StoreError, unpanicked};
 
 /// Syncs the files of a store.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! A long history is read: to a date, and from its beginning.
 
 use super::subscribe;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const URL: &str = "https://long.example/feed";
 
@@ -22,12 +21,12 @@ fn long(entries: i64) -> World {
 fn a_date_is_gone_to_and_the_edge_shows_where_one_is() {
     let mut world = long(3000);
     world.press("@2021-07<enter>");
-    let row = world.model.screen.list.selected_row().unwrap();
+    let row = world.app.ui.list.selected_row().unwrap();
     assert_eq!(row.listed.format("%Y-%m-%d").to_string(), "2021-07-31");
     let screen = world.draw();
     assert!(screen.contains("Jul 2021 · ") && screen.contains('┃'), "{screen}");
     world.press("@1990<enter>");
-    assert_eq!(world.model.screen.list.selected, 2999, "nothing is older");
+    assert_eq!(world.app.ui.list.selected, 2999, "nothing is older");
     world.press("@soon<enter>");
     assert!(world.notice().contains("is not a date"));
 }
@@ -44,7 +43,7 @@ fn a_feed_is_read_from_its_beginning_and_goes_on_where_one_was() {
     assert_eq!(world.titles()[0], "e0", "newest first again");
     world.restart();
     world.press("jjjjjlB");
-    let row = world.model.screen.list.selected_row().unwrap();
+    let row = world.app.ui.list.selected_row().unwrap();
     assert_eq!(row.title, "e1200", "the first that was not opened");
     assert!(world.draw().contains("3 of 1,204 read"));
 }
@@ -68,16 +67,16 @@ fn a_long_list_holds_only_the_rows_around_the_selected_one() {
         number = most;
     }
     world.press("l");
-    let half = usize::from(world.model.screen.viewport.entries_rows / 2);
+    let half = usize::from(world.app.ui.viewport.entries_rows / 2);
     for press in 1..=40 {
         world.press("<c-d>");
-        let list = &world.model.screen.list;
+        let list = &world.app.ui.list;
         assert!(list.total > 12_000, "{}", list.total);
         assert!(list.selected >= (press - 1) * half / 2, "it moves: {}", list.selected);
         assert!(list.rows.len() <= 400, "{} rows are in memory", list.rows.len());
     }
     world.press("G");
-    let list = &world.model.screen.list;
+    let list = &world.app.ui.list;
     assert_eq!(list.selected + 1, list.total);
     assert!(list.rows.iter().any(|row| row.title == "e11999"));
     assert!(list.rows.len() <= 400, "{} rows are in memory", list.rows.len());

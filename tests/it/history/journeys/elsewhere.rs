@@ -1,16 +1,12 @@
 //! Histories that no publisher offers: numbered pages, and copies in the Internet Archive.
 
-use backissue::engine::feeds::feed_settings::change;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::{AnswerHeaders, Reach};
+use backissue::engine::request::Request;
 use backissue::history::{Adaptor, FeedKey, Gap};
 use chrono::TimeDelta;
 
-use super::FEED;
-use super::subscribe;
-use crate::support::world::World;
-use crate::support::world::rss;
-use crate::support::world::start;
+use super::{FEED, subscribe};
+use crate::support::world::{World, rss, start};
 
 const BLOG: &str = "https://blog.example/feed";
 const ARCHIVE: &str = "https://web.archive.org";
@@ -29,8 +25,7 @@ fn blog() -> World {
 fn choose(world: &mut World, adaptor: Option<Adaptor>) {
     let mut chosen = world.feed(1).record.chosen();
     chosen.wishes.archives = adaptor;
-    let effects = change(&mut world.model, world.now, FEED, chosen).unwrap();
-    world.perform(effects);
+    world.tell(Request::Set(FEED, Box::new(chosen)));
 }
 
 /// The feed is checked, and what follows from that happens.
@@ -332,8 +327,7 @@ fn what_the_archive_says_to_one_feed_holds_for_all_others() {
     check(&mut world);
     let mut chosen = world.feed(2).record.chosen();
     chosen.wishes.archives = Some(Adaptor::InternetArchive);
-    let effects = change(&mut world.model, world.now, FeedKey(2), chosen).unwrap();
-    world.perform(effects);
+    world.tell(Request::Set(FeedKey(2), Box::new(chosen)));
     let elsewhere = |world: &World| {
         world.asked().iter().filter(|url| url.starts_with(ARCHIVE) && url.contains("other")).count()
     };

@@ -1,16 +1,11 @@
 //! Walks that the reader stops, and chains that mean no good.
 
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::{Failure, Reach};
 use backissue::history::{GapKind, Limit, Reason};
 use chrono::TimeDelta;
 
-use super::FEED;
-use super::NOTES;
-use super::serve_orchard;
-use super::subscribe;
-use crate::support::world::Scripted;
-use crate::support::world::World;
+use super::{FEED, NOTES, serve_orchard, subscribe};
+use crate::support::world::{Scripted, World};
 
 const TRAP: &str = "https://trap.example/feed.atom";
 
@@ -32,9 +27,9 @@ fn a_walk_under_way_is_stopped_by_a_key_and_goes_on_by_the_same() {
     serve_orchard(&mut world);
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.pass(TimeDelta::seconds(2));
-    assert!(world.model.backfills.contains_key(&FEED), "one archive came, the next one waits");
+    assert!(world.app.engine.backfills.contains_key(&FEED), "one archive came, the next one waits");
     world.press("lH");
-    assert!(world.model.backfills.is_empty());
+    assert!(world.app.engine.backfills.is_empty());
     assert!(world.notice().contains("stopped"), "{}", world.notice());
     assert_eq!(reasons(&world), [Reason::Limit { limit: Limit::Stopped, fetched: 1 }]);
     let screen = world.draw();

@@ -5,7 +5,8 @@ mod elsewhere;
 mod guarded;
 mod walking;
 
-use backissue::engine::msg::Msg;
+use backissue::engine::input::Input;
+use backissue::engine::request::Request;
 use backissue::history::FeedKey;
 
 use crate::support::world::World;
@@ -40,8 +41,10 @@ pub(crate) fn archive(name: &str) -> String {
 
 /// Subscribes to an address; nothing but the subscription document is asked for yet.
 pub(crate) fn subscribe(world: &mut World, url: &str) {
-    let wanted =
-        backissue::engine::feeds::subscribe::Wanted { address: url.into(), ..Default::default() };
-    world.tell(Msg::Add(wanted));
-    world.tell(Msg::Tick);
+    let wanted = backissue::engine::feeds::subscribe::Subscribe {
+        address: url.into(),
+        ..Default::default()
+    };
+    world.tell(Request::Subscribe(Box::new(wanted)));
+    world.tell(Input::Tick);
 }

@@ -1,19 +1,13 @@
 //! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
 
-use backissue::engine::msg::Msg;
 use backissue::engine::poll::fetch::Reach;
+use backissue::engine::request::Request;
 use backissue::engine::settings::HistoryMode;
+use backissue::ui::input::ScreenInput;
 use chrono::TimeDelta;
 
-use super::FEED;
-use super::NOTES;
-use super::archive;
-use super::example;
-use super::serve_orchard;
-use super::subscribe;
-use crate::support::world::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use super::{FEED, NOTES, archive, example, serve_orchard, subscribe};
+use crate::support::world::{Scripted, World, rss};
 
 fn orchard() -> World {
     let mut world = World::new(120, 36);
@@ -74,7 +68,7 @@ fn a_refused_archive_is_a_row_in_its_place_until_enter_brings_it() {
     assert!(!world.asked().iter().any(|url| url.contains("2025-12")), "nobody knows that one");
 
     world.press("lG<enter>");
-    assert!(world.model.backfills.contains_key(&FEED));
+    assert!(world.app.engine.backfills.contains_key(&FEED));
     world.rest();
     assert_eq!(world.notice(), "Orchard Notes: nothing came: archive 2026-01.atom answered 403");
 
@@ -97,13 +91,13 @@ fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
     world.serve(&archive("2026-02"), &newest);
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.rest();
-    world.model.screen.appearance.hyperlinks = true;
+    world.app.ui.appearance.hyperlinks = true;
     world.press("lGk<enter>");
     let link = "\u{1b}]8;";
     assert!(world.draw().contains(link), "{}", world.draw());
     let plan_and_prompt = |world: &mut World| {
         world.press("i");
-        world.tell(Msg::Pasted("https://tower.example/".into()));
+        world.tell(ScreenInput::Pasted("https://tower.example/".into()));
     };
     plan_and_prompt(&mut world);
     assert!(!world.draw().contains(link), "the plan lies over the text");
@@ -111,7 +105,7 @@ fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
     let long = format!("a message of many words: {}", "more of it, ".repeat(30));
     for rows in 12..16 {
         world.resize(120, rows);
-        world.model.screen.complain(world.now, long.clone());
+        world.app.ui.complain(world.now, long.clone());
         let screen = world.draw();
         let notice = screen.find("a message of many").unwrap();
         assert!(screen.rfind(link).is_none_or(|place| place < notice), "{screen}");
@@ -122,7 +116,7 @@ fn while_a_gap_is_explained_the_entry_that_was_read_is_out_of_reach() {
     assert!(screen.contains("403") && !screen.contains(link), "{screen}");
     world.press("1");
     assert!(world.opened.is_empty());
-    assert!(world.model.screen.reader.is_some(), "it is still there");
+    assert!(world.app.ui.reader.is_some(), "it is still there");
     world.press("K");
     assert!(world.draw().contains(link));
 }
@@ -153,7 +147,7 @@ fn a_program_that_is_killed_goes_on_where_it_was_and_fetches_nothing_twice() {
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.asked().len(), 2, "one archive came");
     world.restart();
-    assert!(world.model.backfills.is_empty());
+    assert!(world.app.engine.backfills.is_empty());
     world.press("l");
     let screen = world.draw();
     assert!(standing(&world).contains("except 1 gap"));
@@ -169,7 +163,7 @@ fn a_program_that_is_killed_goes_on_where_it_was_and_fetches_nothing_twice() {
 fn a_history_that_is_off_or_asks_is_not_walked_but_says_so() {
     for (mode, text) in [(HistoryMode::Off, "history is off"), (HistoryMode::Ask, "fetches them")] {
         let mut world = orchard();
-        world.model.settings.history.mode = mode;
+        world.app.engine.settings.history.mode = mode;
         subscribe(&mut world, &format!("{NOTES}index.atom"));
         world.rest();
         assert_eq!(world.asked().len(), 1);
@@ -190,7 +184,7 @@ fn a_gap_can_be_hidden_and_that_can_be_undone() {
     world.press("lGD");
     assert!(!world.draw().contains("missing ┄"));
     assert_eq!(standing(&world), "history complete except 1 gap", "it is still missing");
-    let hidden = world.reload().feeds[&FEED].history.gaps.values().next().cloned().unwrap();
+    let hidden = world.reload().engine.feeds[&FEED].history.gaps.values().next().cloned().unwrap();
     assert!(!hidden.is_shown(), "also after a restart");
     world.press("u");
     assert!(world.draw().contains("missing ┄"));
@@ -201,7 +195,7 @@ fn polls_of_a_site_go_before_its_archives() {
     let mut world = orchard();
     world.serve("https://orchard.example/other.xml", &rss("Other", &[("x", "X", 1, "")]));
     subscribe(&mut world, &format!("{NOTES}index.atom"));
-    world.tell(Msg::Import(vec![backissue::engine::feeds::subscribe::Wanted {
+    world.tell(Request::Import(vec![backissue::engine::feeds::subscribe::Subscribe {
         address: "https://orchard.example/other.xml".into(),
         ..Default::default()
     }]));

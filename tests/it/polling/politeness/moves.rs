@@ -1,13 +1,10 @@
 //! Feeds that move: which address is stored after which chain (SPEC D.3), and what the reader is asked.
 
+use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::history::FeedKey;
-use backissue::ui::panes::attention;
-use backissue::ui::panes::attention::Remedy;
 use chrono::TimeDelta;
 
-use crate::support::world::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{Scripted, World, rss};
 
 const A: &str = "https://a.example/feed";
 const B: &str = "https://b.example/feed";
@@ -28,13 +25,13 @@ fn world() -> World {
 }
 
 fn remedies(world: &World) -> Vec<Remedy> {
-    attention::concerns(&world.model, world.now).iter().map(|concern| concern.remedy).collect()
+    trouble::concerns(&world.app.engine, world.now).iter().map(|concern| concern.remedy).collect()
 }
 
 /// Opens the Attention list.
 fn attend(world: &mut World) {
     world.press("<esc><esc>gjjjj<enter>");
-    assert!(attention::is_open(&world.model));
+    assert!(backissue::ui::panes::attention::is_open(&world.app));
 }
 
 #[test]
@@ -60,7 +57,11 @@ fn the_stored_address_is_the_end_of_the_leading_run_of_permanent_redirects() {
         }
         world.poll(FEED);
         assert_eq!(world.feed(1).record.url, stored, "{chain:?}");
-        assert_eq!(world.reload().feeds[&FEED].record.url, stored, "{chain:?}, after a restart");
+        assert_eq!(
+            world.reload().engine.feeds[&FEED].record.url,
+            stored,
+            "{chain:?}, after a restart"
+        );
         assert_eq!(world.feed(1).is_failing(), end.is_none(), "{chain:?}");
     }
 }
@@ -192,14 +193,14 @@ fn a_target_that_is_subscribed_already_takes_the_feed_over_with_its_marks() {
     world.press("j<enter><esc><esc>");
     world.lead(A, 301, B);
     world.poll(FEED);
-    assert_eq!((remedies(&world), world.model.feeds.len()), (vec![Remedy::Merge], 2));
+    assert_eq!((remedies(&world), world.app.engine.feeds.len()), (vec![Remedy::Merge], 2));
     world.pass(TimeDelta::minutes(3));
     attend(&mut world);
     world.press("<enter>");
-    assert_eq!(world.model.feeds.keys().map(|key| key.0).collect::<Vec<_>>(), [2]);
+    assert_eq!(world.app.engine.feeds.keys().map(|key| key.0).collect::<Vec<_>>(), [2]);
     let kept = world.feed(2);
     assert_eq!((kept.counters.total, kept.counters.starred, kept.counters.unread), (3, 1, 2));
     assert_eq!(kept.record.tags, ["news", "garden"]);
     world.press("u");
-    assert_eq!(world.model.feeds.len(), 2, "the one that was given up is had back");
+    assert_eq!(world.app.engine.feeds.len(), 2, "the one that was given up is had back");
 }

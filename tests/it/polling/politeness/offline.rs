@@ -1,14 +1,11 @@
 //! Without a network nothing is a failure, and it is tried once a minute (SPEC B.4.4, G.32).
 
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::fetch::CONNECTING;
-use backissue::engine::poll::fetch::Failure;
+use backissue::engine::input::Input;
+use backissue::engine::poll::fetch::{CONNECTING, Failure};
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
-use crate::support::world::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{Scripted, World, rss};
 
 const FEEDS: [&str; 5] = [
     "https://a.example/f",
@@ -45,7 +42,7 @@ fn three_hosts_in_a_row_that_cannot_be_reached_are_no_network() {
         let before = world.requests.len();
         world.pass(TimeDelta::minutes(130));
         world.pass(TimeDelta::seconds(2));
-        assert!(world.model.network.offline_since.is_some(), "{failure}");
+        assert!(world.app.engine.reachability.offline_since.is_some(), "{failure}");
         let failing: Vec<u32> = (1..=5).map(|feed| world.feed(feed).state.facts.failures).collect();
         assert_eq!(failing, [0; 5], "{failure}");
         assert!((1..=4).all(|feed| world.feed(feed).state.trouble.is_none()), "{failure}");
@@ -63,7 +60,7 @@ fn three_hosts_in_a_row_that_cannot_be_reached_are_no_network() {
         for _ in 0..4 {
             world.pass(TimeDelta::seconds(31));
         }
-        assert_eq!(world.model.network.offline_since, None);
+        assert_eq!(world.app.engine.reachability.offline_since, None);
         assert!((1..=4).all(|feed| world.feed(feed).state.facts.last_ok
             > Some(crate::support::world::start() + TimeDelta::hours(1))));
     }
@@ -77,7 +74,7 @@ fn a_host_that_refuses_or_answers_proves_that_there_is_a_network() {
     fails(&mut world, &FEEDS[3..4], &Failure::Name("h".into()));
     world.pass(TimeDelta::minutes(130));
     world.pass(TimeDelta::seconds(2));
-    assert_eq!(world.model.network.offline_since, None);
+    assert_eq!(world.app.engine.reachability.offline_since, None);
     let failing: Vec<u32> = (1..=5).map(|feed| world.feed(feed).state.facts.failures).collect();
     assert_eq!(failing, [1, 1, 1, 1, 0]);
 }
@@ -94,7 +91,7 @@ fn one_broken_host_is_a_broken_host_however_many_feeds_it_has() {
     for _ in 0..100 {
         world.pass(TimeDelta::minutes(1));
     }
-    assert_eq!(world.model.network.offline_since, None);
+    assert_eq!(world.app.engine.reachability.offline_since, None);
     assert!(world.feed(1).is_failing());
 }
 
@@ -103,7 +100,7 @@ fn after_waking_up_the_network_gets_ten_seconds() {
     let mut world = world();
     let before = world.requests.len();
     world.now += TimeDelta::hours(8);
-    world.tell(Msg::Woke);
+    world.tell(Input::Woke);
     assert_eq!(world.requests.len(), before);
     world.pass(TimeDelta::seconds(9));
     assert_eq!(world.requests.len(), before);

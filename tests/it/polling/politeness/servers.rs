@@ -1,17 +1,12 @@
 //! Servers with habits: deltas, broken tags, 304 for ever, forms they do not accept, 404 for a month (SPEC D.2, D.4, D.7).
 
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::Manner;
+use backissue::engine::feeds::trouble::{self, Remedy};
+use backissue::engine::poll::fetch::{AnswerHeaders, Failure, Manner};
 use backissue::history::FeedKey;
 use backissue::schedule::{SettledBy, Standing};
-use backissue::ui::panes::attention;
-use backissue::ui::panes::attention::Remedy;
 use chrono::TimeDelta;
 
-use crate::support::world::Scripted;
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{Scripted, World, rss};
 
 const A: &str = "https://a.example/feed";
 const FEED: FeedKey = FeedKey(1);
@@ -182,7 +177,7 @@ fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
     assert_eq!(world.feed(1).plan.settled_by, SettledBy::Dead);
     let late: Vec<i32> = days.into_iter().filter(|&day| day > 31).collect();
     assert!((4..=5).contains(&late.len()), "{late:?}");
-    let told = attention::concerns(&world.model, world.now);
+    let told = trouble::concerns(&world.app.engine, world.now);
     assert_eq!((told[0].state, told[0].remedy), ("dead", Remedy::Retry));
     world.network.insert(A.into(), tagged(200, "\"two\""));
     world.poll(FEED);
@@ -208,7 +203,7 @@ fn a_feed_that_ended_is_left_alone_until_the_reader_resumes_it() {
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.requests.len(), asked + 1);
     assert_eq!(world.feed(1).state.status, Some(200));
-    assert!(attention::concerns(&world.model, world.now).is_empty());
+    assert!(trouble::concerns(&world.app.engine, world.now).is_empty());
 }
 
 #[test]
@@ -217,7 +212,7 @@ fn an_insecure_redirect_is_allowed_by_one_key() {
     let fails = Some(Failure::Insecure { to: "http://a.example/feed".into() });
     world.network.insert(A.into(), Scripted { fails, ..Scripted::default() });
     world.poll(FEED);
-    let told = attention::concerns(&world.model, world.now);
+    let told = trouble::concerns(&world.app.engine, world.now);
     assert_eq!((told[0].state, told[0].remedy), ("insecure redirect", Remedy::AllowInsecure));
     assert!(!world.requests.last().unwrap().allow_insecure);
     world.network.insert(A.into(), tagged(200, "\"two\""));
@@ -225,7 +220,7 @@ fn an_insecure_redirect_is_allowed_by_one_key() {
     world.press("gjjjj<enter><enter>");
     world.pass(TimeDelta::seconds(2));
     assert!(world.requests.last().unwrap().allow_insecure);
-    assert!(world.reload().feeds[&FEED].record.wishes.allow_insecure);
+    assert!(world.reload().engine.feeds[&FEED].record.wishes.allow_insecure);
 }
 
 #[test]
@@ -236,10 +231,10 @@ fn what_the_reader_took_note_of_leaves_the_list_until_it_changes() {
     world.press("gjjjj<enter>");
     assert!(world.draw().contains("config.toml"), "{}", world.draw());
     world.press("N");
-    assert!(attention::concerns(&world.model, world.now).is_empty());
+    assert!(trouble::concerns(&world.app.engine, world.now).is_empty());
     world.network.insert(A.into(), tagged(200, "\"two\""));
     world.poll(FEED);
     world.refuse(A, 500, AnswerHeaders::default());
     world.poll(FEED);
-    assert_eq!(attention::concerns(&world.model, world.now).len(), 1);
+    assert_eq!(trouble::concerns(&world.app.engine, world.now).len(), 1);
 }

@@ -4,23 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::effect::Effect;
-use backissue::engine::feeds::subscribe::Wanted;
-use backissue::engine::feeds::subscription::FeedState;
-use backissue::engine::feeds::subscription::SavedSubscription;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::model::Model;
-use backissue::engine::msg::Msg;
-use backissue::engine::poll::fetch::Answer;
-use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::fetch::CONNECTING;
-use backissue::engine::poll::fetch::Failure;
-use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Fetched;
-use backissue::engine::poll::fetch::Hop;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Request;
+use backissue::engine::feeds::subscribe::Subscribe;
+use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use backissue::engine::input::Input;
+use backissue::engine::poll::fetch::{
+    Answer, AnswerBody, AnswerHeaders, CONNECTING, Failure, FetchId, FetchRequest, Fetched, Hop,
+    Manner,
+};
+use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
+use backissue::engine::state::Engine;
+use backissue::engine::store_work::{Answer as StoreAnswer, Job, Stored};
 use backissue::engine::update::update;
 use backissue::feed::{Entry, FeedDocument, FeedHead, Kind};
 use backissue::history::{Counters, FeedKey};
@@ -80,13 +74,13 @@ struct Counts {
 }
 
 struct Simulation {
-    model: Model,
+    engine: Engine,
     now: DateTime<Utc>,
     dice: Dice,
     /// What the store would hold.
     records: BTreeMap<FeedKey, SubscriptionRecord>,
     states: BTreeMap<FeedKey, FeedState>,
-    under_way: BTreeMap<(DateTime<Utc>, FetchId), Request>,
+    under_way: BTreeMap<(DateTime<Utc>, FetchId), FetchRequest>,
     observed: BTreeMap<String, Observed>,
     hosts: BTreeMap<String, ObservedHost>,
     counts: Counts,
@@ -96,16 +90,16 @@ fn host_of(url: &str) -> String {
     url.split('/').nth(2).unwrap_or_default().to_owned()
 }
 
-fn model(saved: Vec<SavedSubscription>, now: DateTime<Utc>) -> Model {
+fn engine(saved: Vec<SavedSubscription>, now: DateTime<Utc>) -> Engine {
     let mut settings = Settings::default();
     settings.poll.start_spread_seconds = 60;
-    Model::new(settings, Tz::UTC, 7, saved, now)
+    Engine::new(settings, Tz::UTC, 7, saved, now)
 }
 
 impl Simulation {
     fn new(seed: u64) -> Self {
         let mut simulation = Self {
-            model: model(Vec::new(), start()),
+            engine: engine(Vec::new(), start()),
             now: start(),
             dice: Dice(seed),
             records: BTreeMap::new(),
@@ -115,19 +109,19 @@ impl Simulation {
             hosts: BTreeMap::new(),
             counts: Counts::default(),
         };
-        let wanted = (0..HOSTS * FEEDS_A_HOST).map(|n| Wanted {
+        let wanted = (0..HOSTS * FEEDS_A_HOST).map(|n| Subscribe {
             address: format!("https://host{}.example/f{n}", n % HOSTS),
-            ..Wanted::default()
+            ..Subscribe::default()
         });
-        simulation.tell(Msg::Import(wanted.collect()));
+        simulation.tell(Input::Request(Request::Import(wanted.collect())));
         simulation
     }
 
     fn run(mut self) -> Counts {
         let end = start() + TimeDelta::days(DAYS);
-        self.tell(Msg::Tick);
+        self.tell(Input::Tick);
         while self.now < end {
-            let wake = self.model.next_wake(self.now).max(self.now + TimeDelta::milliseconds(1));
+            let wake = self.engine.next_wake(self.now).max(self.now + TimeDelta::milliseconds(1));
             match self.under_way.first_key_value().map(|(key, _)| *key) {
                 Some(key) if key.0 <= wake => {
                     self.now = key.0.max(self.now);
@@ -136,7 +130,7 @@ impl Simulation {
                 }
                 _ => {
                     self.now = wake;
-                    self.tell(Msg::Tick);
+                    self.tell(Input::Tick);
                 }
             }
             if self.under_way.is_empty() && self.dice.one_in(4000) {
@@ -156,20 +150,20 @@ impl Simulation {
             history: Default::default(),
             counters: Counters::default(),
         });
-        self.model = model(saved.collect(), self.now);
-        self.tell(Msg::Tick);
+        self.engine = engine(saved.collect(), self.now);
+        self.tell(Input::Tick);
     }
 
-    fn tell(&mut self, msg: Msg) {
-        let mut waiting = vec![msg];
-        while let Some(msg) = waiting.pop() {
-            for effect in update(&mut self.model, self.now, msg) {
+    fn tell(&mut self, input: Input) {
+        let mut waiting = vec![input];
+        while let Some(input) = waiting.pop() {
+            for effect in update(&mut self.engine, self.now, input).effects {
                 waiting.extend(self.perform(effect));
             }
         }
     }
 
-    fn perform(&mut self, effect: Effect) -> Option<Msg> {
+    fn perform(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Fetch(request) => {
                 self.observe_request(&request);
@@ -178,33 +172,44 @@ impl Simulation {
                 self.under_way.insert((self.now + takes, request.id), request);
                 None
             }
-            Effect::SaveTry(feed, at) => {
+            Effect::Store(work) => {
+                let (id, subject) = (work.id, work.job.subject());
+                let result = Ok(self.store(work.job)?);
+                Some(Input::Stored(Box::new(Stored { id, subject, result })))
+            }
+            _ => None,
+        }
+    }
+
+    fn store(&mut self, job: Job) -> Option<StoreAnswer> {
+        match job {
+            Job::SaveTry(feed, at) => {
                 self.states.entry(feed).or_default().facts.last_try = Some(at);
                 None
             }
-            Effect::SaveState(feed, state) => {
+            Job::SaveState(feed, state) => {
                 self.states.insert(feed, *state);
                 None
             }
-            Effect::SaveRecords(records) => {
+            Job::SaveRecords(records) => {
                 self.records.extend(records);
-                Some(Msg::RecordsSaved)
+                Some(StoreAnswer::RecordsSaved)
             }
-            Effect::Commit(commit) => {
+            Job::Commit(commit) => {
                 self.states.insert(commit.feed, commit.state);
                 if let Some(record) = commit.record {
                     self.records.insert(commit.feed, record);
                 }
                 let (feed, counters) = (commit.feed, Counters::default());
-                let withdrawn = Vec::new();
-                Some(Msg::Committed { feed, counters, new: 0, edited: 0, known: 1, withdrawn })
+                let (new, edited, known, withdrawn) = (0, 0, 1, Vec::new());
+                Some(StoreAnswer::Committed { feed, counters, new, edited, known, withdrawn })
             }
             _ => None,
         }
     }
 
     /// Judges a request that goes out now.
-    fn observe_request(&mut self, request: &Request) {
+    fn observe_request(&mut self, request: &FetchRequest) {
         let (now, counts) = (self.now, &mut self.counts);
         counts.requests += 1;
         counts.conditional += u64::from(request.validators.is_some());
@@ -231,7 +236,7 @@ impl Simulation {
         seen.last_try = Some(now);
     }
 
-    fn answer(&mut self, id: FetchId, request: &Request) {
+    fn answer(&mut self, id: FetchId, request: &FetchRequest) {
         let (hops, result) = self.publisher(request);
         let (now, last) = (self.now, hops.last().map_or(&request.url, |hop: &Hop| &hop.to).clone());
         let known = request.validators.as_ref().is_some_and(|known| known.speak_for(&last));
@@ -248,11 +253,11 @@ impl Simulation {
         self.hosts.entry(host_of(&request.url)).or_default().1 = Some(now);
         let started = now;
         let fetched = Fetched { started, wire_bytes: 0, hops, conditional: known, result };
-        self.tell(Msg::Fetched(id, Box::new(fetched)));
+        self.tell(Input::Fetched(id, Box::new(fetched)));
     }
 
     /// Remembers what the next request has to respect.
-    fn observe_answer(&mut self, request: &Request, url: &str, answer: &Answer) {
+    fn observe_answer(&mut self, request: &FetchRequest, url: &str, answer: &Answer) {
         let now = self.now;
         let asked =
             |text: Option<&String>| text.and_then(|text| text.parse().ok()).map(TimeDelta::seconds);
@@ -291,7 +296,7 @@ impl Simulation {
     }
 
     /// What the publisher of an address answers now.
-    fn publisher(&mut self, request: &Request) -> (Vec<Hop>, Result<Answer, Failure>) {
+    fn publisher(&mut self, request: &FetchRequest) -> (Vec<Hop>, Result<Answer, Failure>) {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
         let number: u64 = url.rsplit('f').next().unwrap().trim_end_matches('m').parse().unwrap();

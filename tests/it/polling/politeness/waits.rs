@@ -1,14 +1,12 @@
 //! Floors: what a server asks for is kept, by all feeds of its host and over a restart (SPEC B.4, B.8, G.19, G.20, G.26).
 
-use backissue::engine::msg::Msg;
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::manual_poll::PollWish;
-use backissue::engine::poll::manual_poll::Wish;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::Request;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
-use crate::support::world::World;
-use crate::support::world::rss;
+use crate::support::world::{World, rss};
 
 const A: &str = "https://host.example/a";
 const B: &str = "https://host.example/b";
@@ -40,7 +38,7 @@ fn a_429_keeps_every_feed_of_its_host_away_and_a_restart_forgets_nothing() {
     let limit = world.now + TimeDelta::seconds(7190);
     for feed in [1, 2] {
         assert!(world.feed(feed).plan.next_poll.unwrap() >= limit, "feed {feed}");
-        assert!(world.reload().feeds[&FeedKey(feed)].plan.next_poll.unwrap() >= limit);
+        assert!(world.reload().engine.feeds[&FeedKey(feed)].plan.next_poll.unwrap() >= limit);
     }
     assert!(world.feed(3).plan.next_poll.unwrap() < limit);
     for _ in 0..110 {
@@ -55,13 +53,13 @@ fn feeds_that_wait_for_a_host_are_not_asked_after_its_429() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.refuse(A, 429, AnswerHeaders::default());
-    world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
     for _ in 0..5 {
         world.pass(TimeDelta::seconds(2));
     }
     assert_eq!((asked(&world, A), asked(&world, B), asked(&world, OTHER)), (2, 1, 2));
-    let result = world.model.run.results.iter().find(|result| result.feed == FeedKey(2));
-    assert!(world.model.busy.is_empty() && result.is_some());
+    let result = world.app.engine.poll_run.results.iter().find(|result| result.feed == FeedKey(2));
+    assert!(world.app.engine.polls.is_empty() && result.is_some());
 }
 
 #[test]
@@ -81,7 +79,10 @@ fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
     world.press("r");
     world.press("j");
     world.press("k");
-    world.tell(Msg::Poll(PollWish { feeds: Some(vec![FeedKey(2)]), wish: Wish::Allowed }));
+    world.tell(Request::Poll(PollRequest {
+        feeds: Some(vec![FeedKey(2)]),
+        kind: PollKind::Allowed,
+    }));
     world.press("r");
     world.pass(TimeDelta::seconds(2));
     assert_eq!(asked(&world, A), 3, "another poll in between takes the question back");
@@ -92,7 +93,7 @@ fn all_are_refreshed_at_most_once_in_five_minutes() {
     let mut world = world();
     let mut all = |after| {
         world.pass(after);
-        world.tell(Msg::Poll(PollWish { feeds: None, wish: Wish::Allowed }));
+        world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
         for _ in 0..5 {
             world.pass(TimeDelta::seconds(2));
         }
@@ -111,8 +112,8 @@ fn a_request_that_was_under_way_is_not_repeated_by_a_restart() {
     world.pass(TimeDelta::seconds(2));
     let tried = world.feed(1).state.facts.last_try.unwrap();
     let again = world.reload();
-    assert_eq!(again.feeds[&FeedKey(1)].state.facts.last_try, Some(tried));
-    assert!(again.feeds[&FeedKey(1)].plan.next_poll.unwrap() > world.now);
+    assert_eq!(again.engine.feeds[&FeedKey(1)].state.facts.last_try, Some(tried));
+    assert!(again.engine.feeds[&FeedKey(1)].plan.next_poll.unwrap() > world.now);
 }
 
 #[test]

@@ -2,14 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::fetch::FetchId;
-use super::fetch::Manner;
-use super::fetch::Reach;
-use super::fetch::Request;
+use super::fetch::{FetchId, FetchRequest, Manner, Reach};
 use super::poll_log::PollCause;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::feeds::subscription::Validators;
+use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord, Validators};
 use crate::engine::politeness::server_habits::Accepting;
 
 /// Why an answer is asked for once more within one poll (SPEC D.2, D.7).
@@ -47,7 +42,7 @@ pub fn request(
     cause: PollCause,
     again: Option<Again>,
     now: DateTime<Utc>,
-) -> (Request, Sent) {
+) -> (FetchRequest, Sent) {
     let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
     let state = &mut subscription.state;
     if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
@@ -73,7 +68,7 @@ pub fn request(
         Manner::Usual
     };
     let url = subscription.record.url.clone();
-    let request = Request {
+    let request = FetchRequest {
         id,
         url: url.clone(),
         validators: known,

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::effect::Effect;
-use super::feeds::subscription::Subscription;
-use super::model::Model;
-use super::poll::plans;
-use super::poll::polling::News;
-use super::settings::Settings;
+use super::plans;
+use super::polling::News;
+use crate::engine::effect::Effect;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::settings::Settings;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::feed::Zone;
 use crate::history::FeedKey;
 use crate::schedule::learning::{LearnTerms, LearnedPlan, PRICE_MINUTES, Publications};
@@ -84,13 +85,17 @@ pub fn is_enough(plan: &LearnedPlan) -> bool {
 }
 
 /// Why what was learned of a feed does not decide when it is polled, in a few words; `None`: it does.
-pub fn why_not_followed(model: &Model, feed: FeedKey, plan: &LearnedPlan) -> Option<&'static str> {
-    let subscription = model.feeds.get(&feed)?;
+pub fn why_not_followed(
+    engine: &Engine,
+    feed: FeedKey,
+    plan: &LearnedPlan,
+) -> Option<&'static str> {
+    let subscription = engine.feeds.get(&feed)?;
     let facts = &subscription.state.facts;
     let may = subscription.record.wishes.learn;
     if may == Some(false) {
         Some("learning is off for this feed")
-    } else if !may.unwrap_or(model.settings.poll.learn) {
+    } else if !may.unwrap_or(engine.settings.poll.learn) {
         Some("learning is off")
     } else if facts.settings.fixed_seconds.is_some() {
         Some("you fixed the interval")
@@ -107,38 +112,38 @@ pub fn why_not_followed(model: &Model, feed: FeedKey, plan: &LearnedPlan) -> Opt
     }
 }
 
-/// Gives the model a plan that was learned just now; what was answered for the last poll stays.
-pub fn remember(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return };
-    if !counts(subscription, &model.settings) || !is_enough(plan) {
+/// Gives the engine a plan that was learned just now; what was answered for the last poll stays.
+pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
+    if !counts(subscription, &engine.settings) || !is_enough(plan) {
         return;
     }
     let facts = &mut subscription.state.facts;
     let fresh = Learned::by_plan(Arc::clone(plan), facts.last_ok, &facts.settings);
     let answered = facts.learned.as_ref().and_then(|learned| learned.answered);
     facts.learned = Some(Learned { answered: answered.or(fresh.answered), ..fresh });
-    plans::replan(model, feed, now);
+    plans::replan(engine, feed, now);
 }
 
 /// A poll of a feed is durable.
-pub fn polled(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
-    let due = is_due(model, now, feed) || (news.new > 0 && is_surprised(model, now, feed));
-    if due { ask(model, feed) } else { Vec::new() }
+pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
+    let due = is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed));
+    if due { ask(engine, feed) } else { Vec::new() }
 }
 
 /// The reader changed something about a feed: bounds, or whether it is learned.
-pub fn changed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    if is_due(model, now, feed) { ask(model, feed) } else { Vec::new() }
+pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if is_due(engine, now, feed) { ask(engine, feed) } else { Vec::new() }
 }
 
 /// What a reader asks of the plan of a feed.
-pub fn terms(model: &Model, subscription: &Subscription) -> LearnTerms {
+pub fn terms(engine: &Engine, subscription: &Subscription) -> LearnTerms {
     let settings = &subscription.state.facts.settings;
     LearnTerms {
         min_seconds: settings.min_seconds,
         max_seconds: settings.max_seconds,
         price_minutes: PRICE_MINUTES,
-        zone: zone_of(model.zone),
+        zone: zone_of(engine.zone),
     }
 }
 
@@ -148,18 +153,18 @@ pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
 }
 
 /// Whether a feed whose learned plan counts has none, or an old one.
-fn is_due(model: &Model, now: DateTime<Utc>, feed: FeedKey) -> bool {
-    let Some(subscription) = model.feeds.get(&feed) else { return false };
+fn is_due(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
+    let Some(subscription) = engine.feeds.get(&feed) else { return false };
     let stale = |done: &Done| {
         now.signed_duration_since(done.at) >= AGAIN_AFTER
-            || done.terms != terms(model, subscription)
+            || done.terms != terms(engine, subscription)
     };
-    counts(subscription, &model.settings) && model.learning.done.get(&feed).is_none_or(stale)
+    counts(subscription, &engine.settings) && engine.learning.done.get(&feed).is_none_or(stale)
 }
 
 /// Whether news came at an hour at which next to none was expected.
-fn is_surprised(model: &Model, now: DateTime<Utc>, feed: FeedKey) -> bool {
-    let learned = model.feeds.get(&feed).and_then(|feed| feed.state.facts.learned.as_ref());
+fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
+    let learned = engine.feeds.get(&feed).and_then(|feed| feed.state.facts.learned.as_ref());
     let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else { return false };
     plan.is_placed()
         && now.signed_duration_since(plan.learned_at) >= SURPRISED_AFTER
@@ -167,8 +172,8 @@ fn is_surprised(model: &Model, now: DateTime<Utc>, feed: FeedKey) -> bool {
 }
 
 /// Reads when a feed published, and learns it if that is due; its plan pane wants both.
-pub fn ask(model: &mut Model, feed: FeedKey) -> Vec<Effect> {
-    let learning = &mut model.learning;
+pub fn ask(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+    let learning = &mut engine.learning;
     if !learning.under_way.contains(&feed) && !learning.waiting.contains(&feed) {
         learning.waiting.push_back(feed);
     }
@@ -181,54 +186,47 @@ fn next(learning: &mut Learning) -> Vec<Effect> {
         && let Some(feed) = learning.waiting.pop_front()
     {
         learning.under_way.insert(feed);
-        effects.push(Effect::LoadPublications(feed));
+        effects.push(Effect::store(Job::ReadPublications(feed)));
     }
     effects
 }
 
 /// It is known when a feed published.
 pub fn loaded(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     publications: Option<Arc<Publications>>,
 ) -> Vec<Effect> {
-    let (Some(publications), Some(subscription)) = (publications, model.feeds.get(&feed)) else {
-        return ended(model, feed);
+    let (Some(publications), Some(subscription)) = (publications, engine.feeds.get(&feed)) else {
+        return ended(engine, feed);
     };
     let learned = subscription.state.facts.learned.as_ref();
     let plan = learned.and_then(|learned| learned.plan.clone());
-    let current = plan.is_some() && !is_due(model, now, feed);
-    let surprised = is_surprised(model, now, feed);
-    let terms = terms(model, subscription);
-    if let Some(pane) = model.screen.plan_pane_mut().filter(|pane| pane.feed == feed) {
-        pane.publications = Some(Arc::clone(&publications));
-        pane.learned.clone_from(&plan);
-    }
+    let current = plan.is_some() && !is_due(engine, now, feed);
+    let surprised = is_surprised(engine, now, feed);
+    let terms = terms(engine, subscription);
     if current && !surprised {
-        return ended(model, feed);
+        return ended(engine, feed);
     }
     vec![Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now }))]
 }
 
 /// A feed was learned. While it is being polled its plan is not changed: it is learned again after the poll.
 pub fn learned(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     plan: Option<Arc<LearnedPlan>>,
 ) -> Vec<Effect> {
-    let mut effects = ended(model, feed);
-    if let Some(pane) = model.screen.plan_pane_mut().filter(|pane| pane.feed == feed) {
-        pane.learned.clone_from(&plan);
-    }
-    let Some(subscription) = model.feeds.get(&feed) else { return effects };
-    if model.busy.contains_key(&feed) || !counts(subscription, &model.settings) {
+    let mut effects = ended(engine, feed);
+    let Some(subscription) = engine.feeds.get(&feed) else { return effects };
+    if engine.polls.contains_key(&feed) || !counts(subscription, &engine.settings) {
         return effects;
     }
-    let terms = terms(model, subscription);
-    model.learning.done.insert(feed, Done { at: now, terms });
-    let Some(subscription) = model.feeds.get_mut(&feed) else { return effects };
+    let terms = terms(engine, subscription);
+    engine.learning.done.insert(feed, Done { at: now, terms });
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return effects };
     let facts = &mut subscription.state.facts;
     let plan = plan.filter(|plan| is_enough(plan));
     let learned = plan.map(|plan| Learned::by_plan(plan, facts.last_ok, &facts.settings));
@@ -236,12 +234,12 @@ pub fn learned(
         return effects;
     }
     facts.learned = learned;
-    effects.push(Effect::SaveState(feed, Box::new(subscription.state.clone())));
-    plans::replan(model, feed, now);
+    effects.push(Effect::store(Job::SaveState(feed, Box::new(subscription.state.clone()))));
+    plans::replan(engine, feed, now);
     effects
 }
 
-fn ended(model: &mut Model, feed: FeedKey) -> Vec<Effect> {
-    model.learning.under_way.remove(&feed);
-    next(&mut model.learning)
+fn ended(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+    engine.learning.under_way.remove(&feed);
+    next(&mut engine.learning)
 }

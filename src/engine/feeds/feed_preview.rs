@@ -6,23 +6,17 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use crate::engine::effect::Effect;
-use crate::engine::feeds::subscribe;
-use crate::engine::feeds::subscribe::Addition;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::model::Model;
+use crate::engine::feeds::subscribe::{self, Addition};
+use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::plans;
+use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::polling;
+use crate::engine::poll::{plans, polling};
+use crate::engine::state::Engine;
 use crate::engine::wording::entries;
 use crate::feed::FeedDocument;
 use crate::history::FeedKey;
 use crate::schedule::duration_words;
-use crate::ui::screen::Choice;
-use crate::ui::screen::Overlay;
 
 /// Titles that a preview shows.
 pub const TITLES: usize = 5;
@@ -32,6 +26,8 @@ const NO_FEED: FeedKey = FeedKey(u32::MAX);
 /// The feeds of a page that were looked at.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Previews {
+    /// The address that the reader looks at.
+    selected: Option<String>,
     /// The address that is being asked for; one at a time.
     asking: Option<String>,
     /// The reader wants to subscribe to it as soon as it is here.
@@ -72,7 +68,7 @@ impl Previews {
 
 /// What a document offers.
 pub fn preview(
-    model: &Model,
+    engine: &Engine,
     now: DateTime<Utc>,
     url: &str,
     document: &FeedDocument,
@@ -89,7 +85,7 @@ pub fn preview(
         entries: document.entries.len(),
         newest,
         history: history(document),
-        schedule: schedule(model, now, url, document),
+        schedule: schedule(engine, now, url, document),
     }
 }
 
@@ -107,13 +103,13 @@ fn history(document: &FeedDocument) -> &'static str {
 }
 
 /// How often it would be polled, and why so.
-fn schedule(model: &Model, now: DateTime<Utc>, url: &str, document: &FeedDocument) -> String {
+fn schedule(engine: &Engine, now: DateTime<Utc>, url: &str, document: &FeedDocument) -> String {
     let record = SubscriptionRecord { url: url.to_owned(), ..SubscriptionRecord::default() };
     let mut feed = Subscription::new(NO_FEED, record);
     let facts = &mut feed.state.facts;
     (facts.last_ok, facts.last_try) = (Some(now), Some(now));
     facts.hints = document.hints.clone();
-    let decision = plans::foreseen(&mut feed, &model.settings, model.salt, now);
+    let decision = plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
     let why = plans::settled_words(decision.settled_by);
     decision.binding_seconds.map_or_else(
         || format!("not polled ({why})"),
@@ -121,34 +117,39 @@ fn schedule(model: &Model, now: DateTime<Utc>, url: &str, document: &FeedDocumen
     )
 }
 
-/// Asks for the selected feed of the choice, unless it is known or another one is on its way.
-pub fn look(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(Overlay::Choice(choice)) = model.screen.overlay else {
-        return polling::start(model, now);
-    };
-    if let Some(addition) = model.additions.get_mut(&choice.addition) {
-        let selected = addition.found.get(choice.selected).map(|candidate| candidate.url.clone());
+/// The reader looks at one of the feeds that a page names: it is asked for, unless it is known.
+pub fn select(engine: &mut Engine, now: DateTime<Utc>, id: u32, url: String) -> Vec<Effect> {
+    if let Some(addition) = engine.additions.get_mut(&id) {
+        addition.previews.selected = Some(url);
+    }
+    look(engine, now, id)
+}
+
+/// Asks for the selected feed of an addition, unless it is known or another one is on its way.
+pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
+    if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
         let previews = &mut addition.previews;
+        let selected = previews.selected.clone();
         let other = previews.asking.is_some() && previews.asking != selected;
-        let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(choice.addition);
+        let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
         // One that waits for its turn is not asked for any more when the selection moves on.
-        if other && model.traffic.drop_waiting(is_preview) > 0 {
+        if other && engine.host_queue.drop_waiting(is_preview) > 0 {
             previews.asking = None;
         }
         let unknown = selected.filter(|url| !previews.known.contains_key(url));
         if let Some(url) = unknown.filter(|_| previews.asking.is_none()) {
             previews.asking = Some(url.clone());
-            let purpose = Purpose::Discover(choice.addition);
+            let purpose = Purpose::Discover(id);
             let waiting = Waiting { url, purpose, cause: PollCause::Subscribed };
-            model.traffic.enqueue(waiting, &model.settings.network);
+            engine.host_queue.enqueue(waiting, &engine.settings.network);
         }
     }
-    polling::start(model, now)
+    polling::start(engine, now)
 }
 
 /// An answer came: that of a preview is kept, anything else is given back to be subscribed to.
 pub fn arrived(
-    model: &Model,
+    engine: &Engine,
     now: DateTime<Utc>,
     addition: &mut Addition,
     asked: &str,
@@ -166,7 +167,7 @@ pub fn arrived(
     }
     let known = match subscribe::feed_in(&fetched) {
         Ok(document) => {
-            let preview = preview(model, now, asked, document);
+            let preview = preview(engine, now, asked, document);
             Ok((Box::new(fetched), preview))
         }
         Err(why) => Err(why),
@@ -175,34 +176,40 @@ pub fn arrived(
     None
 }
 
-/// The reader chose one of the feeds a page names, or none of them. What is here already is not asked for again.
-pub fn chosen(model: &mut Model, now: DateTime<Utc>, choice: Choice, takes: bool) -> Vec<Effect> {
-    let Some(mut addition) = model.additions.remove(&choice.addition) else { return Vec::new() };
-    let wanted = addition.found.get(choice.selected).filter(|_| takes);
-    let Some(url) = wanted.map(|candidate| candidate.url.clone()) else {
+/// The reader takes one of the feeds that a page names, or none of them. What is here already is not asked for again.
+pub fn choose(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: u32,
+    url: Option<String>,
+) -> Vec<Effect> {
+    let Some(mut addition) = engine.additions.remove(&id) else { return Vec::new() };
+    let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
+    let wanted = url.filter(|url| addition.found.iter().any(|candidate| candidate.url == *url));
+    let Some(url) = wanted else {
         addition.ended = Some(Err("none of its feeds was chosen".into()));
         addition.previews.known.clear();
-        model.traffic.drop_waiting(|purpose| *purpose == Purpose::Discover(choice.addition));
-        model.additions.insert(choice.addition, addition);
-        return polling::start(model, now);
+        engine.host_queue.drop_waiting(is_preview);
+        engine.additions.insert(id, addition);
+        return polling::start(engine, now);
     };
-    model.screen.say(now, format!("reading {url} …"));
+    engine.say(format!("reading {url} …"));
     let here = addition.previews.known.remove(&url);
     addition.previews.known.clear();
-    let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(choice.addition);
+    addition.previews.selected = None;
     let other = addition.previews.asking.as_ref() != Some(&url);
-    if other && model.traffic.drop_waiting(is_preview) > 0 {
+    if other && engine.host_queue.drop_waiting(is_preview) > 0 {
         addition.previews.asking = None;
     }
     addition.previews.wanted = addition.previews.asking.as_ref() == Some(&url);
     let on_its_way = addition.previews.wanted;
     if let Some(Ok((here, _))) = here {
-        model.additions.insert(choice.addition, addition);
-        return subscribe::fetched(model, now, choice.addition, &url, *here);
+        engine.additions.insert(id, addition);
+        return subscribe::fetched(engine, now, id, &url, *here);
     }
     if !on_its_way {
-        subscribe::ask(model, &mut addition, url);
+        subscribe::ask(engine, &mut addition, url);
     }
-    model.additions.insert(choice.addition, addition);
-    polling::start(model, now)
+    engine.additions.insert(id, addition);
+    polling::start(engine, now)
 }

@@ -9,15 +9,16 @@ use std::ops::Range;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::effect::Effect;
-use super::model::Model;
-use super::msg::LoadedEntry;
-use super::poll::polling::News;
-use super::run_external::Errand;
-use super::run_external::ErrandInput;
-use super::run_external::ErrandPurpose;
-use super::run_external::told as told_of;
-use super::settings::DesktopNotes;
+use super::loaded_entry::LoadedEntry;
+use crate::engine::effect::Effect;
+use crate::engine::poll::polling::News;
+use crate::engine::run_external::ExternalRun;
+use crate::engine::run_external::RunInput;
+use crate::engine::run_external::RunPurpose;
+use crate::engine::run_external::told as told_of;
+use crate::engine::settings::DesktopNotes;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use crate::feed::text::one_line;
 use crate::history::{Counters, FeedKey};
 
@@ -30,7 +31,7 @@ const TITLE_CHARS_MAX: usize = 80;
 
 /// New entries that somebody is to be told of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Announcements {
+pub struct Notifications {
     /// Their numbers, feed by feed, as they came.
     waiting: Vec<(FeedKey, Range<u32>)>,
     /// When the first of them came.
@@ -44,7 +45,7 @@ pub struct Announcements {
     noted_at: Option<DateTime<Utc>>,
 }
 
-impl Announcements {
+impl Notifications {
     /// Nothing waits and no command is at work.
     pub const fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && !self.under_way
@@ -53,17 +54,17 @@ impl Announcements {
 
 /// A poll brought new entries; `first` says that no document of the feed was read before.
 pub fn arrived(
-    model: &mut Model,
+    engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     counters: Counters,
     news: News,
     first: bool,
 ) {
-    if news.new == 0 || first || !anybody_cares(model) {
+    if news.new == 0 || first || !anybody_cares(engine) {
         return;
     }
-    let announcements = &mut model.announcements;
+    let announcements = &mut engine.notifications;
     announcements.since.get_or_insert(now);
     let mut from = counters.next_seq.saturating_sub(news.new);
     while from < counters.next_seq {
@@ -73,20 +74,20 @@ pub fn arrived(
     }
 }
 
-fn anybody_cares(model: &Model) -> bool {
-    model.settings.commands.on_new.is_some() || desktop_cares(model)
+fn anybody_cares(engine: &Engine) -> bool {
+    engine.settings.commands.on_new.is_some() || desktop_cares(engine)
 }
 
-fn desktop_cares(model: &Model) -> bool {
-    let notify = &model.settings.notify;
-    model.screen.is_on() && (notify.desktop != DesktopNotes::Off || notify.bell)
+fn desktop_cares(engine: &Engine) -> bool {
+    let notify = &engine.settings.notify;
+    engine.attended && (notify.desktop != DesktopNotes::Off || notify.bell)
 }
 
 /// Tells what is ready to be told.
-pub fn tell(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = note(model, now).into_iter().collect();
-    let polls_ended = model.busy.is_empty();
-    let announcements = &mut model.announcements;
+pub fn tell(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = note(engine, now).into_iter().collect();
+    let polls_ended = engine.polls.is_empty();
+    let announcements = &mut engine.notifications;
     let waits =
         announcements.since.is_some_and(|since| now.signed_duration_since(since) < PATIENCE);
     let many: u32 =
@@ -109,43 +110,43 @@ pub fn tell(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     }
     announcements.since = (!announcements.waiting.is_empty()).then_some(now);
     announcements.under_way = true;
-    effects.push(Effect::ReadNews(taken));
+    effects.push(Effect::store(Job::ReadNewEntries(taken)));
     effects
 }
 
 /// The new entries have been read: those that nobody has read are told of.
-pub fn read(model: &mut Model, now: DateTime<Utc>, mut entries: Vec<LoadedEntry>) -> Vec<Effect> {
-    model.announcements.under_way = false;
-    entries.retain(|entry| entry.flags.is_unread() && model.feeds.contains_key(&entry.key.feed));
-    if desktop_cares(model) {
+pub fn read(engine: &mut Engine, now: DateTime<Utc>, mut entries: Vec<LoadedEntry>) -> Vec<Effect> {
+    engine.notifications.under_way = false;
+    entries.retain(|entry| entry.flags.is_unread() && engine.feeds.contains_key(&entry.key.feed));
+    if desktop_cares(engine) {
         for entry in &entries {
-            let count = model.announcements.noted.entry(entry.key.feed).or_default();
+            let count = engine.notifications.noted.entry(entry.key.feed).or_default();
             *count = count.saturating_add(1);
         }
         if let Some(last) = entries.last() {
-            model.announcements.last_title = one_line(last.kept.shown_title(), TITLE_CHARS_MAX);
+            engine.notifications.last_title = one_line(last.kept.shown_title(), TITLE_CHARS_MAX);
         }
     }
     let mut effects = Vec::new();
-    if let (Some(command), false) = (model.settings.commands.on_new.clone(), entries.is_empty()) {
-        let entries = entries.into_iter().map(|entry| told_of(model, entry)).collect();
-        let (purpose, input) = (ErrandPurpose::News, ErrandInput::News(entries));
-        effects.push(Effect::Run(Box::new(Errand { purpose, command, input })));
-        model.announcements.under_way = true;
+    if let (Some(command), false) = (engine.settings.commands.on_new.clone(), entries.is_empty()) {
+        let entries = entries.into_iter().map(|entry| told_of(engine, entry)).collect();
+        let (purpose, input) = (RunPurpose::News, RunInput::News(entries));
+        effects.push(Effect::Run(Box::new(ExternalRun { purpose, command, input })));
+        engine.notifications.under_way = true;
     }
-    effects.extend(tell(model, now));
+    effects.extend(tell(engine, now));
     effects
 }
 
 /// The command has been told: what came meanwhile is next.
-pub fn told(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    model.announcements.under_way = false;
-    tell(model, now)
+pub fn told(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    engine.notifications.under_way = false;
+    tell(engine, now)
 }
 
 /// The note for the desktop, unless the last one was a moment ago.
-fn note(model: &mut Model, now: DateTime<Utc>) -> Option<Effect> {
-    let announcements = &mut model.announcements;
+fn note(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
+    let announcements = &mut engine.notifications;
     let recent = announcements.noted_at.is_some_and(|at| now.signed_duration_since(at) < PATIENCE);
     if announcements.noted.is_empty() || recent {
         return None;
@@ -153,7 +154,7 @@ fn note(model: &mut Model, now: DateTime<Utc>) -> Option<Effect> {
     announcements.noted_at = Some(now);
     let noted = std::mem::take(&mut announcements.noted);
     let count = noted.values().fold(0_u32, |sum, count| sum.saturating_add(*count));
-    let only = noted.keys().next().and_then(|feed| model.feeds.get(feed));
+    let only = noted.keys().next().and_then(|feed| engine.feeds.get(feed));
     let only = only.map_or("", |feed| feed.record.shown_title());
     let only = one_line(only, TITLE_CHARS_MAX);
     let text = match (count, noted.len()) {
@@ -161,5 +162,5 @@ fn note(model: &mut Model, now: DateTime<Utc>) -> Option<Effect> {
         (count, 1) => format!("{count} new in {only}"),
         (count, feeds) => format!("{count} new in {feeds} feeds"),
     };
-    Some(Effect::Notify(text, model.settings.notify.clone()))
+    Some(Effect::Notify(text, engine.settings.notify.clone()))
 }

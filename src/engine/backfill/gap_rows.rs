@@ -3,15 +3,9 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::entry_list::ListQuery;
-use super::entry_list::Scope;
-use super::entry_list::Show;
-use super::feeds_pane;
-use super::feeds_pane::FeedsRow;
-use super::navigation;
-use crate::engine::effect::Effect;
+use crate::engine::entries::rows::{ListQuery, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::model::Model;
+use crate::engine::state::Engine;
 use crate::history::address::host;
 use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryRecord, Limit, Reason, Standing};
 
@@ -27,8 +21,8 @@ pub struct GapMark {
 }
 
 /// The gaps of a feed as a list shows them.
-pub fn of_feed(model: &Model, feed: &Subscription, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {
-    marked(feed, model.backfills.contains_key(&feed.key), now)
+pub fn of_feed(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {
+    marked(feed, engine.backfills.contains_key(&feed.key), now)
 }
 
 /// The same, of a feed whose archives are being walked or not.
@@ -46,7 +40,7 @@ pub fn marked(feed: &Subscription, walking: bool, now: DateTime<Utc>) -> Vec<(Ga
 }
 
 /// The gaps that stand in a list of these entries. One of unread or starred entries holds none.
-pub fn in_query(model: &Model, query: &ListQuery, now: DateTime<Utc>) -> Vec<GapMark> {
+pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<GapMark> {
     if query.show != Show::All {
         return Vec::new();
     }
@@ -59,41 +53,30 @@ pub fn in_query(model: &Model, query: &ListQuery, now: DateTime<Utc>) -> Vec<Gap
         Scope::Found(matching) => matching.takes_date(mark.listed.timestamp()),
         Scope::Everything | Scope::Feeds(_) => query.since.is_none_or(|since| mark.listed >= since),
     };
-    let feeds = model.feeds.values().filter(in_scope);
-    let marks = feeds.flat_map(|feed| of_feed(model, feed, now)).map(|(mark, _)| mark);
+    let feeds = engine.feeds.values().filter(in_scope);
+    let marks = feeds.flat_map(|feed| of_feed(engine, feed, now)).map(|(mark, _)| mark);
     marks.filter(young).collect()
 }
 
 /// Everything that is missing, of all feeds; the lasting mark of a paged feed is none of it.
-pub fn everywhere(model: &Model, now: DateTime<Utc>) -> Vec<GapMark> {
-    let marks = model.feeds.values().flat_map(|feed| of_feed(model, feed, now));
+pub fn everywhere(engine: &Engine, now: DateTime<Utc>) -> Vec<GapMark> {
+    let marks = engine.feeds.values().flat_map(|feed| of_feed(engine, feed, now));
     marks.filter(|(_, gap)| gap.counts()).map(|(mark, _)| mark).collect()
 }
 
 /// How many that are.
-pub fn count(model: &Model, now: DateTime<Utc>) -> u32 {
+pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let has_any =
         |feed: &&Subscription| !feed.history.gaps.is_empty() || !feed.history.frontiers.is_empty();
-    let feeds = model.feeds.values().filter(has_any);
+    let feeds = engine.feeds.values().filter(has_any);
     let counts =
-        feeds.map(|feed| of_feed(model, feed, now).iter().filter(|(_, gap)| gap.counts()).count());
+        feeds.map(|feed| of_feed(engine, feed, now).iter().filter(|(_, gap)| gap.counts()).count());
     u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// Builds the open list anew if gaps came or went.
-pub fn follow(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    if !model.screen.is_on() || model.screen.list.waiting || model.screen.search.is_some() {
-        return Vec::new();
-    }
-    if feeds_pane::query(model, now).gaps == model.screen.list.gaps {
-        return Vec::new();
-    }
-    navigation::refresh_list(model, now)
-}
-
 /// A gap as it is now; `None`: it was filled, or is being filled.
-pub fn shown(model: &Model, feed: FeedKey, key: GapKey, now: DateTime<Utc>) -> Option<Gap> {
-    let marks = of_feed(model, model.feeds.get(&feed)?, now).into_iter();
+pub fn shown(engine: &Engine, feed: FeedKey, key: GapKey, now: DateTime<Utc>) -> Option<Gap> {
+    let marks = of_feed(engine, engine.feeds.get(&feed)?, now).into_iter();
     marks.into_iter().find_map(|(mark, gap)| (mark.gap == key).then_some(gap))
 }
 
@@ -218,22 +201,17 @@ fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
 }
 
 /// The header line of a feed's list: how far a walk under way is, else the state of its history.
-pub fn standing(model: &Model, feed: &Subscription) -> Option<String> {
-    stated(model, feed, Standing::text)
+pub fn standing(engine: &Engine, feed: &Subscription) -> Option<String> {
+    stated(engine, feed, Standing::text)
 }
 
 /// The same where there is little room.
-pub fn brief_standing(model: &Model, feed: &Subscription) -> Option<String> {
-    stated(model, feed, Standing::brief)
+pub fn brief_standing(engine: &Engine, feed: &Subscription) -> Option<String> {
+    stated(engine, feed, Standing::brief)
 }
 
-fn stated(model: &Model, feed: &Subscription, words: fn(Standing) -> String) -> Option<String> {
+fn stated(engine: &Engine, feed: &Subscription, words: fn(Standing) -> String) -> Option<String> {
     feed.state.facts.last_ok?;
-    let walking = crate::engine::backfill::walks::progress(model, feed);
+    let walking = crate::engine::backfill::walks::progress(engine, feed);
     Some(walking.unwrap_or_else(|| words(feed.history.standing())))
-}
-
-/// Whether the list of all gaps is open.
-pub fn is_open(model: &Model) -> bool {
-    matches!(model.screen.feeds.selected_row(), Some(FeedsRow::Gaps))
 }

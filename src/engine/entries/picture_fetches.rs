@@ -1,0 +1,100 @@
+//! Pictures of entries, fetched as politely as anything else. What becomes of their bytes is not known here.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::full_text;
+use crate::engine::effect::Effect;
+use crate::engine::event::Event;
+use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::politeness::rate_limits;
+use crate::engine::poll::classify_response::status_words;
+use crate::engine::poll::fetch::{AnswerBody, FetchId, FetchRequest, Fetched, Manner, Purpose};
+use crate::engine::poll::poll_log::PollCause;
+use crate::engine::poll::polling;
+use crate::engine::state::Engine;
+use crate::history::{EntryKey, address};
+
+/// Puts a picture into the queue of its site. An error says why it is not asked for; a fragment.
+pub fn fetch(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    url: String,
+) -> Result<Vec<Effect>, String> {
+    if engine.offline {
+        return Err("offline".to_owned());
+    }
+    if let Some(why) = rate_limits::left_alone(engine, now, &url) {
+        return Err(why);
+    }
+    let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Asked };
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+    Ok(polling::start(engine, now))
+}
+
+/// Drops what waits for its site; what is under way comes.
+pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
+    let dropped =
+        engine.host_queue.take_waiting(|waiting| matches!(waiting.purpose, Purpose::Picture(_)));
+    for waiting in dropped {
+        engine.tell(Event::PictureDropped(waiting.url, None));
+    }
+    Vec::new()
+}
+
+/// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
+pub fn request(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
+    let (reach, allow_insecure) = full_text::reach(engine, key, &url);
+    let manner = Manner::Picture;
+    vec![Effect::Fetch(FetchRequest { id, url, validators: None, manner, reach, allow_insecure })]
+}
+
+/// The request for a picture ended.
+pub fn fetched(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    url: String,
+    fetched: Fetched,
+) -> Vec<Effect> {
+    let mut effects = full_text::noted(engine, now, &url, &fetched);
+    if rate_limits::left_alone_until(engine, &url, now).is_some() || is_limited(&fetched) {
+        drop_host(engine, &url);
+    }
+    engine.tell(Event::PictureFetched(url, read(fetched)));
+    effects.extend(polling::start(engine, now));
+    effects
+}
+
+/// The host asks for fewer requests.
+fn is_limited(fetched: &Fetched) -> bool {
+    fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
+}
+
+/// The host wants to be left alone: its other pictures are not asked for.
+fn drop_host(engine: &mut Engine, url: &str) {
+    let limited = host(url);
+    let dropped = engine.host_queue.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Picture(_)) && host(&waiting.url) == limited
+    });
+    for waiting in dropped {
+        let why = format!("{limited} asks for fewer requests");
+        engine.tell(Event::PictureDropped(waiting.url, Some(why)));
+    }
+}
+
+/// The bytes that an answer brings; an error says why it brings none.
+fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, String> {
+    let answer = fetched.result.map_err(|failure| failure.to_string())?;
+    match (answer.status, answer.body) {
+        (200 | 203, AnswerBody::Picture(bytes)) if !bytes.is_empty() => Ok(bytes),
+        (200..=299, _) => Err(format!("{} sent nothing", host(&answer.url))),
+        (status, _) => Err(format!("{} at {}", status_words(status), host(&answer.url))),
+    }
+}
+
+/// The host of an address, for a sentence.
+fn host(url: &str) -> String {
+    address::host(url).unwrap_or_default()
+}

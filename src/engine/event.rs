@@ -1,0 +1,108 @@
+//! What the engine tells those who look on: plain data that can be sent to another process.
+
+use serde::{Deserialize, Serialize};
+
+use super::entries::full_text::FullText;
+use crate::history::{EntryKey, FeedKey, Flag};
+
+/// Something that whoever looks on may want to show.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// A sentence for the reader.
+    Notice {
+        /// How much it matters.
+        level: NoticeLevel,
+        /// The sentence.
+        text: String,
+    },
+    /// A request was refused; a sentence says why.
+    Refused(String),
+    /// Subscriptions came, went, or have other titles or tags; or the saved searches are others.
+    FeedsChanged,
+    /// A feed was given up or taken back.
+    FeedListChanged,
+    /// Plans or sums of feeds changed.
+    PlansChanged,
+    /// The reader changed the settings of a feed.
+    FeedSettingsChanged(FeedKey),
+    /// A page names several feeds, and the reader is to choose; the number of the addition.
+    ChooseFeed(u32),
+    /// An address was subscribed to with its first document.
+    Subscribed {
+        /// The feed.
+        feed: FeedKey,
+        /// Whoever asked wants to read it now.
+        to_read: bool,
+    },
+    /// A poll or a step of a back-fill of a feed is durable.
+    Updated {
+        /// The feed.
+        feed: FeedKey,
+        /// Entries came, changed or went.
+        entries: bool,
+        /// It was a poll.
+        poll: bool,
+    },
+    /// What lists hold may be different: gaps, filters, tags.
+    ListsChanged,
+    /// Sums of feeds changed by marks or filters.
+    CountersChanged,
+    /// Marks are to be shown, some of them before they are durable.
+    MarksChanged(MarksChanged),
+    /// The filters changed, or what they did to entries.
+    FiltersChanged,
+    /// The saved searches were put back to what they were.
+    SearchesPutBack,
+    /// The page of an entry was asked for, and this came of it.
+    PageFetched {
+        /// The entry.
+        key: EntryKey,
+        /// What is kept of the page.
+        full: Box<FullText>,
+        /// Why there is nothing new to show; a fragment.
+        failed: Option<String>,
+    },
+    /// The page of an entry is not asked for after all; a fragment says why.
+    PageDropped(EntryKey, String),
+    /// A picture was fetched: its bytes, or why there are none. Not carried to other processes.
+    #[serde(skip)]
+    PictureFetched(String, Result<std::sync::Arc<Vec<u8>>, String>),
+    /// A picture that waited is not asked for after all; a fragment says why, if the reader is to be told.
+    PictureDropped(String, Option<String>),
+}
+
+impl Event {
+    /// A sentence that can be missed.
+    pub fn info(text: impl Into<String>) -> Self {
+        Self::Notice { level: NoticeLevel::Info, text: text.into() }
+    }
+
+    /// A sentence that tells of a trouble.
+    pub fn trouble(text: impl Into<String>) -> Self {
+        Self::Notice { level: NoticeLevel::Trouble, text: text.into() }
+    }
+}
+
+/// How much a sentence matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoticeLevel {
+    /// It can be missed.
+    Info,
+    /// It tells of a trouble.
+    Trouble,
+}
+
+/// Marks of entries that are other than they were.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarksChanged {
+    /// The entries.
+    pub keys: Vec<EntryKey>,
+    /// Which mark.
+    pub flag: Flag,
+    /// Set or cleared.
+    pub value: bool,
+    /// The rows stay in the open list though they may not belong to it any more.
+    pub stays: bool,
+    /// It is a change taken back, or made again.
+    pub undone: bool,
+}

@@ -1,0 +1,83 @@
+//! Tags of many feeds: another name for one, and taking that back.
+
+use crate::engine::effect::Effect;
+use crate::engine::event::Event;
+use crate::engine::rollback::Rollback;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::engine::undo::{ChangeId, Step};
+use crate::feed::opml::subscription_list::normal_tag;
+use crate::filters::{EntryRule, Reach};
+use crate::history::FeedKey;
+
+/// Tags in the form they are kept in, each once.
+pub fn normal_tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    for tag in typed.into_iter().filter_map(normal_tag) {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+/// A tag as it is called when another one has a new name; `None`: it is neither that tag nor below it.
+pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
+    let rest = tag.strip_prefix(from)?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
+}
+
+/// Gives a tag another name: every feed that has it, or one below it, and every filter that names it follow.
+pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
+    let moved = |tag: &str| renamed(tag, from, to);
+    let mut tags = Vec::new();
+    for feed in engine.feeds.values() {
+        if feed.record.tags.iter().any(|other| moved(other).is_some()) {
+            let names =
+                feed.record.tags.iter().map(|tag| moved(tag).unwrap_or_else(|| tag.clone()));
+            let names: Vec<String> = names.collect();
+            tags.push((feed.key, normal_tags(names.iter().map(String::as_str))));
+        }
+    }
+    let mut filters = engine.filters.list.clone();
+    for filter in &mut filters {
+        if let Reach::Tag(reached) = &mut filter.reach
+            && let Some(renamed) = moved(reached)
+        {
+            *reached = renamed;
+        }
+    }
+    let text = format!("'{from}' is now '{to}' for {} feeds · u undo", tags.len());
+    let (effects, step) = put(engine, tags, filters);
+    engine.undo.push(step);
+    engine.say(text);
+    effects
+}
+
+/// Gives feeds these tags and puts these filters in place of those there are; answers with the step that takes it back.
+pub fn put(
+    engine: &mut Engine,
+    tags: Vec<(FeedKey, Vec<String>)>,
+    filters: Vec<EntryRule>,
+) -> (Vec<Effect>, Step) {
+    let (mut before, mut chosen, mut records) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, tags) in tags {
+        let Some(feed) = engine.feeds.get_mut(&key) else { continue };
+        chosen.push((key, feed.record.chosen()));
+        before.push((key, std::mem::replace(&mut feed.record.tags, tags)));
+        records.push((key, feed.record.clone()));
+    }
+    let named_in_filters = engine.filters.list != filters;
+    let filters = std::mem::replace(&mut engine.filters.list, filters);
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    let change: Option<ChangeId> = None;
+    let rollback = Rollback::Settings { before: chosen, change };
+    let mut effects = vec![Effect::store_ahead(Job::SaveRecords(records), rollback)];
+    if named_in_filters {
+        let rollback = Rollback::Filters(filters.clone());
+        effects.push(Effect::store_ahead(Job::SaveFilters(engine.filters.list.clone()), rollback));
+    }
+    engine.tell(Event::FeedsChanged);
+    engine.tell(Event::ListsChanged);
+    (effects, Step::Retagged { tags: before, filters })
+}

@@ -1,0 +1,288 @@
+//! Feeds in trouble: what is wrong, in a sentence, and what the reader can do about it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::subscribe::subscribed_as;
+use super::subscription::{Obstacle, Subscription};
+use crate::engine::effect::Effect;
+use crate::engine::poll::redirects;
+use crate::engine::request::TroubleAnswer;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::history::FeedKey;
+use crate::schedule::Standing;
+
+/// A move is told of for this long.
+const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
+
+/// A feed in trouble.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concern {
+    /// The feed.
+    pub feed: FeedKey,
+    /// One word or two, as `feeds --json` says it: `moved`, `gone`, `failing`, ...
+    pub state: &'static str,
+    /// Why, as a sentence.
+    pub sentence: String,
+    /// What Enter does about it.
+    pub remedy: Remedy,
+    /// Since when; what the reader took note of later is not told again.
+    since: DateTime<Utc>,
+}
+
+/// What can be done with one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remedy {
+    /// Read it from the new address from now on.
+    AcceptMove,
+    /// Go on as the subscription that has the new address already.
+    Merge,
+    /// Poll it by plan again.
+    Resume,
+    /// Follow it from https to http.
+    AllowInsecure,
+    /// Ask again now.
+    Retry,
+    /// Back to the former address.
+    UndoMove,
+}
+
+impl Remedy {
+    /// What Enter does, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AcceptMove => "accept the move",
+            Self::Merge => "go on as the other one",
+            Self::Resume => "resume",
+            Self::AllowInsecure => "allow http for this feed",
+            Self::Retry => "retry now",
+            Self::UndoMove => "undo the move",
+        }
+    }
+
+    /// What `N` does, in words.
+    pub const fn noting(self) -> &'static str {
+        match self {
+            Self::AcceptMove | Self::Merge => "stay",
+            Self::UndoMove => "fine",
+            Self::Resume | Self::AllowInsecure | Self::Retry => "noted",
+        }
+    }
+}
+
+/// The mark of a feed in the subscriptions: `†` it ended, `!` it needs the reader or fails for long (six times or
+/// seven days, SPEC D.2), `→` it moved, `·` it failed just now, a blank: all is well.
+pub fn mark(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> &'static str {
+    let long = feed.state.facts.failures >= 6
+        || feed.state.failing_since.is_some_and(|since| now - since >= TimeDelta::days(7));
+    match untold(engine, feed, now).map(|concern| concern.state) {
+        _ if feed.is_gone() => "†",
+        None if long => "!",
+        None => " ",
+        Some("dead" | "finished") => "†",
+        Some("moved") => "→",
+        Some("failing" | "captive portal") if !long => "·",
+        Some(_) => "!",
+    }
+}
+
+/// The feeds in trouble: questions first, then what ended, then what fails, then what merely moved.
+pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
+    let mut list: Vec<Concern> =
+        engine.feeds.values().filter_map(|feed| untold(engine, feed, now)).collect();
+    list.sort_by_key(|concern| concern.remedy);
+    list
+}
+
+/// How many there are.
+pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
+    let in_trouble = engine.feeds.values().filter(|feed| untold(engine, feed, now).is_some());
+    u32::try_from(in_trouble.count()).unwrap_or(u32::MAX)
+}
+
+fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Concern> {
+    if is_well(feed) {
+        return None;
+    }
+    let concern = concern(engine, feed, now)?;
+    feed.state.noted.is_none_or(|noted| noted < concern.since).then_some(concern)
+}
+
+/// What most feeds are, found out fast.
+const fn is_well(feed: &Subscription) -> bool {
+    let state = &feed.state;
+    matches!(state.facts.standing, Standing::Active)
+        && state.facts.failures == 0
+        && state.proposed.is_none()
+        && state.obstacle.is_none()
+        && feed.record.former.is_empty()
+        && !state.facts.hints.expired
+}
+
+/// What is wrong with a feed, if anything.
+pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Concern> {
+    let day = |at: DateTime<Utc>| at.with_timezone(&engine.zone).format("%-d %B %Y").to_string();
+    proposed(engine, feed)
+        .or_else(|| ended(feed, &day))
+        .or_else(|| hindered(feed))
+        .or_else(|| failing(feed, &day))
+        .or_else(|| moved(feed, now, &day))
+}
+
+/// How a day is written.
+type Day<'a> = &'a dyn Fn(DateTime<Utc>) -> String;
+
+fn told(
+    feed: &Subscription,
+    state: &'static str,
+    remedy: Remedy,
+    since: DateTime<Utc>,
+    sentence: String,
+) -> Concern {
+    Concern { feed: feed.key, state, sentence, remedy, since }
+}
+
+fn last_try(feed: &Subscription) -> DateTime<Utc> {
+    feed.state.facts.last_try.unwrap_or(feed.record.added)
+}
+
+fn failing_since(feed: &Subscription) -> DateTime<Utc> {
+    feed.state.failing_since.unwrap_or_else(|| last_try(feed))
+}
+
+fn why(feed: &Subscription) -> &str {
+    feed.state.trouble.as_deref().unwrap_or("it could not be read")
+}
+
+/// The publisher says that it moved, and the reader is asked.
+fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
+    let proposed = feed.state.proposed.as_ref()?;
+    let other = subscribed_as(engine, &proposed.to).and_then(|key| engine.feeds.get(&key));
+    let (remedy, reason) = match other.filter(|other| other.key != feed.key) {
+        Some(other) => (
+            Remedy::Merge,
+            format!("which is subscribed as '{}' already", other.record.shown_title()),
+        ),
+        None => {
+            (Remedy::AcceptMove, "but nothing there proves that it is the same feed".to_owned())
+        }
+    };
+    let text = format!("Its server says that it moved to {}, {reason}.", proposed.to);
+    Some(told(feed, "move proposed", remedy, proposed.since, text))
+}
+
+/// It is polled no more, or hardly.
+fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
+    let facts = &feed.state.facts;
+    match facts.standing {
+        Standing::Gone | Standing::Stopped => {
+            let at = last_try(feed);
+            let text = format!("The publisher ended this feed on {}; its entries stay.", day(at));
+            return Some(told(feed, "gone", Remedy::Resume, at, text));
+        }
+        Standing::Dead => {
+            let since = failing_since(feed);
+            let text = format!("Nothing but 404 since {}: asked once a week.", day(since));
+            return Some(told(feed, "dead", Remedy::Retry, since, text));
+        }
+        Standing::Active | Standing::Archive | Standing::Paused => {}
+    }
+    let finished = facts.hints.expired && !feed.record.wishes.ignore_expired;
+    let text = "The publisher says that no more entries will come; it is not polled.".to_owned();
+    finished.then(|| told(feed, "finished", Remedy::Resume, last_try(feed), text))
+}
+
+/// Something stands in the way that has a name.
+fn hindered(feed: &Subscription) -> Option<Concern> {
+    let (state, remedy, since) = match feed.state.obstacle? {
+        Obstacle::Insecure => ("insecure redirect", Remedy::AllowInsecure, failing_since(feed)),
+        Obstacle::Blocked => ("blocked", Remedy::Retry, failing_since(feed)),
+        Obstacle::LoginPage => ("captive portal", Remedy::Retry, last_try(feed)),
+    };
+    Some(told(feed, state, remedy, since, sentence(why(feed))))
+}
+
+fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
+    let since = failing_since(feed);
+    if !feed.is_failing() {
+        return None;
+    }
+    Some(if matches!(feed.state.status, Some(401 | 407)) {
+        let text = format!(
+            "It needs credentials since {}: put them into config.toml under [[network.credentials]].",
+            day(since)
+        );
+        told(feed, "needs credentials", Remedy::Retry, since, text)
+    } else {
+        let text = format!("Failing since {}: {}.", day(since), why(feed));
+        told(feed, "failing", Remedy::Retry, since, text)
+    })
+}
+
+fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concern> {
+    let former = feed.record.former.last()?;
+    let recent = now.signed_duration_since(former.until) < MOVE_TOLD;
+    let text =
+        format!("It moved on {} from {} to {}.", day(former.until), former.url, feed.record.url);
+    recent.then(|| told(feed, "moved", Remedy::UndoMove, former.until, text))
+}
+
+fn sentence(why: &str) -> String {
+    let mut chars = why.chars();
+    let first = chars.next().map(|char| char.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+}
+
+/// What answers a concern.
+pub const fn answer(remedy: Remedy) -> TroubleAnswer {
+    match remedy {
+        Remedy::AcceptMove | Remedy::Merge => TroubleAnswer::AcceptMove,
+        Remedy::UndoMove => TroubleAnswer::UndoMove,
+        Remedy::Retry => TroubleAnswer::Retry,
+        Remedy::Resume => TroubleAnswer::Resume,
+        Remedy::AllowInsecure => TroubleAnswer::AllowInsecure,
+    }
+}
+
+/// Follows a feed from https to http, and polls it.
+pub fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let mut effects = redirects::changed(engine, now, feed, |subscription| {
+        subscription.record.wishes.allow_insecure = true;
+        format!("'{}' may lead to http", subscription.record.shown_title())
+    });
+    effects.extend(redirects::poll_now(engine, now, feed));
+    effects
+}
+
+/// Polls a feed that ended by plan again, and at once.
+pub fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let Some(Subscription { record, state, .. }) = engine.feeds.get_mut(&feed) else {
+        return Vec::new();
+    };
+    record.wishes.ignore_expired |= state.facts.hints.expired;
+    let facts = &mut state.facts;
+    (facts.standing, facts.failures, facts.failure) = (Standing::Active, 0, None);
+    (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
+    let text = format!("'{}' is polled again", record.shown_title());
+    let saved = (record.clone(), state.clone());
+    engine.say(text);
+    let mut effects = redirects::stored(engine, now, feed, saved);
+    effects.extend(redirects::poll_now(engine, now, feed));
+    effects
+}
+
+/// The reader has seen it: a proposed move is declined, anything else leaves the list until it changes.
+pub fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
+    let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);
+    if concern.as_ref().is_some_and(proposed) {
+        return redirects::decline(engine, now, feed);
+    }
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    subscription.state.noted = Some(now);
+    let text =
+        format!("'{}' leaves the list until something changes", subscription.record.shown_title());
+    let state = Box::new(subscription.state.clone());
+    engine.say(text);
+    vec![Effect::store(Job::SaveState(feed, state))]
+}

@@ -1,0 +1,36 @@
+//! Everything that can reach the engine, as one closed enum.
+
+use std::sync::Arc;
+
+use super::poll::fetch::{FetchId, Fetched};
+use super::request::Request;
+use super::run_external::RunPurpose;
+use super::settings::Settings;
+use super::store_work::Stored;
+use crate::history::{EntryKey, FeedKey};
+use crate::schedule::learning::LearnedPlan;
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// Time passed.
+    Tick,
+    /// The machine was asleep.
+    Woke,
+    /// Somebody asks for something.
+    Request(Request),
+    /// A fetch ended.
+    Fetched(FetchId, Box<Fetched>),
+    /// The store did its work, or could not.
+    Stored(Box<Stored>),
+    /// A feed was learned; `None`: nothing could be.
+    Learned(FeedKey, Option<Arc<LearnedPlan>>),
+    /// What a filter hits, by its number; an error is a sentence.
+    FilterHits(u32, Result<Vec<EntryKey>, String>),
+    /// A command of the reader's own ended: with the first line it said, or with a sentence.
+    Ran(RunPurpose, Result<Option<String>, String>),
+    /// The configuration was read again.
+    Reconfigured(Box<Settings>),
+    /// Something that only the reader can put right; a sentence.
+    Trouble(String),
+}

@@ -1,0 +1,111 @@
+//! Queries of searches, read and resolved against the subscriptions and filters there are.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::feeds::subscription::Subscription;
+use super::state::Engine;
+use crate::history::FeedKey;
+use crate::search::{Labels, Matching, Named, Query, QueryFlaw, parse};
+
+/// Reads a query and resolves its names. `typing`: its last word may go on.
+pub fn resolve(
+    engine: &Engine,
+    now: DateTime<Utc>,
+    text: &str,
+    typing: bool,
+) -> Result<Matching, QueryFlaw> {
+    let query = parse(text, typing, now, engine.zone)?;
+    let (feeds, labels) = feeds(engine, &query)?;
+    let seconds = |at: DateTime<Utc>| at.timestamp();
+    Ok(Matching {
+        feeds,
+        after: query.after.map(seconds),
+        before: query.before.map(seconds),
+        terms: query.terms,
+        states: query.states,
+        labels,
+    })
+}
+
+/// The feeds that are searched: one of those named, none of those excluded, and so with tags; and what labels say.
+fn feeds(engine: &Engine, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), QueryFlaw> {
+    let mut feeds: BTreeSet<FeedKey> = engine.feeds.keys().copied().collect();
+    narrow(engine, &mut feeds, &query.feeds, is_called, QueryFlaw::NoFeed)?;
+    let labels = labels(engine, &query.tags);
+    if labels == Labels::default() {
+        narrow(engine, &mut feeds, &query.tags, is_tagged, QueryFlaw::NoTag)?;
+    }
+    Ok((feeds, labels))
+}
+
+/// What tags say of which one at least is a label that rules give; nothing where all are tags of feeds alone.
+fn labels(engine: &Engine, tags: &[Named]) -> Labels {
+    let rules = |name: &str| {
+        let fits = |label: &str| label.to_lowercase() == name;
+        let rules =
+            engine.filters.list.iter().filter(move |rule| rule.action.label().is_some_and(fits));
+        rules.map(|rule| rule.id).collect::<BTreeSet<u32>>()
+    };
+    if tags.iter().all(|tag| rules(&tag.name.to_lowercase()).is_empty()) {
+        return Labels::default();
+    }
+    let mut labels = Labels::default();
+    for tag in tags {
+        let name = tag.name.to_lowercase();
+        let tagged = engine.feeds.values().filter(|feed| is_tagged(feed, &name));
+        let tagged: BTreeSet<FeedKey> = tagged.map(|feed| feed.key).collect();
+        if tag.excluded {
+            labels.excluded.extend(rules(&name));
+            labels.barred.extend(tagged);
+        } else {
+            let wanted = labels.wanted.get_or_insert_default();
+            wanted.0.extend(tagged);
+            wanted.1.extend(rules(&name));
+        }
+    }
+    labels
+}
+
+/// Keeps the feeds that fit one of the names and none of those excluded; a name that no feed fits is told.
+fn narrow(
+    engine: &Engine,
+    feeds: &mut BTreeSet<FeedKey>,
+    names: &[Named],
+    fits: fn(&Subscription, &str) -> bool,
+    flaw: fn(String) -> QueryFlaw,
+) -> Result<(), QueryFlaw> {
+    let mut wanted: Option<BTreeSet<FeedKey>> = None;
+    for named in names {
+        let name = named.name.to_lowercase();
+        let fitting = engine.feeds.values().filter(|feed| fits(feed, &name)).map(|feed| feed.key);
+        let fitting: BTreeSet<FeedKey> = fitting.collect();
+        if fitting.is_empty() && !engine.feeds.is_empty() {
+            return Err(flaw(named.name.clone()));
+        }
+        if named.excluded {
+            feeds.retain(|feed| !fitting.contains(feed));
+        } else {
+            wanted.get_or_insert_default().extend(fitting);
+        }
+    }
+    if let Some(wanted) = wanted {
+        feeds.retain(|feed| wanted.contains(feed));
+    }
+    Ok(())
+}
+
+/// Whether a feed is meant by a part of its title or address, or by its number.
+fn is_called(feed: &Subscription, wanted: &str) -> bool {
+    feed.record.shown_title().to_lowercase().contains(wanted)
+        || feed.record.url.to_lowercase().contains(wanted)
+        || wanted.parse() == Ok(feed.key.0)
+}
+
+/// Whether a feed has a tag, or one below it.
+fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
+    let below = |tag: &str| tag.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
+    let tags = feed.record.tags.iter().map(|tag| tag.to_lowercase());
+    tags.into_iter().any(|tag| tag == wanted || below(&tag))
+}

@@ -1,0 +1,240 @@
+//! The state of the engine: every subscription with its sums and its plan, what is under way, and what can be undone.
+//!
+//! Entries are not in it: they stay in the store and are read for whoever shows them.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use super::backfill::walks::Backfill;
+use super::entries::entry_filters::Filters;
+use super::entries::full_text::FullText;
+use super::entries::notifications::Notifications;
+use super::event::Event;
+use super::feeds::import::Imported;
+use super::feeds::subscribe::Addition;
+use super::feeds::subscription::{SavedSubscription, Subscription};
+use super::politeness::host_queue::HostQueue;
+use super::politeness::reachability::Reachability;
+use super::poll::learn::Learning;
+use super::poll::plans;
+use super::poll::poll_results::PollRun;
+use super::poll::polling::Poll;
+use super::rollback::Rollback;
+use super::saved_searches::SavedSearch;
+use super::settings::Settings;
+use super::store_work::JobId;
+use super::undo::UndoStack;
+use crate::history::{EntryKey, FeedKey};
+use crate::schedule::Timetable;
+
+/// A site that was asked within this time before the start keeps its pause.
+const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
+/// The loop comes back after this time at the latest: the wall clock may jump.
+const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
+
+/// The state of the engine. Changed by [`super::update::update`] alone.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    /// What the reader configured.
+    pub settings: Settings,
+    /// The reader's time zone.
+    pub zone: Tz,
+    /// Spreads this installation's polls (SPEC A.7).
+    pub salt: u64,
+    /// Polls fall due by themselves; off for commands that do one thing.
+    pub polls_by_itself: bool,
+    /// Nothing is asked of the network.
+    pub offline: bool,
+    /// A person looks on, whom the desktop can tell of new entries.
+    pub attended: bool,
+    /// What is known of the network.
+    pub reachability: Reachability,
+    /// A feed whose server wants to be left alone, and which is polled all the same if the reader asks again.
+    pub confirming: Option<FeedKey>,
+    /// All subscriptions.
+    pub feeds: BTreeMap<FeedKey, Subscription>,
+    /// When which feed is due.
+    pub timetable: Timetable<FeedKey>,
+    /// Requests that wait for their host, and those under way.
+    pub host_queue: HostQueue,
+    /// Polls from queued to planned anew.
+    pub polls: BTreeMap<FeedKey, Poll>,
+    /// Walks through archives under way.
+    pub backfills: BTreeMap<FeedKey, Backfill>,
+    /// Archives are fetched after polls.
+    pub fills_history: bool,
+    /// The polls since the engine was last at rest.
+    pub poll_run: PollRun,
+    /// Addresses being subscribed to.
+    pub additions: BTreeMap<u32, Addition>,
+    /// What came of the last import.
+    pub imported: Option<Imported>,
+    /// Why records could not be written, if they could not.
+    pub not_saved: Option<String>,
+    /// The largest number that a subscription ever had: none is given twice.
+    pub last_feed: u32,
+    /// Records of subscriptions handed to the store and not yet durable.
+    pub unsaved: u32,
+    /// What is being learned.
+    pub learning: Learning,
+    /// Entries whose pages wait or are asked for, with what was kept of the pages before.
+    pub pages: BTreeMap<EntryKey, Option<FullText>>,
+    /// New entries that somebody is to be told of.
+    pub notifications: Notifications,
+    /// Searches that were saved, in the order they were saved.
+    pub saved_searches: Vec<SavedSearch>,
+    /// The reader's filters for entries.
+    pub filters: Filters,
+    /// What the reader can take back.
+    pub undo: UndoStack,
+    /// The day for which a backup was asked for last.
+    pub(super) backup_day: Option<chrono::NaiveDate>,
+    /// The identity given to work for the store last.
+    pub(super) last_job: u64,
+    /// How to take back what was shown ahead of work under way.
+    pub(super) rollbacks: BTreeMap<JobId, Rollback>,
+    /// What is to be told after this input.
+    pub(super) events: Vec<Event>,
+}
+
+impl Engine {
+    /// An engine with what the store holds, every feed planned.
+    pub fn new(
+        settings: Settings,
+        zone: Tz,
+        salt: u64,
+        saved: Vec<SavedSubscription>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut engine = Self {
+            settings,
+            zone,
+            salt,
+            polls_by_itself: true,
+            offline: false,
+            attended: false,
+            reachability: Reachability::default(),
+            confirming: None,
+            feeds: BTreeMap::new(),
+            timetable: Timetable::default(),
+            host_queue: HostQueue::default(),
+            polls: BTreeMap::new(),
+            backfills: BTreeMap::new(),
+            fills_history: true,
+            poll_run: PollRun::default(),
+            additions: BTreeMap::new(),
+            imported: None,
+            not_saved: None,
+            last_feed: 0,
+            unsaved: 0,
+            learning: Learning::default(),
+            pages: BTreeMap::new(),
+            notifications: Notifications::default(),
+            saved_searches: Vec::new(),
+            filters: Filters::default(),
+            undo: UndoStack::default(),
+            backup_day: None,
+            last_job: 0,
+            rollbacks: BTreeMap::new(),
+            events: Vec::new(),
+        };
+        for saved in saved {
+            let subscription = Subscription {
+                state: saved.state,
+                history: saved.history,
+                counters: saved.counters,
+                ..Subscription::new(saved.key, saved.record)
+            };
+            engine.feeds.insert(saved.key, subscription);
+        }
+        engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
+        let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
+        for key in keys {
+            plans::replan(&mut engine, key, now);
+        }
+        engine.keep_pauses(now);
+        let spread = u64::from(engine.settings.poll.start_spread_seconds).saturating_mul(1000);
+        let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);
+        engine.host_queue.not_before =
+            now.checked_add_signed(TimeDelta::milliseconds(i64::try_from(delay).unwrap_or(0)));
+        engine.events.clear();
+        engine
+    }
+
+    /// A site that was asked moments before the start is not asked again within its pause. When its answer ended
+    /// is not known: the pause is counted from now.
+    fn keep_pauses(&mut self, now: DateTime<Utc>) {
+        for feed in self.feeds.values() {
+            let last_try = feed.state.facts.last_try;
+            if last_try.is_some_and(|at| now.signed_duration_since(at) < ASKED_RECENTLY) {
+                self.host_queue.asked_before(&feed.record.url, now, &self.settings.network);
+            }
+        }
+    }
+
+    /// A number for a new subscription, that no other ever had.
+    pub const fn new_feed_key(&mut self) -> FeedKey {
+        self.last_feed = self.last_feed.saturating_add(1);
+        FeedKey(self.last_feed)
+    }
+
+    /// When the loop must come back although nothing happens: at a deadline, or when a queue opens.
+    pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
+        let due = (self.polls_by_itself && !self.offline).then(|| self.timetable.next()).flatten();
+        let start = self.host_queue.next_start(&self.settings.network);
+        [due, start].into_iter().flatten().fold(latest, DateTime::min)
+    }
+
+    /// Unread entries over all feeds.
+    pub fn unread(&self) -> u32 {
+        self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
+    }
+
+    /// Starred entries over all feeds.
+    pub fn starred(&self) -> u32 {
+        self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
+    }
+
+    /// The number of the next addition.
+    pub fn next_addition(&self) -> u32 {
+        self.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
+    }
+
+    /// Takes the filters and saved searches that the store has at the start.
+    pub fn take_saved(
+        &mut self,
+        searches: Vec<SavedSearch>,
+        filters: Vec<crate::filters::EntryRule>,
+    ) {
+        self.saved_searches = searches;
+        self.filters = Filters::new(filters);
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.polls.is_empty()
+            && self.backfills.is_empty()
+            && self.unsaved == 0
+            && self.learning.is_at_rest()
+            && self.notifications.is_at_rest()
+            && self.additions.values().all(|addition| addition.ended.is_some())
+    }
+
+    /// Tells whoever looks on.
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Tells the reader something.
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.tell(Event::info(text));
+    }
+
+    /// Tells the reader of a trouble.
+    pub(crate) fn complain(&mut self, text: impl Into<String>) {
+        self.tell(Event::trouble(text));
+    }
+}

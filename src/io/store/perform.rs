@@ -1,0 +1,112 @@
+//! Doing the work of [`crate::engine::store_work`]: one function for the program and for tests.
+
+use super::error::StoreError;
+use super::open::Store;
+use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreWork, Stored};
+use crate::history::Merged;
+
+impl Store {
+    /// Does one piece of work; the answer names it.
+    pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
+        let StoreWork { id, job, .. } = work;
+        let subject = job.subject();
+        let done = super::store_thread::on_damaged_files(self, |store| do_job(store, job));
+        let result = done.map_err(|error| error.to_string()).transpose()?;
+        Some(Stored { id, subject, result })
+    }
+
+    /// A mark on a list is one on the entries that the list holds now: another list may be open when it is written.
+    pub fn fix_list(&mut self, work: &mut StoreWork) {
+        if let Job::Mark { entries, .. } = &mut work.job
+            && let MarkedEntries::ListNumber(list) = entries
+        {
+            *entries = MarkedEntries::Listed(self.listed(*list));
+        }
+    }
+}
+
+/// Does a job; `None`: there is nothing to answer.
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
+fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
+    Ok(match job {
+        Job::Commit(commit) => {
+            let merged = store.commit(&commit)?;
+            Some(Answer::Committed {
+                feed: commit.feed,
+                counters: merged.counters,
+                new: merged.new,
+                edited: merged.edited,
+                known: merged.known,
+                withdrawn: merged.withdrawn,
+            })
+        }
+        Job::SaveTry(feed, at) => {
+            store.save_try(feed, at)?;
+            None
+        }
+        Job::KeepHistory(commit) => {
+            let Merged { counters, new, edited, .. } = store.keep_history(&commit)?;
+            Some(Answer::HistoryKept { feed: commit.feed, counters, new, edited })
+        }
+        Job::ReadNodes(feed) => Some(Answer::Nodes(feed, Box::new(store.nodes(feed)?))),
+        Job::Restore(feed, withdrawn) => {
+            Some(Answer::Restored(feed, store.restore(feed, &withdrawn)?))
+        }
+        Job::SaveState(feed, state) => {
+            store.save_state(feed, &state)?;
+            None
+        }
+        Job::SaveRecords(records) => {
+            store.save_records(&records)?;
+            Some(Answer::RecordsSaved)
+        }
+        Job::Absorb { from, into } => {
+            Some(Answer::Absorbed { into, counters: store.absorb(from, into)? })
+        }
+        Job::Mark { entries, flag, value } => {
+            let (keys, whole_list) = match entries {
+                MarkedEntries::These(keys) => (keys, false),
+                MarkedEntries::Listed(keys) => (keys, true),
+                MarkedEntries::ListNumber(list) => (store.listed(list), true),
+            };
+            let marked = store.mark(&keys, flag, value)?;
+            Some(Answer::Marked { flag, value, whole_list, marked })
+        }
+        Job::ReadRows(wanted) => Some(Answer::Rows(store.rows_wanted(&wanted)?)),
+        Job::ReadEntry(key) => {
+            let entry = store.read_entry(key)?.map_err(StoreError::LostRecord)?;
+            Some(Answer::Entry(Box::new(entry)))
+        }
+        Job::ReadPolls(feed) => Some(Answer::Polls(feed, store.poll_log(feed)?)),
+        Job::ReadPublications(feed) => {
+            Some(Answer::Publications(feed, std::sync::Arc::new(store.publications(feed)?)))
+        }
+        Job::CountToday(since) => Some(Answer::TodayCounted(store.unread_since(since)?)),
+        Job::SaveSearches(searches) => {
+            store.save_searches(&searches)?;
+            Some(Answer::SearchesSaved)
+        }
+        Job::ReadNewEntries(ranges) => Some(Answer::NewEntries(store.news(&ranges)?)),
+        Job::SaveFullText(key, full) => {
+            store.save_full_text(key, &full)?;
+            None
+        }
+        Job::SaveReadingPosition(key, place) => {
+            store.save_place(key, place)?;
+            None
+        }
+        Job::CountSearches(wanted) => Some(Answer::SearchesCounted(store.count_found(&wanted)?)),
+        Job::SaveFilters(filters) => {
+            store.save_rules(&filters)?;
+            Some(Answer::FiltersSaved)
+        }
+        Job::Filter(work) => Some(Answer::Filtered(Box::new(store.rule(&work)?))),
+        Job::SaveFolded(folded) => {
+            store.save_folded(&folded)?;
+            None
+        }
+        Job::CountFilters => Some(Answer::FiltersCounted(store.count_ruled()?)),
+        // It is written beside everything else, by the thread of the store.
+        Job::BackUp(_) => None,
+    })
+}

@@ -1,0 +1,68 @@
+//! The choice between the feeds that a page names, and what the screen does when a feed was subscribed to.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::request::Request;
+use crate::history::FeedKey;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::command::Command;
+use crate::ui::keys::key::Key;
+use crate::ui::panes::{navigation, tag_tree};
+use crate::ui::screen::{Choice, Overlay, Pane};
+
+/// A page names several feeds. Where something else is being typed the first one is taken, as on the command line.
+pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_some() {
+        let url = url_at(app, addition, 0);
+        return app.ask(now, Request::Choose { addition, url });
+    }
+    app.ui.overlay = Some(Overlay::Choice(Choice { addition, selected: 0 }));
+    Vec::new()
+}
+
+/// A key while the feeds of a page are offered.
+pub fn pressed(app: &mut App, now: DateTime<Utc>, choice: Choice, key: Key) -> Vec<ScreenEffect> {
+    let count =
+        app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len());
+    let selected = match app.ui.settings.keys.command(key, Pane::Feeds) {
+        Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
+        Some(Command::Up) => choice.selected.saturating_sub(1),
+        Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
+            app.ui.uncover();
+            let url = url_at(app, choice.addition, choice.selected);
+            let url = url.filter(|_| command == Command::Enter);
+            return app.ask(now, Request::Choose { addition: choice.addition, url });
+        }
+        Some(_) | None => choice.selected,
+    };
+    select(app, now, Choice { selected, ..choice })
+}
+
+/// Selects one of the feeds: it is looked at.
+pub fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
+    app.ui.overlay = Some(Overlay::Choice(choice));
+    let Some(url) = url_at(app, choice.addition, choice.selected) else { return Vec::new() };
+    app.ask(now, Request::Preview { addition: choice.addition, url })
+}
+
+fn url_at(app: &App, addition: u32, place: usize) -> Option<String> {
+    let addition = app.engine.additions.get(&addition)?;
+    addition.found.get(place).map(|candidate| candidate.url.clone())
+}
+
+/// A feed was subscribed to: it is selected, and its entries are shown.
+pub fn subscribed(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    to_read: bool,
+) -> Vec<ScreenEffect> {
+    let mut effects: Vec<ScreenEffect> = tag_tree::select(app, feed).into_iter().collect();
+    effects.extend(navigation::open_list(app, now));
+    if to_read && app.ui.overlay.is_none() {
+        // Who typed the address wants to read: Enter opens the newest entry.
+        app.ui.focus = Pane::Entries;
+    }
+    effects
+}

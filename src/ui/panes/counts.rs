@@ -1,0 +1,81 @@
+//! Counts that the store makes for the subscriptions pane: unread entries of today, and what saved searches find.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::saved_searches;
+use crate::engine::calendar::day_start;
+use crate::engine::store_work::Job;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
+
+/// A count, and whether it is being made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted<T> {
+    /// The last answer.
+    pub value: T,
+    /// It has been asked for.
+    waiting: bool,
+    /// Something changed since: it is to be asked for again.
+    again: bool,
+}
+
+impl<T> Counted<T> {
+    /// Whether it may be asked for now; if not, it is asked for again when the answer has come.
+    const fn begin(&mut self) -> bool {
+        self.again = self.waiting;
+        !std::mem::replace(&mut self.waiting, true)
+    }
+
+    /// The answer came; says whether to ask again.
+    fn end(&mut self, value: T) -> bool {
+        (self.value, self.waiting) = (value, false);
+        std::mem::take(&mut self.again)
+    }
+}
+
+/// Asks for both counts.
+pub fn count(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let mut effects = count_today(app, now);
+    effects.extend(count_searches(app, now));
+    effects
+}
+
+/// Asks how much is unread today, unless the answer to an earlier question is on its way.
+pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.today.begin() {
+        vec![store(Job::CountToday(day_start(now, app.engine.zone)))]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The answer to that.
+pub fn today_counted(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
+    if app.ui.today.end(count) { count_today(app, now) } else { Vec::new() }
+}
+
+/// Asks how much is unread in each saved search, unless the answer to an earlier question is on its way.
+pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.engine.saved_searches.is_empty() || !app.ui.is_on() || !app.ui.found.begin() {
+        return Vec::new();
+    }
+    let ids = app.engine.saved_searches.iter().map(|search| search.id);
+    let wanted = ids.filter_map(|id| Some((id, saved_searches::matching(app, now, id)?)));
+    vec![store(Job::CountSearches(wanted.collect()))]
+}
+
+/// The answer to that.
+pub fn searches_counted(
+    app: &mut App,
+    now: DateTime<Utc>,
+    unread: BTreeMap<u32, u32>,
+) -> Vec<ScreenEffect> {
+    if app.ui.found.end(unread) { count_searches(app, now) } else { Vec::new() }
+}
+
+/// The store could not count: it is asked again when something changes.
+pub const fn failed(app: &mut App) {
+    (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
+}

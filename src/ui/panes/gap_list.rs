@@ -1,0 +1,24 @@
+//! Gaps among the rows of the open list: the list is built anew when gaps come or go.
+
+use chrono::{DateTime, Utc};
+
+use super::feeds_pane::{self, FeedsRow};
+use super::navigation;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+
+/// Builds the open list anew if gaps came or went.
+pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
+        return Vec::new();
+    }
+    if feeds_pane::query(app, now).gaps == app.ui.list.gaps {
+        return Vec::new();
+    }
+    navigation::refresh_list(app, now)
+}
+
+/// Whether the list of all gaps is open.
+pub fn is_open(app: &App) -> bool {
+    matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps))
+}

@@ -1,0 +1,66 @@
+//! Handing the selected entry to a command: the command is asked for, the entry is read, the command is started.
+
+use chrono::{DateTime, Utc};
+
+use super::full_text::TextSource;
+use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::external_command::ExternalCommand;
+use crate::engine::run_external;
+use crate::engine::store_work::Job;
+use crate::history::{Body, EntryKey};
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::screen::Overlay;
+
+/// Asks for the command that the selected entry is piped to; the last one stands there already.
+pub fn ask(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if selected(app).is_none() {
+        app.ui.say(now, "select an entry first: | hands it to a command");
+        return Vec::new();
+    }
+    let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
+    let prompt = Prompt::filled(PromptPurpose::Pipe, last.unwrap_or_default());
+    app.ui.lay_over(Overlay::Prompt(prompt));
+    Vec::new()
+}
+
+/// The entry that `|` is about.
+fn selected(app: &App) -> Option<EntryKey> {
+    app.ui.list.selected_row()?.key.entry()
+}
+
+/// The command was typed: the entry is read for it.
+pub fn typed(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+    let Some(key) = selected(app) else { return Vec::new() };
+    match ExternalCommand::typed(text) {
+        Ok(command) => {
+            app.ui.piped = Some(text.trim().to_owned());
+            app.ui.say(now, format!("handing the entry to {}", command.program()));
+            app.ui.pipes.push((key, command));
+            vec![store(Job::ReadEntry(key))]
+        }
+        Err(why) => {
+            app.ui.complain(now, why);
+            Vec::new()
+        }
+    }
+}
+
+/// An entry has been read: if a command waits for it, that is started.
+pub fn read(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
+    let place = app.ui.pipes.iter().position(|(key, _)| *key == entry.key)?;
+    let (_, command) = app.ui.pipes.remove(place);
+    Some(start(app, entry.clone(), command))
+}
+
+fn start(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
+    // What the reader sees is what is handed over.
+    if let Some(open) = &app.ui.reader
+        && open.entry.key == entry.key
+        && open.source == TextSource::Page
+    {
+        entry.body = Some(Body { summary: None, content: Some(open.markup().0.to_owned()) });
+    }
+    run_external::pipe(&app.engine, entry, command).into()
+}

@@ -1,0 +1,56 @@
+//! The reader changed the configuration while the program runs: what that means for the screen.
+
+use chrono::{DateTime, Utc};
+
+use super::app::App;
+use super::effect::ScreenEffect;
+use super::input::Reconfigured;
+use super::reader::{open_entry, pictures};
+use crate::engine::input::Input;
+
+/// Takes the new settings over. A wrong file changes nothing.
+pub fn reconfigured(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
+    let (settings, screen, appearance, notes) = match read {
+        Reconfigured::Wrong(why) => {
+            app.ui.complain(now, format!("{why}; what was in force before stays"));
+            return Vec::new();
+        }
+        Reconfigured::Read { settings, screen, appearance, notes } => {
+            (settings, *screen, *appearance, notes)
+        }
+    };
+    let before = std::mem::replace(&mut app.ui.settings, screen);
+    let was_plain = app.ui.appearance.plain;
+    let themed = before.theme != app.ui.settings.theme;
+    app.ui.appearance.take(appearance, themed);
+    let mut effects = Vec::new();
+    if was_plain != app.ui.appearance.plain
+        && let Some(reader) = &mut app.ui.reader
+    {
+        // What is wide is laid out otherwise then.
+        reader.width = 0;
+        effects.extend(open_entry::render(app));
+    }
+    effects.extend(app.tell_engine(now, Input::Reconfigured(settings)));
+    if before.images != app.ui.settings.images {
+        effects.extend(pictures::switch(app, now, app.ui.settings.images));
+    }
+    if before.keys != app.ui.settings.keys {
+        app.ui.begun.clear();
+    }
+    tell(app, now, "the configuration was read again", &notes);
+    effects
+}
+
+/// Tells what is wrong with the configuration, if something is; else that it was read.
+pub fn tell(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
+    match notes {
+        [] => app.ui.say(now, read),
+        [note] => app.ui.complain(now, format!("configuration: {note}")),
+        [note, rest @ ..] => {
+            let text =
+                format!("configuration: {note} · 'backissue doctor' names {} more", rest.len());
+            app.ui.complain(now, text);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What the screen can be configured to: `[ui]` and `[keys]` of the configuration file.
+
+use serde::Deserialize;
+
+use super::keys::key_bindings::Keymap;
+
+/// `[ui]` and `[keys]`.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
+pub struct ScreenSettings {
+    /// Name of the theme; `None`: the terminal's own colours.
+    pub theme: Option<String>,
+    /// The mouse is used.
+    pub mouse: bool,
+    /// Pictures are shown from the start.
+    pub images: bool,
+    /// How the terminal is to show them.
+    pub image_protocol: ImageProtocol,
+    /// The terminal's title says how much is unread.
+    pub title: bool,
+    /// Links are written as hyperlinks; `None`: where the terminal is known to show them.
+    pub hyperlinks: Option<bool>,
+    /// Words in the place of lines and signs, one pane at a time.
+    pub plain: bool,
+    /// Widest column of text in the reader, in cells.
+    pub text_width: u16,
+    /// The keys in force.
+    pub keys: Keymap,
+}
+
+/// How the terminal is to show pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageProtocol {
+    /// As it is known to be able to.
+    #[default]
+    Auto,
+    /// kitty's protocol.
+    Kitty,
+    /// iTerm2's.
+    Iterm2,
+    /// Sixels.
+    Sixel,
+    /// Two coloured halves a cell.
+    HalfBlocks,
+}
+
+impl Default for ScreenSettings {
+    fn default() -> Self {
+        Self {
+            theme: None,
+            mouse: true,
+            images: false,
+            image_protocol: ImageProtocol::Auto,
+            title: true,
+            hyperlinks: None,
+            plain: false,
+            text_width: 80,
+            keys: Keymap::default(),
+        }
+    }
+}
