@@ -8,3 +8,4 @@ mod json_samples;
 mod keys;
 mod pages;
 mod references;
+mod worked_examples;
