@@ -369,11 +369,12 @@ fn sources() -> Files {
 
 fn everything() -> Files {
     let mut all = files("src");
-    for folder in ["tests", "assets"] {
+    for folder in ["tests", "assets", "docs"] {
         all.extend(files(folder));
     }
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    all.insert("README.md".into(), readme);
+    for page in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"] {
+        all.insert(page.into(), fs::read_to_string(root().join(page)).unwrap());
+    }
     all
 }
 

@@ -1,0 +1,135 @@
+//! What code and documents cite is in the documents: `SPEC` in the specification, `UX` in the interface, and so on.
+//!
+//! A label is what a heading, an item of a list, a row of a table or a bold text begins with; rule 4 below the heading
+//! B.4 is also B.4.4. `docs/README.md` says so to readers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::pages::{files_below, page, pages, root};
+
+/// What the words of a citation lead to.
+const DOCUMENTS: [(&str, &str); 4] = [
+    ("SPEC", "docs/specification.md"),
+    ("UX", "docs/interface.md"),
+    ("SCHEDULING", "docs/scheduling.md"),
+    ("STORE", "docs/store.md"),
+];
+/// How a label is written.
+const LABEL: &str = r"[A-Z]+-?\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|\d+(?:\.\d+)*|[A-Z]";
+
+/// A line that may begin with a label: its mark, the label, and what follows.
+static BEGUN: LazyLock<Regex> =
+    LazyLock::new(|| regex(&format!(r"^(#+ |[-*+|] ?(?:\*\*)?)?({LABEL})([^\w]|$)")));
+/// A label in bold.
+static BOLD: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\*\*({LABEL})[^\w]")));
+/// Where a comment goes on in the next line.
+static BREAK: LazyLock<Regex> = LazyLock::new(|| regex(r"\n\s*//[/!]?"));
+/// A word with one label or several.
+static CITED: LazyLock<Regex> = LazyLock::new(|| {
+    let first = r"\b(SPEC|UX|SCHEDULING|STORE|DESIGN)\s+(?:(?:section|annex|rule)\s+)?";
+    let more = r"(?:(?:,| and| to)\s+[A-Z]\d*(?:\.\d+)+)*";
+    regex(&format!(r"{first}((?:{LABEL})\b{more})"))
+});
+
+/// One label.
+static ONE: LazyLock<Regex> = LazyLock::new(|| regex(LABEL));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).unwrap()
+}
+
+/// The labels of a document.
+pub(super) fn labels(text: &str) -> BTreeSet<String> {
+    let (mut labels, mut head) = (BTreeSet::new(), String::new());
+    for line in text.lines() {
+        labels.extend(BOLD.captures_iter(line).map(|found| found[1].to_owned()));
+        let Some(found) = BEGUN.captures(line.trim_start()) else { continue };
+        let label = found[2].to_owned();
+        match found.get(1).map(|mark| mark.as_str().starts_with('#')) {
+            Some(true) => {
+                head.clone_from(&label);
+                labels.insert(label);
+            }
+            // A number alone in a table is a figure.
+            Some(false) if !label.starts_with(|char: char| char.is_ascii_digit()) => {
+                labels.insert(label);
+            }
+            None if matches!(&found[3], "." | ")") => {
+                labels.insert(format!("{head}.{label}"));
+            }
+            Some(false) | None => {}
+        }
+    }
+    labels
+}
+
+/// The citations in a text: the word, and the labels behind it. Comments may break anywhere.
+fn citations(text: &str) -> Vec<(String, Vec<String>)> {
+    let text = BREAK.replace_all(text, " ");
+    let found = CITED.captures_iter(&text).map(|found| {
+        let labels = ONE.find_iter(&found[2]).map(|label| label.as_str().to_owned());
+        (found[1].to_owned(), labels.collect())
+    });
+    found.collect()
+}
+
+/// The citations of a text that lead nowhere.
+fn unresolved(text: &str, known: &BTreeMap<&str, BTreeSet<String>>) -> Vec<String> {
+    let leads =
+        |word: &str, label: &String| known.get(word).is_some_and(|labels| labels.contains(label));
+    let cited = citations(text).into_iter();
+    let lost = cited.filter(|(word, labels)| !labels.iter().all(|label| leads(word, label)));
+    lost.map(|(word, labels)| format!("{word} {}", labels.join(", "))).collect()
+}
+
+fn known() -> BTreeMap<&'static str, BTreeSet<String>> {
+    DOCUMENTS.into_iter().map(|(word, path)| (word, labels(&page(path)))).collect()
+}
+
+#[test]
+fn every_citation_leads_to_a_rule() {
+    let known = known();
+    let mut texts: Vec<(String, String)> =
+        pages().into_iter().map(|path| (path.clone(), page(&path))).collect();
+    texts.push(("Cargo.toml".into(), page("Cargo.toml")));
+    for path in ["src", "tests", "benches"].into_iter().flat_map(files_below) {
+        if path.extension().is_some_and(|end| end == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            texts.push((path.strip_prefix(root()).unwrap().display().to_string(), text));
+        }
+    }
+    let count: usize = texts.iter().map(|(_, text)| citations(text).len()).sum();
+    assert!(count > 400, "only {count} citations were found");
+    let lost: Vec<String> = texts
+        .iter()
+        .flat_map(|(path, text)| {
+            unresolved(text, &known).into_iter().map(move |cited| format!("{path}: {cited}"))
+        })
+        .collect();
+    assert!(lost.is_empty(), "these lead nowhere:\n{}", lost.join("\n"));
+}
+
+#[test]
+fn a_citation_that_leads_nowhere_is_found() {
+    let known = known();
+    // Written so that this file does not cite them itself.
+    for (word, label) in [("SP", "EC Z.9"), ("SP", "EC B.4.99"), ("U", "X 77"), ("DES", "IGN 3")] {
+        let planted = format!("/// As agreed ({word}{label}).\nfn a() {{}}\n");
+        assert_eq!(unresolved(&planted, &known), [format!("{word}{label}")]);
+    }
+    let broken = concat!("// The other copy wins (SP", "EC\n    // C.5, Q.7).");
+    assert_eq!(unresolved(broken, &known), [concat!("SP", "EC C.5, Q.7")]);
+    assert_eq!(unresolved("// As in SPEC B.4.4, or in SPEC section 0.", &known), [""; 0]);
+}
+
+#[test]
+fn labels_are_headings_items_rows_and_bold_texts() {
+    let text = "## B.4 Floors\n\n1. one\n4. four\n\n* **S0.7 ttl** and **S0.8** too\n* G.20 restart\n\
+        | AMB-3 | x |\n| 12 | a figure |\n### C.8.1 G5: x\nIn the middle A.1 is none.\n";
+    let expected = ["B.4", "B.4.1", "B.4.4", "S0.7", "S0.8", "G.20", "AMB-3", "C.8.1"];
+    assert_eq!(labels(text), expected.map(str::to_owned).into());
+}

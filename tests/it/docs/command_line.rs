@@ -1,0 +1,187 @@
+//! The commands, arguments and flags of the help and of the documents are those of the program.
+
+use super::pages::page;
+use crate::support::binary::Program;
+
+/// Flags every command takes.
+const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
+
+/// All commands there are, with the arguments and flags that may not change.
+const COMMANDS: [(&str, &[&str]); 24] = [
+    ("demo", &[]),
+    ("add", &["URL", "--tag", "--title", "--no-poll"]),
+    ("import", &["FILE"]),
+    ("export", &["FILE"]),
+    ("feeds", &["--json"]),
+    ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
+    ("filters", &["--json"]),
+    ("show", &["ENTRY", "--text", "--html"]),
+    ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
+    ("watch", &[]),
+    ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
+    (
+        "set",
+        &[
+            "FEED",
+            "--pace",
+            "--min",
+            "--max",
+            "--every",
+            "--history",
+            "--archives",
+            "--ignore-cache-lifetime",
+            "--ignore-skips",
+            "--title",
+            "--tag",
+            "--learn",
+            "--rule",
+            "--full-text",
+        ],
+    ),
+    ("history", &["FEED", "--continue", "--retry", "--reread", "--json"]),
+    ("search", &["WORDS", "--limit", "--json"]),
+    ("parse", &["FILE", "--url", "--content-type", "--json"]),
+    ("lint", &["URL", "FILE", "--url", "--json"]),
+    (
+        "simulate",
+        &[
+            "--feed",
+            "--feeds",
+            "--policy",
+            "--rules",
+            "--budget",
+            "--retrievals",
+            "--min",
+            "--max",
+            "--train-days",
+            "--shifts",
+            "--stdio",
+            "--table",
+        ],
+    ),
+    ("config", &["--print-default"]),
+    ("doctor", &["--repair", "--compact"]),
+    ("backup", &["FILE"]),
+    ("restore", &["FILE"]),
+    ("completions", &["SHELL"]),
+    ("man", &[]),
+    ("help", &[]),
+];
+
+fn built() -> Vec<String> {
+    let commands = backissue::cli::command();
+    commands.get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+#[test]
+fn the_help_of_every_command_names_its_arguments_and_flags() {
+    let program = Program::new();
+    for (command, flags) in COMMANDS.into_iter().filter(|(name, _)| *name != "help") {
+        let help = program.run_bare(&[command, "--help"]).with(0).out;
+        for flag in flags.iter().chain(&GLOBAL) {
+            assert!(names(&help, flag), "{command} --help does not name {flag}:\n{help}");
+        }
+    }
+}
+
+/// Whether a flag stands in a help as a word of its own.
+fn names(help: &str, flag: &str) -> bool {
+    let inside = |char: char| char.is_alphanumeric() || char == '-';
+    help.match_indices(flag).any(|(at, _)| {
+        let before = help[..at].chars().next_back();
+        let after = help[at + flag.len()..].chars().next();
+        !before.is_some_and(inside) && !after.is_some_and(inside)
+    })
+}
+
+#[test]
+fn every_command_is_one_of_the_list_and_the_help_names_it() {
+    let help = Program::new().run_bare(&["--help"]).with(0).out;
+    let mut listed = COMMANDS.map(|(name, _)| name);
+    listed.sort_unstable();
+    let mut built = built();
+    built.push("help".to_owned());
+    built.sort_unstable();
+    assert_eq!(built, listed);
+    for command in built {
+        assert!(names(&help, &command), "{command}:\n{help}");
+    }
+    for flag in GLOBAL {
+        assert!(names(&help, flag), "{flag}:\n{help}");
+    }
+}
+
+/// The row of a command in the table of commands: all of them, if it has several.
+fn rows_of(command: &str) -> String {
+    let interface = page("docs/interface.md");
+    let name = format!("backissue {command}");
+    let rows = interface.lines().filter(|line| line.starts_with("| `backissue"));
+    rows.filter(|line| names(line, &name)).map(|line| format!("{line}\n")).collect()
+}
+
+/// The flags that a text names.
+fn flags_in(text: &str) -> Vec<&str> {
+    let words = text.split(|char: char| !char.is_ascii_alphanumeric() && char != '-');
+    words.filter(|word| word.starts_with("--") && word.len() > 2).collect()
+}
+
+#[test]
+fn the_interface_names_every_command_with_all_its_flags() {
+    let commands = backissue::cli::command();
+    for command in commands.get_subcommands() {
+        let rows = rows_of(command.get_name());
+        assert!(!rows.is_empty(), "{} is not in the table", command.get_name());
+        let flags = command.get_arguments().filter(|flag| !flag.is_global_set());
+        for flag in flags.filter_map(|flag| flag.get_long()).filter(|flag| *flag != "json") {
+            let flag = format!("--{flag}");
+            assert!(names(&rows, &flag), "the row of {} lacks {flag}", command.get_name());
+        }
+    }
+    let interface = page("docs/interface.md");
+    for flag in commands.get_arguments().filter_map(|flag| flag.get_long()) {
+        assert!(names(&interface, &format!("--{flag}")), "--{flag} is not named");
+    }
+}
+
+#[test]
+fn the_interface_names_no_flag_that_the_program_lacks() {
+    let commands = backissue::cli::command();
+    for command in commands.get_subcommands() {
+        let rows = rows_of(command.get_name());
+        for flag in flags_in(&rows) {
+            let known = |name: &str| format!("--{name}") == flag;
+            let is_known = command.get_arguments().filter_map(|flag| flag.get_long()).any(known);
+            assert!(is_known, "{} has no {flag}", command.get_name());
+        }
+    }
+    assert_eq!(flags_in("`--a`, --b-c; x--d -e --"), ["--a", "--b-c"]);
+}
+
+#[test]
+fn every_command_that_writes_json_is_named_as_such() {
+    let interface = page("docs/interface.md");
+    let sentence = interface.lines().find(|line| line.starts_with("`--json` makes ")).unwrap();
+    for command in backissue::cli::command().get_subcommands() {
+        let writes = command.get_arguments().any(|flag| flag.get_long() == Some("json"));
+        let mut called = vec![command.get_name()];
+        called.extend(command.get_all_aliases());
+        // Filters were called rules before.
+        called.extend((command.get_name() == "rules").then_some("filters"));
+        let named = called.iter().any(|name| names(sentence, &format!("`{name}`")));
+        assert_eq!(named, writes, "{}", command.get_name());
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_manifest() {
+    let told = Program::new().run_bare(&["--version"]).with(0).out;
+    assert_eq!(told, concat!("backissue ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_environment_names_are_in_the_help() {
+    let help = Program::new().run_bare(&["--help"]).with(0).out;
+    for name in ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"] {
+        assert!(help.contains(name), "{help}");
+    }
+}

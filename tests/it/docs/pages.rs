@@ -1,0 +1,93 @@
+//! The documents as texts: their names, their parts between marks, their tables.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The root of the project.
+pub(super) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A document by its path from the root.
+pub(super) fn page(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The paths of all documents.
+pub(super) fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = files_below("docs")
+        .into_iter()
+        .map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let at_the_root = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    pages.extend(at_the_root.map(str::to_owned));
+    pages.sort();
+    pages
+}
+
+/// All files below a folder of the project.
+pub(super) fn files_below(folder: &str) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![root().join(folder)], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files
+}
+
+/// What stands between `<!-- name -->` and `<!-- /name -->`.
+pub(super) fn between<'p>(page: &'p str, name: &str) -> &'p str {
+    part(page, name).unwrap_or_else(|| panic!("no part '{name}'"))
+}
+
+fn part<'p>(page: &'p str, name: &str) -> Option<&'p str> {
+    let (_, rest) = page.split_once(&format!("<!-- {name} -->\n"))?;
+    rest.split_once(&format!("<!-- /{name} -->")).map(|(inside, _)| inside)
+}
+
+/// Compares a part of a document with what the program has; with `BACKISSUE_DOCS=write` it is written anew first.
+pub(super) fn check_part(path: &str, name: &str, expected: &str) {
+    if std::env::var("BACKISSUE_DOCS").is_ok_and(|wish| wish == "write") {
+        let text = page(path);
+        fs::write(root().join(path), text.replace(between(&text, name), expected)).unwrap();
+    }
+    let text = page(path);
+    let kept = between(&text, name);
+    assert!(
+        kept == expected,
+        "{path}: '{name}' is not what the program has; BACKISSUE_DOCS=write cargo test --test it docs\n{expected}"
+    );
+}
+
+/// The cells of a row of a table, without code marks.
+pub(super) fn cells(row: &str) -> Vec<String> {
+    let row = row.trim().trim_start_matches('|').replace("\\|", "\u{0}");
+    let row = row.strip_suffix('|').unwrap_or(&row);
+    row.split('|')
+        .map(|cell| cell.replace('\u{0}', "|").replace('`', "").trim().to_owned())
+        .collect()
+}
+
+/// The rows of all tables in a text, without their heads.
+pub(super) fn table_rows(text: &str) -> Vec<Vec<String>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_rule = |line: &&str| line.starts_with("| --- ");
+    let rows = lines.iter().enumerate().filter(|&(at, line)| {
+        line.starts_with('|') && !is_rule(line) && !lines.get(at + 1).is_some_and(is_rule)
+    });
+    rows.map(|(_, line)| cells(line)).collect()
+}
+
+#[test]
+fn rows_of_a_table_are_read() {
+    let table = "\n| keys | what |\n| --- | --- |\n| `j` ↓ | next row |\n| `\\|` | pipe |\n";
+    assert_eq!(table_rows(table), [["j ↓", "next row"], ["|", "pipe"]]);
+}
+
+#[test]
+fn a_part_between_marks_is_read() {
+    assert_eq!(part("a\n<!-- x -->\nb\n<!-- /x -->\n", "x"), Some("b\n"));
+    assert_eq!(part("a\n<!-- x -->\nb\n", "x"), None);
+}

@@ -1,0 +1,129 @@
+//! What the documents refer to is there: files of the project, other documents, their headings, the rooms.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use regex::Regex;
+
+use super::pages::{page, pages, root, table_rows};
+
+/// Paths of the project that a text names as code and that are not there.
+fn missing_paths(text: &str) -> Vec<String> {
+    let named = Regex::new(r"`((?:src|tests|assets|docs|benches)/[^`\s]*)`").unwrap();
+    let paths = named.captures_iter(text).map(|found| found[1].to_owned());
+    paths.filter(|path| !root().join(path.trim_end_matches('/')).exists()).collect()
+}
+
+/// Links of a document to other files, or to headings, that lead nowhere.
+fn broken_links(path: &str, text: &str) -> Vec<String> {
+    let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
+    let targets = link.captures_iter(text).map(|found| found[1].to_owned());
+    let own = targets.filter(|target| !target.contains("://"));
+    own.filter(|target| !leads(path, text, target)).collect()
+}
+
+fn leads(path: &str, text: &str, target: &str) -> bool {
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let text = if file.is_empty() {
+        text.to_owned()
+    } else {
+        let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+        let file = root().join(folder).join(file);
+        match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(_) => return file.exists() && anchor.is_empty(),
+        }
+    };
+    anchor.is_empty() || anchors(&text).contains(anchor)
+}
+
+/// The names under which the headings of a document can be linked to.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let slug = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept =
+            words.chars().filter(|char| char.is_alphanumeric() || matches!(char, ' ' | '-' | '_'));
+        kept.map(|char| if char == ' ' { '-' } else { char }).collect()
+    };
+    headings.map(slug).collect()
+}
+
+#[test]
+fn every_path_that_a_document_names_is_there() {
+    let (mut named, mut missing) = (0, Vec::new());
+    for path in pages() {
+        let text = page(&path);
+        named += text.matches("`src/").count();
+        missing.extend(missing_paths(&text).into_iter().map(|lost| format!("{path}: {lost}")));
+    }
+    assert!(named > 80, "only {named} paths were found");
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+    let planted = "open `src/lib.rs` and `src/nowhere/at_all.rs`, below `tests/`";
+    assert_eq!(missing_paths(planted), ["src/nowhere/at_all.rs"]);
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    let broken: Vec<String> = pages()
+        .into_iter()
+        .flat_map(|path| {
+            let broken = broken_links(&path, &page(&path));
+            broken.into_iter().map(move |link| format!("{path}: {link}"))
+        })
+        .collect();
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+    let planted =
+        "[a](docs/README.md) [b](docs/none.md) [c](#two-words) [d](#three)\n## Two words\n";
+    assert_eq!(broken_links("README.md", planted), ["docs/none.md", "#three"]);
+}
+
+#[test]
+fn the_index_leads_to_every_document() {
+    let index = page("docs/README.md");
+    for path in pages() {
+        let Some(name) = path.strip_prefix("docs/").filter(|name| *name != "README.md") else {
+            continue;
+        };
+        assert!(index.contains(&format!("({name})")), "docs/README.md does not name {name}");
+    }
+}
+
+#[test]
+fn the_readme_is_short_enough_for_the_first_hour() {
+    let lines = page("README.md").lines().count();
+    assert!(lines <= 200, "{lines} lines");
+}
+
+#[test]
+fn the_table_of_changes_names_a_place_for_each() {
+    let text = page("docs/architecture.md");
+    let (_, table) = text.split_once("## Where to change what\n").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table_rows(table);
+    assert!(rows.len() >= 25, "{} rows", rows.len());
+    for row in rows {
+        let [_, place] = row.as_slice() else { panic!("two cells: {row:?}") };
+        assert!(place.contains("src/") || place.contains("assets/"), "{row:?}");
+    }
+}
+
+#[test]
+fn the_rooms_are_those_of_the_crate_in_their_order() {
+    let library = page("src/lib.rs");
+    let listed: Vec<&str> = library
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`] |"))
+        .map(|(room, _)| room)
+        .collect();
+    let text = page("docs/architecture.md");
+    let (_, rooms) = text.split_once("## Rooms\n").unwrap();
+    let (rooms, _) = rooms.split_once("\n## ").unwrap();
+    let rooms: Vec<String> = table_rows(rooms)
+        .iter()
+        .map(|row| row[0].trim_start_matches("src/").trim_end_matches('/').to_owned())
+        .collect();
+    assert!(listed.len() > 10, "{listed:?}");
+    assert_eq!(rooms, listed);
+}

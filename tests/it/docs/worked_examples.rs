@@ -1,0 +1,85 @@
+//! The worked examples of interval rules in the specification are what the program computes (SPEC A.6).
+
+use chrono::{DateTime, Datelike, Duration, NaiveDateTime, NaiveTime, Utc};
+
+use super::pages::{page, table_rows};
+use crate::support::binary::Program;
+
+/// The rule sets by their letters, as elements of the schedule extension (SPEC H.1).
+const RULE_SETS: [(&str, &str); 5] = [
+    (
+        "P",
+        "<s:interval>240</s:interval>\
+         <s:interval starthour='9' endhour='17' startday='1' endday='5'>30</s:interval>\
+         <s:interval starthour='4' endhour='4'>30</s:interval>",
+    ),
+    (
+        "O",
+        "<s:interval>240</s:interval>\
+         <s:interval starthour='9' endhour='17' startday='1' endday='5'>30</s:interval>\
+         <s:interval starthour='12' endhour='12'>120</s:interval>",
+    ),
+    (
+        "W",
+        "<s:interval>180</s:interval>\
+         <s:interval starthour='22' endhour='2' startday='5' endday='6'>20</s:interval>",
+    ),
+    ("V", "<s:interval>360</s:interval><s:interval startday='6' endday='1'>60</s:interval>"),
+    (
+        "T",
+        "<s:interval>240</s:interval>\
+         <s:interval starthour='9' endhour='20' startday='1' endday='5' tz='-08:00'>30</s:interval>",
+    ),
+];
+
+/// A time of the tables, `Mon 03-02 10:00`, in 2026.
+fn stated(text: &str) -> DateTime<Utc> {
+    let (_, date) = text.split_once(' ').unwrap();
+    NaiveDateTime::parse_from_str(&format!("2026-{date}"), "%Y-%m-%d %H:%M").unwrap().and_utc()
+}
+
+/// A time that may leave out its date: the first one after `last` on that day of the week.
+fn following(text: &str, last: DateTime<Utc>) -> DateTime<Utc> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let [day, clock] = words.as_slice() else { return stated(text) };
+    let time = NaiveTime::parse_from_str(clock, "%H:%M").unwrap();
+    (0..8)
+        .map(|days| (last.date_naive() + Duration::days(days)).and_time(time).and_utc())
+        .find(|at| *at > last && at.weekday().to_string() == *day)
+        .unwrap()
+}
+
+/// Next poll, kind and binding interval, as the tables write them.
+fn computed(program: &Program, document: &str, last: DateTime<Utc>) -> (DateTime<Utc>, String) {
+    let last = last.to_rfc3339();
+    let facts = format!("{{\"last_ok\": \"{last}\", \"now\": \"{last}\", \"u\": 0}}");
+    let facts = program.write("facts.json", facts);
+    let plan = program.run(&["plan", "--document", document, "--facts", &facts, "--json"]);
+    let plan = plan.with(0).json();
+    let kind = plan["kind"].as_str().unwrap();
+    let kind = format!("{}{} {}", kind[..1].to_uppercase(), &kind[1..], plan["binding_minutes"]);
+    (plan["next_poll"].as_str().unwrap().parse().unwrap(), kind)
+}
+
+#[test]
+fn worked_examples_of_interval_rules_are_what_the_program_computes() {
+    let (program, text) = (Program::new(), page("docs/specification.md"));
+    let mut count = 0;
+    for (letter, rules) in RULE_SETS {
+        let (_, rest) = text.split_once(&format!("\n**{letter}**, ")).unwrap();
+        let (_, rest) = rest.split_once("\n\n").unwrap();
+        let (table, _) = rest.split_once("\n\n").unwrap();
+        let document = format!(
+            "<rss version=\"2.0\" xmlns:s=\"tag:backissue.example,2026:schedule\"><channel>\
+             <title>{letter}</title>{rules}</channel></rss>"
+        );
+        let document = program.write("document.xml", document);
+        for row in table_rows(table) {
+            let last = stated(&row[1]);
+            let expected = (following(&row[3], last), row[4].clone());
+            assert_eq!(computed(&program, &document, last), expected, "{letter}: {row:?}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 37);
+}
