@@ -1,7 +1,7 @@
 //! Rust as the house rules read it: without comments and without what stands between quotes.
 
 /// The text without comments and without what stands between quotes.
-pub fn code_of(text: &str) -> String {
+pub(super) fn code_of(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
