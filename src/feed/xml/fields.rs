@@ -1,5 +1,7 @@
 //! Which element says what: the tables of all formats, and the choice where several say the same.
 
+use chrono::{DateTime, Utc};
+
 use super::names::Ns;
 use super::tree::Element;
 use crate::feed::dates::date::parse_date;
@@ -129,10 +131,18 @@ pub(in crate::feed) const ENTRY: &[Row] = &[
 /// How many elements of one list-like field are kept.
 const LIST_MAX: usize = 100;
 
+/// An element chosen for a field, with its rank and, where the field is a date, the date it states.
+#[derive(Debug, Clone, Copy)]
+struct Choice<'t, 'a> {
+    element: Element<'t, 'a>,
+    rank: u8,
+    date: Option<DateTime<Utc>>,
+}
+
 /// The elements chosen for the fields.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct Chosen<'t, 'a> {
-    single: [Option<(u8, Element<'t, 'a>)>; FIELDS],
+    single: [Option<Choice<'t, 'a>>; FIELDS],
     lists: Vec<(Field, Element<'t, 'a>)>,
 }
 
@@ -174,15 +184,28 @@ impl<'t, 'a> Chosen<'t, 'a> {
 
     fn offer(&mut self, field: Field, rank: u8, element: Element<'t, 'a>, flaws: &mut Flaws) {
         let Some(slot) = self.single.get_mut(field as usize) else { return };
-        let better = slot.is_none_or(|(best, _)| rank < best);
-        if better && says_something(field, element, flaws) {
-            *slot = Some((rank, element));
+        if slot.is_some_and(|best| best.rank <= rank) {
+            return;
         }
+        let date = is_date(field).then(|| read_date(element, flaws)).flatten();
+        let says_something = if is_date(field) { date.is_some() } else { !element.is_blank() };
+        if says_something {
+            *slot = Some(Choice { element, rank, date });
+        }
+    }
+
+    fn choice(&self, field: Field) -> Option<Choice<'t, 'a>> {
+        self.single.get(field as usize).copied().flatten()
     }
 
     /// The element chosen for a field.
     pub(in crate::feed) fn get(&self, field: Field) -> Option<Element<'t, 'a>> {
-        self.single.get(field as usize).copied().flatten().map(|(_, element)| element)
+        Some(self.choice(field)?.element)
+    }
+
+    /// The date chosen for a field.
+    pub(in crate::feed) fn date(&self, field: Field) -> Option<DateTime<Utc>> {
+        self.choice(field)?.date
     }
 
     /// All elements of a field that may be there many times.
@@ -195,14 +218,15 @@ const fn is_list(field: Field) -> bool {
     matches!(field, Field::Author | Field::Category | Field::Attachment)
 }
 
-fn says_something(field: Field, element: Element<'_, '_>, flaws: &mut Flaws) -> bool {
-    if matches!(field, Field::Published | Field::Updated) {
-        let text = element.text();
-        let readable = parse_date(&text).is_some();
-        if !readable && !text.trim().is_empty() {
-            flaws.add(element.raw(), &text, "not a date");
-        }
-        return readable;
+const fn is_date(field: Field) -> bool {
+    matches!(field, Field::Published | Field::Updated)
+}
+
+fn read_date(element: Element<'_, '_>, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
+    let text = element.text();
+    let date = parse_date(&text);
+    if date.is_none() && !text.trim().is_empty() {
+        flaws.add(element.raw(), &text, "not a date");
     }
-    !element.is_blank()
+    date
 }

@@ -9,7 +9,6 @@ pub(super) mod links;
 pub(super) mod names;
 pub(super) mod person;
 pub(super) mod references;
-pub(super) mod repaired;
 pub(super) mod schedule_hints;
 pub(super) mod tree;
 pub(super) mod tree_builder;

@@ -1,21 +1,11 @@
 //! Names of people, as feeds write them: with addresses, with parentheses, in parts.
 
-use super::fields::Chosen;
-use super::fields::Field;
 use super::tree::Element;
 use crate::feed::text;
 use crate::feed::text::NAME_MAX;
 
-/// How many authors of one entry are kept.
-const AUTHORS_MAX: usize = 20;
-
-/// The names of all authors, in document order. A name never holds a mail address beside other text:
-/// feed-rs would take it apart, and fails where the character before it is not ASCII.
-pub(in crate::feed) fn names(chosen: &Chosen<'_, '_>) -> Vec<String> {
-    chosen.all(Field::Author).filter_map(name).take(AUTHORS_MAX).collect()
-}
-
-fn name(element: Element<'_, '_>) -> Option<String> {
+/// The name of an author as one line. It never holds a mail address beside other text.
+pub(in crate::feed) fn name(element: Element<'_, '_>) -> Option<String> {
     let part = |local: &str| {
         element
             .children()

@@ -1,25 +1,23 @@
-//! Reads feeds in XML, in three steps: a tolerant tree of the document; a repaired document made from
-//! it, which feed-rs reads; and from the same tree all that feed-rs drops or spoils: identity, links,
-//! archive marks, hints, tombstones.
-//!
-//! feed-rs sees clean input only, so its strictness costs no feed: it stops at the first bare `&`, fails on
-//! versions and namespaces it does not know, and can panic. What it reads is joined to the rest by the
-//! position of each entry.
+//! Reads feeds in XML: a tolerant tree of the document says where the parts of the feed stand and which element
+//! counts for what. Dates, texts with markup, identities, links, archive marks, hints and deleted entries are taken
+//! from the tree; the other lines are read by feed-rs (see `feed_rs_reader`).
+
+use std::borrow::Cow;
 
 use url::Url;
 
-use super::feed_rs_reader::Read;
+use super::constructs::Construct;
+use super::feed_rs_reader::FeedRsReader;
 use super::fields;
 use super::fields::Chosen;
 use super::fields::Field;
 use super::links;
 use super::names::Ns;
-use super::repaired::Family;
-use super::repaired::Repaired;
 use super::schedule_hints;
 use super::tree::Element;
 use super::tree_builder;
 use crate::feed::address;
+use crate::feed::content::rebased::rebased;
 use crate::feed::dates::date::parse_date;
 use crate::feed::document::FeedDocument;
 use crate::feed::document::FeedHead;
@@ -32,7 +30,6 @@ use crate::feed::identity;
 use crate::feed::identity::Stated;
 use crate::feed::text;
 use crate::feed::text::NAME_MAX;
-use crate::feed::text::TITLE_MAX;
 
 /// How many deleted entries of one document are kept.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;
@@ -52,7 +49,7 @@ pub(in crate::feed) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws
         flaws.add("document", root.raw(), "no feed stands in this element");
         return FeedDocument::default();
     }
-    outline.read(document.len(), url, flaws)
+    outline.read(url, flaws)
 }
 
 /// `<redirect><newLocation>` (SPEC S1.12, S1.14).
@@ -135,28 +132,22 @@ impl<'t, 'a> Outline<'t, 'a> {
         self.entries.is_empty() && is_bare && !has_channel && may_be_foreign
     }
 
-    fn read(&self, size: usize, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+    fn read(&self, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
         let mut chosen = Chosen::default();
         for head in &self.heads {
             chosen.add(*head, fields::HEAD, flaws);
         }
-        let family = if self.kind == Kind::Atom { Family::Atom } else { Family::Rss };
-        let mut repaired = Repaired::new(family, size, url);
-        repaired.head(&chosen);
-        let mut read = Read::default();
-        let mut besides = Vec::with_capacity(self.entries.len());
-        for entry in &self.entries {
-            besides.push(beside(*entry, &mut repaired, url, flaws));
-            if repaired.is_full() {
-                read.piece(&mut repaired, flaws);
-            }
+        let mut reader = FeedRsReader::default();
+        reader.add_head(&chosen);
+        let mut entries = Vec::with_capacity(self.entries.len());
+        for element in &self.entries {
+            entries.push(read_entry(*element, &mut reader, url, flaws));
         }
-        read.piece(&mut repaired, flaws);
-        let Read { head, entries } = read;
+        let (head, completing) = reader.read();
         let links = links::of_head(&self.heads, url);
         let history = links::history(&self.heads, &links, url, flaws);
         let mut hints = schedule_hints::read(&self.heads, flaws);
-        let head = self.head(head, &chosen, links::home(&self.heads, &links, url));
+        let head = self.head(head, &chosen, links::home(&self.heads, &links, url), url);
         hints.generator.clone_from(&head.generator);
         FeedDocument {
             kind: self.kind,
@@ -167,16 +158,22 @@ impl<'t, 'a> Outline<'t, 'a> {
             links,
             new_location: None,
             tombstones: self.tombstones(flaws),
-            entries: joined(besides, entries),
+            entries: completed(entries, completing, flaws),
             flaws: Vec::new(),
         }
     }
 
-    /// What feed-rs read of the head section, completed.
-    fn head(&self, read: FeedHead, chosen: &Chosen<'_, '_>, page: Option<String>) -> FeedHead {
+    /// Completes what feed-rs read of the head section.
+    fn head(
+        &self,
+        read: FeedHead,
+        chosen: &Chosen<'_, '_>,
+        page: Option<String>,
+        url: Option<&Url>,
+    ) -> FeedHead {
         let language = || {
             let stated = self.heads.iter().rev().find_map(|head| head.attribute("xml:lang"));
-            stated.map(std::borrow::Cow::into_owned).filter(|tag| !tag.is_empty())
+            stated.map(Cow::into_owned).filter(|tag| !tag.is_empty())
         };
         let written = chosen
             .get(Field::Language)
@@ -186,15 +183,15 @@ impl<'t, 'a> Outline<'t, 'a> {
         };
         let agent = || element("generatoragent").and_then(|agent| agent.attribute("resource"));
         let uri = || element("generator").and_then(|generator| generator.attribute("uri"));
-        let program = || agent().or_else(uri).map(std::borrow::Cow::into_owned);
+        let program = || agent().or_else(uri).map(Cow::into_owned);
         FeedHead {
             id: chosen.get(Field::Id).and_then(Element::line),
             link: page,
-            language: written.or(read.language).or_else(language),
+            updated: chosen.date(Field::Updated),
+            published: chosen.date(Field::Published).filter(|_| self.kind != Kind::Atom),
+            subtitle: markup(chosen, Field::Summary, url),
+            language: written.or_else(language),
             generator: read.generator.or_else(program),
-            title: read.title.and_then(|title| {
-                Some(text::one_line(&title, TITLE_MAX)).filter(|title| !title.is_empty())
-            }),
             ..read
         }
     }
@@ -223,37 +220,42 @@ fn is_entry(element: Element<'_, '_>) -> bool {
     element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
 }
 
-/// What feed-rs does not tell of an entry.
-struct Beside {
-    stated_id: Option<String>,
-    link: Option<String>,
-    /// Whether a time of change is stated: feed-rs copies the time of publication.
-    is_dated: bool,
-}
-
-/// Writes an entry into the repaired document, and keeps beside it what feed-rs would drop.
-fn beside(
+/// Reads of an entry what the tree tells, its stated id as it is, and hands the rest to feed-rs.
+fn read_entry(
     entry: Element<'_, '_>,
-    repaired: &mut Repaired<'_>,
+    reader: &mut FeedRsReader,
     url: Option<&Url>,
     flaws: &mut Flaws,
-) -> Beside {
+) -> Entry {
     let mut chosen = Chosen::default();
     chosen.add(entry, fields::ENTRY, flaws);
     let (link, attached) = links::of_entry(entry, url);
-    repaired.entry(&chosen, &attached);
+    reader.add_entry(&chosen, &attached, url);
     let id = chosen.get(Field::Id);
-    let about = entry
-        .attribute("about")
-        .filter(|about| !about.is_empty())
-        .map(std::borrow::Cow::into_owned);
-    Beside {
+    let about = entry.attribute("about").filter(|about| !about.is_empty()).map(Cow::into_owned);
+    Entry {
         link: link
             .or_else(|| id.and_then(permanent_link))
             .or_else(|| about.clone().filter(|about| address::is_web(about)))
             .or_else(|| links::of_attribute(entry, url)),
-        stated_id: id.and_then(Element::line).or(about),
-        is_dated: chosen.get(Field::Updated).is_some(),
+        id: id.and_then(Element::line).or(about).unwrap_or_default(),
+        published: chosen.date(Field::Published),
+        updated: chosen.date(Field::Updated),
+        summary: markup(&chosen, Field::Summary, url),
+        content: markup(&chosen, Field::Content, url),
+        ..Entry::default()
+    }
+}
+
+/// The text of a field as markup with absolute addresses, `None` where it is blank.
+fn markup(chosen: &Chosen<'_, '_>, field: Field, url: Option<&Url>) -> Option<String> {
+    let element = chosen.get(field)?;
+    let markup = rebased(Construct::of(element).into_markup(), element.base(url).as_ref());
+    let trimmed = markup.trim();
+    match trimmed.len() {
+        0 => None,
+        all if all == markup.len() => Some(markup.into_owned()),
+        _ => Some(trimmed.to_owned()),
     }
 }
 
@@ -264,23 +266,24 @@ fn permanent_link(id: Element<'_, '_>) -> Option<String> {
     id.line().filter(|guid| id.is(Ns::Rss, "guid") && !denied && address::is_web(guid))
 }
 
-/// Joins what feed-rs read with what stands beside it, by position.
-fn joined(beside: Vec<Beside>, read: Vec<(usize, Entry)>) -> Vec<Entry> {
-    let mut read = read.into_iter().peekable();
-    let mut entries = Vec::with_capacity(beside.len());
-    for (position, beside) in beside.into_iter().enumerate() {
-        let Some((_, mut entry)) = read.next_if(|(at, _)| *at == position) else { continue };
-        entry.link = beside.link;
-        entry.updated = entry.updated.filter(|_| beside.is_dated);
-        entry.id = identity::entry_id(&Stated {
-            id: beside.stated_id.as_deref(),
+/// Completes entries with what feed-rs read of them, and leaves out those it failed on.
+fn completed(entries: Vec<Entry>, read: Vec<Option<Entry>>, flaws: &mut Flaws) -> Vec<Entry> {
+    let mut kept = Vec::with_capacity(entries.len());
+    for (position, (entry, read)) in entries.into_iter().zip(read).enumerate() {
+        let Some(Entry { title, author, enclosures, categories, .. }) = read else {
+            const REASON: &str = "this entry could not be read and was left out";
+            flaws.add("item", &position.to_string(), REASON);
+            continue;
+        };
+        let id = identity::entry_id(&Stated {
+            id: Some(&entry.id),
             link: entry.link.as_deref(),
-            title: entry.title.as_deref(),
+            title: title.as_deref(),
             text: entry.summary.as_deref().or(entry.content.as_deref()),
         });
-        entries.push(entry);
+        kept.push(Entry { id, title, author, enclosures, categories, ..entry });
     }
-    entries
+    kept
 }
 
 #[cfg(test)]
