@@ -8,7 +8,7 @@ use crate::cli::args::Options;
 use crate::cli::session;
 use crate::cli::session::Failure;
 use crate::engine::feeds::subscription::SavedSubscription;
-use crate::feed::opml::subscription_list;
+use crate::feed::opml;
 use crate::feed::opml::subscription_list::OpmlFeed;
 use crate::io::console;
 
@@ -16,7 +16,7 @@ use crate::io::console;
 pub(in crate::cli) fn run(options: &Options, args: &ExportArgs) -> Result<Done, Failure> {
     let saved = session::store(options)?.subscriptions()?;
     let outlines: Vec<OpmlFeed> = saved.iter().map(outline).collect();
-    let text = subscription_list::write("Subscriptions of backissue", &outlines);
+    let text = opml::write_opml("Subscriptions of backissue", &outlines);
     match args.file.as_deref().filter(|path| path.as_os_str() != "-") {
         None => console::put(text.trim_end()),
         Some(path) => {

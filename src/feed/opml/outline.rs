@@ -1,11 +1,11 @@
 //! What the tag of one outline says: its attributes, and whether it is a feed or a folder.
 
-use quick_xml::events::BytesStart;
 use url::Url;
 
 use crate::feed::discover::page_feeds::without_feed_scheme;
 use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
+use crate::feed::xml::tree::Element;
 
 /// What an outline stands for.
 pub(in crate::feed) enum Asks {
@@ -46,16 +46,11 @@ pub(in crate::feed) fn feed_of(attributes: &[(String, String)]) -> Asks {
     }
 }
 
-/// The attributes of a tag, names in lower case but for prefixed ones, references resolved; those
-/// that cannot be read are left out.
-pub(in crate::feed) fn attributes(tag: &BytesStart<'_>) -> Vec<(String, String)> {
-    let mut read = tag.html_attributes();
-    let pairs = read.with_checks(false).flatten().map(|attribute| {
-        let key: &str = attribute.key.as_ref();
-        let key = if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
-        (key, resolve(&attribute.value))
-    });
-    pairs.collect()
+/// The attributes of an outline with references resolved, names in lower case but for prefixed ones.
+pub(in crate::feed) fn attributes(outline: Element<'_, '_>) -> Vec<(String, String)> {
+    let lower =
+        |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
+    outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
 }
 
 /// The attributes that can be made out in a tag with quotes in the wrong places: those we know by

@@ -13,9 +13,6 @@ use std::fmt;
 
 use crate::feed::text::one_line;
 
-pub use super::read_opml::read;
-pub use super::write_opml::write;
-
 /// The namespace of our own attributes, usually bound to the prefix `bi`.
 pub const NAMESPACE: &str = "tag:backissue.example,2026:opml";
 
@@ -110,7 +107,3 @@ pub fn is_setting_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
         && name != TAG_LIST
 }
-
-#[cfg(test)]
-#[path = "opml_tests.rs"]
-mod tests;

@@ -9,9 +9,9 @@ use super::subscription_list::TAG_LIST;
 use super::subscription_list::is_setting_name;
 use super::subscription_list::normal_tag;
 
-/// Writes a list of subscriptions, folders where their first feed stands. [`super::subscription_list::read`]
+/// Writes a list of subscriptions, folders where their first feed stands. [`super::read_opml()`]
 /// yields the same feeds, tags and settings again; feeds of one folder stand together.
-pub fn write(title: &str, feeds: &[OpmlFeed]) -> String {
+pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     let mut root = Folder::default();
     for feed in feeds {
         root.add(feed);

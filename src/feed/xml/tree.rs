@@ -18,6 +18,12 @@ pub(in crate::feed) struct Tree<'a> {
     pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
     /// Whether any element has an `xml:base`.
     pub(in crate::feed) has_base: bool,
+    /// Names of end tags that closed no element or more than one.
+    pub(in crate::feed) misfits: Vec<&'a str>,
+    /// Name of the first element that was nested too deeply to be kept.
+    pub(in crate::feed) too_deep: Option<&'a str>,
+    /// The innermost element that was still open at the end of the document.
+    pub(in crate::feed) unclosed: Option<Id>,
 }
 
 /// Number of a node.
@@ -69,6 +75,11 @@ impl<'a> Tree<'a> {
         self.element(0)
     }
 
+    /// The innermost element that was still open at the end of the document.
+    pub(in crate::feed) fn unclosed(&self) -> Option<Element<'_, 'a>> {
+        self.element(self.unclosed?)
+    }
+
     fn element(&self, id: Id) -> Option<Element<'_, 'a>> {
         match &self.nodes.get(id)?.kind {
             NodeKind::Element(name) => Some(Element { tree: self, id, name }),
@@ -108,7 +119,17 @@ impl<'t, 'a> Element<'t, 'a> {
         self.nodes().filter_map(move |id| tree.element(id))
     }
 
-    fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
+    /// The texts directly inside, as written.
+    pub(in crate::feed) fn raw_texts(self) -> impl Iterator<Item = &'a str> + use<'t, 'a> {
+        let tree = self.tree;
+        self.nodes().filter_map(move |id| match tree.nodes.get(id)?.kind {
+            NodeKind::Text(text) => Some(text),
+            NodeKind::Cdata(_) | NodeKind::Element(_) => None,
+        })
+    }
+
+    /// Names and values of the attributes, as written.
+    pub(in crate::feed) fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
         self.tree.attributes.get(self.name.attributes.clone()).unwrap_or_default()
     }
 

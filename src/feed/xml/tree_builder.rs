@@ -33,8 +33,17 @@ const PAGE: [&str; 3] = ["html", "head", "body"];
 /// Builds the tree below the first element that can be the root of a feed; what stands before and after
 /// it is left out. Empty where there is none.
 pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> Tree<'a> {
+    build_below(document, &ROOTS, flaws)
+}
+
+/// Builds the tree below the first element with one of these names.
+pub(in crate::feed) fn build_below<'a>(
+    document: &'a str,
+    roots: &'static [&'static str],
+    flaws: &mut Flaws,
+) -> Tree<'a> {
     let mut lexer = Lexer::new(document);
-    let mut builder = Builder::new(flaws);
+    let mut builder = Builder::new(roots, flaws);
     while let Some(token) = lexer.next(builder.stack.last().map(|open| open.raw)) {
         if let Some(reason) = lexer.repaired.take()
             && builder.started
@@ -47,6 +56,7 @@ pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> Tree<'
     }
     if let Some(open) = builder.stack.last() {
         builder.flaws.truncated(open.raw);
+        builder.tree.unclosed = Some(open.id);
     }
     builder.tree
 }
@@ -106,6 +116,7 @@ struct Open<'a> {
 
 #[derive(Debug)]
 struct Builder<'a, 'f> {
+    roots: &'static [&'static str],
     tree: Tree<'a>,
     scope: Scope<'a>,
     stack: Vec<Open<'a>>,
@@ -118,8 +129,9 @@ struct Builder<'a, 'f> {
 }
 
 impl<'a, 'f> Builder<'a, 'f> {
-    fn new(flaws: &'f mut Flaws) -> Self {
+    fn new(roots: &'static [&'static str], flaws: &'f mut Flaws) -> Self {
         Self {
+            roots,
             tree: Tree::default(),
             scope: Scope::new(Ns::Rss),
             stack: Vec::new(),
@@ -197,10 +209,14 @@ impl<'a, 'f> Builder<'a, 'f> {
             if PAGE.contains(&local.as_ref()) {
                 return Step::Stop;
             }
-            if !ROOTS.contains(&local.as_ref()) {
+            if !self.roots.contains(&local.as_ref()) {
                 return Step::On;
             }
-            let home = if matches!(local.as_ref(), "feed" | "entry") { Ns::Atom } else { Ns::Rss };
+            let home = match local.as_ref() {
+                "feed" | "entry" => Ns::Atom,
+                "opml" => Ns::Other,
+                _ => Ns::Rss,
+            };
             self.scope = Scope::new(home);
         }
         let depth = self.stack.len();
@@ -225,6 +241,7 @@ impl<'a, 'f> Builder<'a, 'f> {
             let reason = if self.entries > ENTRIES_MAX {
                 crate::feed::document::TOO_MANY_ENTRIES
             } else {
+                self.tree.too_deep.get_or_insert(raw);
                 "nested too deeply"
             };
             self.flaws.add_once("document", raw, reason);
@@ -301,7 +318,7 @@ impl<'a, 'f> Builder<'a, 'f> {
         self.scope.leave(depth);
     }
 
-    fn end(&mut self, name: &str) {
+    fn end(&mut self, name: &'a str) {
         let at =
             self.stack.iter().rposition(|open| open.raw == name).or_else(|| {
                 self.stack.iter().rposition(|open| open.raw.eq_ignore_ascii_case(name))
@@ -310,11 +327,13 @@ impl<'a, 'f> Builder<'a, 'f> {
             Some(at) => {
                 if at + 1 < self.stack.len() {
                     self.note_unclosed(at + 1);
+                    self.tree.misfits.push(name);
                 }
                 self.close_to(at);
             }
             None if self.started && !is_void(name) => {
                 self.stray_ends += 1;
+                self.tree.misfits.push(name);
                 self.flaws.add_once(
                     "document",
                     name,

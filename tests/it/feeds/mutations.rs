@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use backissue::feed::discover::page_feeds::discover;
-use backissue::feed::opml::subscription_list::read as read_opml;
+use backissue::feed::opml::read_opml;
 use backissue::feed::{Origin, parse, scrutinise};
 use backissue::io::clock;
 use backissue::lint::examine;
