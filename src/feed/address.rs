@@ -1,5 +1,7 @@
 //! Addresses in documents: resolved, compared, and told from same-document references (SPEC C.4).
 
+use std::borrow::Cow;
+
 use url::Url;
 
 /// Longest address kept, in bytes.
@@ -40,6 +42,26 @@ pub(super) fn is_web(address: &str) -> bool {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
     starts("http://") || starts("https://")
+}
+
+/// An address with the scheme `http` or `https`.
+pub(super) fn web_url(address: &str) -> Option<Url> {
+    let url = Url::parse(address.trim()).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+}
+
+/// `feed://host/` and `feed:https://host/` as web addresses; others as they are.
+pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
+    match address.split_at_checked(5) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
+            if rest.starts_with("//") {
+                Cow::Owned(format!("http:{rest}"))
+            } else {
+                Cow::Borrowed(rest)
+            }
+        }
+        Some(_) | None => Cow::Borrowed(address),
+    }
 }
 
 /// An address without its fragment.

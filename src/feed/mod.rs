@@ -11,6 +11,7 @@
 //! (`json_feed`). Which element says what stands in the tables of `fields` and `names`.
 
 mod address;
+pub mod characters;
 pub mod document;
 pub mod entry;
 pub mod fingerprint;

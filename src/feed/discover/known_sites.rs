@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::page_feeds::web_url;
+use crate::feed::address::web_url;
 
 /// The feed of a page on one of the sites known here; `None`: unknown, or a feed already.
 pub fn feed_address_of(url: &str) -> Option<String> {

@@ -2,6 +2,8 @@
 
 use url::Url;
 
+use crate::feed::address::web_url;
+use crate::feed::address::without_feed_scheme;
 use crate::feed::content::markup::Piece;
 use crate::feed::content::markup::Tag;
 use crate::feed::content::markup::walk;
@@ -9,8 +11,6 @@ use crate::feed::encoding::charset::html_charset;
 use crate::feed::encoding::charset::to_text;
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
-
-pub use super::known_sites::feed_address_of;
 
 /// Pages are read up to here, bytes: feeds are stated near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -89,12 +89,6 @@ fn directory(url: &Url) -> Option<Url> {
         return url.join(".").ok();
     }
     url.join(&format!("{last}/")).ok()
-}
-
-/// An address with the scheme `http` or `https`.
-pub(in crate::feed) fn web_url(address: &str) -> Option<Url> {
-    let url = Url::parse(address.trim()).ok()?;
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
 /// What of a page matters here.
@@ -240,19 +234,9 @@ fn base(page: &Page, page_url: &str) -> Option<Url> {
 }
 
 fn absolute(href: &str, base: &Url) -> Option<String> {
-    let href = match href.get(..5) {
-        Some(scheme) if scheme.eq_ignore_ascii_case("feed:") => without_feed_scheme(href),
-        Some(_) | None => href.to_owned(),
-    };
-    let mut url = base.join(&href).ok()?;
+    let mut url = base.join(&without_feed_scheme(href)).ok()?;
     url.set_fragment(None);
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
-}
-
-/// `feed://host/` and `feed:https://host/` as web addresses.
-pub(in crate::feed) fn without_feed_scheme(address: &str) -> String {
-    let rest = address.get(5..).unwrap_or_default();
-    if rest.starts_with("//") { format!("http:{rest}") } else { rest.to_owned() }
 }
 
 /// Whether a candidate carries comments, not entries.
@@ -271,6 +255,7 @@ fn is_of_comments(candidate: &Candidate) -> bool {
 mod tests {
     use proptest::prelude::*;
 
+    use crate::feed::discover::feed_address_of;
     use crate::feed::discover::page_feeds::*;
 
     fn found(html: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::feed::discover::page_feeds::without_feed_scheme;
+use crate::feed::address::without_feed_scheme;
 use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
 use crate::feed::xml::tree::Element;
@@ -33,13 +33,7 @@ pub(in crate::feed) fn feed_of(attributes: &[(String, String)]) -> Asks {
             _ => Asks::Folder,
         };
     };
-    let scheme = written.get(..5).unwrap_or_default();
-    let address = if scheme.eq_ignore_ascii_case("feed:") {
-        without_feed_scheme(written)
-    } else {
-        written.to_owned()
-    };
-    match Url::parse(&address) {
+    match Url::parse(&without_feed_scheme(written)) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Asks::Feed(url),
         Ok(url) => Asks::InVain(format!("has an address of the scheme {}", url.scheme())),
         Err(_) => Asks::InVain(format!("has no usable address: {}", one_line(written, 120))),

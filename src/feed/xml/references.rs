@@ -2,7 +2,7 @@
 
 use html5ever::data::NAMED_ENTITIES;
 
-use crate::feed::text::is_harmless;
+use crate::feed::characters::is_harmless;
 
 /// Longest name of a reference.
 const NAME_BYTES_MAX: usize = 32;

@@ -1,6 +1,6 @@
 //! Running text as it is read: white space collapsed, looks kept, links numbered.
 
-use crate::feed::text::is_hidden;
+use crate::feed::characters::is_hidden;
 
 use super::elements::Format;
 use super::language::Language;
