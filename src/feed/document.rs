@@ -12,13 +12,13 @@ pub struct FeedDocument {
     pub kind: Kind,
     /// What the document says of its own place in the logical feed (RFC 5005, SPEC C.2), judged from
     /// the document alone: whether it was reached through an archive link is not known here.
-    pub role: Role,
+    pub role: DocumentRole,
     /// The head section.
     pub head: FeedHead,
     /// What the publisher asks of pollers. Meaningful only in a subscription document (SPEC 0).
     pub hints: Hints,
     /// Archive and paging links, resolved (SPEC C.4).
-    pub history: History,
+    pub history: HistoryLinks,
     /// All links of the head section, resolved, in document order.
     pub links: Vec<Link>,
     /// For a redirect document (SPEC S1.12, S1.14).
@@ -89,7 +89,7 @@ impl Kind {
 
 /// The place of a document in its logical feed, as far as the document itself tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum DocumentRole {
     /// It links to archives: a subscription document of an archived feed (RFC 5005 §4).
     Subscription,
     /// It is marked as an archive document (RFC 5005 §4).
@@ -103,7 +103,7 @@ pub enum Role {
     Plain,
 }
 
-impl Role {
+impl DocumentRole {
     /// The word used in `parse --json` (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ pub struct FeedHead {
 
 /// Archive and paging links and marks (RFC 5005; drafts as SPEC A.4). Addresses are resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct History {
+pub struct HistoryLinks {
     /// `fh:complete`, or the drafts' `incremental` / `stateful` = false.
     pub complete: bool,
     /// `fh:archive`.

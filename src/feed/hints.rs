@@ -17,7 +17,7 @@ pub struct Hints {
     pub skip_hours: Vec<u8>,
     /// Days in UTC not to poll on, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
-    pub skip_days: Vec<Day>,
+    pub skip_days: Vec<DayOfWeek>,
     /// `sy:*` (SPEC S0.5).
     #[serde(skip_serializing_if = "is_default")]
     pub sy: Option<SyHint>,
@@ -126,7 +126,7 @@ pub enum Zone {
 
 /// A day of the week in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Day {
+pub enum DayOfWeek {
     /// ISO day 1.
     Monday,
     /// ISO day 2.
@@ -143,7 +143,7 @@ pub enum Day {
     Sunday,
 }
 
-impl Day {
+impl DayOfWeek {
     /// All days, Monday first.
     pub const ALL: [Self; 7] = [
         Self::Monday,

@@ -7,11 +7,11 @@ use url::Url;
 use super::address;
 use super::content::rebased::rebased;
 use super::dates::date::parse_date;
-use super::document::{FeedDocument, FeedHead, History, Kind, Link};
+use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
 use super::flaws::Flaws;
 use super::hints::{Hints, IntervalRule};
-use super::identity::{self, Stated};
+use super::identity::{self, StatedIdentity};
 use super::text::{self, NAME_MAX, TITLE_MAX};
 use super::xml::links;
 use super::xml::schedule_hints;
@@ -134,7 +134,7 @@ fn feed_links(value: &Value, base: Option<&Url>) -> Vec<Link> {
     rels.into_iter().filter_map(link).collect()
 }
 
-fn history(links: &[Link], url: Option<&Url>) -> History {
+fn history(links: &[Link], url: Option<&Url>) -> HistoryLinks {
     let named = |rel: &str| links.iter().find(|link| link.rel == rel).map(|link| link.href.clone());
     let this = named("self");
     let own = this.as_deref().and_then(|this| Url::parse(this).ok());
@@ -142,7 +142,7 @@ fn history(links: &[Link], url: Option<&Url>) -> History {
     let elsewhere = |href: &String| {
         ![url, own.as_ref()].into_iter().flatten().any(|own| address::same_document(href, own))
     };
-    History { next: named("next").filter(elsewhere), this, ..History::default() }
+    HistoryLinks { next: named("next").filter(elsewhere), this, ..HistoryLinks::default() }
 }
 
 fn hints(value: &Value, flaws: &mut Flaws) -> Hints {
@@ -205,7 +205,7 @@ fn entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> Entry
             escaped
         })
     };
-    let stated = Stated { id: Some(id), ..Stated::default() };
+    let stated = StatedIdentity { id: Some(id), ..StatedIdentity::default() };
     Entry {
         id: identity::entry_id(&stated),
         title: shown(item, "title", TITLE_MAX),
@@ -257,7 +257,7 @@ fn whole_number(value: &Value) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::{Kind, Origin, Role, parse};
+    use crate::feed::{DocumentRole, Kind, Origin, parse};
 
     fn read(document: &str) -> crate::feed::FeedDocument {
         parse(
@@ -309,7 +309,7 @@ mod tests {
         };
         assert_eq!(page("feed.json#x").history.next, None);
         assert_eq!(page("?p=2").history.next.as_deref(), Some("https://a.example/feed.json?p=2"));
-        assert_eq!(page("?p=2").role, Role::Paged);
+        assert_eq!(page("?p=2").role, DocumentRole::Paged);
         assert!(page("?p=2").hints.expired);
     }
 }

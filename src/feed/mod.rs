@@ -19,22 +19,22 @@ mod flaws;
 pub mod hints;
 pub mod identity;
 mod json_feed;
+mod oddities;
 pub mod parse;
 pub mod report;
-mod scrutiny;
 pub mod sparse;
 pub mod text;
 
 pub use crate::feed::discover::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
 pub use document::{
-    FeedDocument, FeedHead, Flaw, History, Kind, Link, NewLocation, Role, Tombstone,
+    DocumentRole, FeedDocument, FeedHead, Flaw, HistoryLinks, Kind, Link, NewLocation, Tombstone,
 };
 pub use entry::{Enclosure, Entry};
-pub use hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
+pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
+pub use oddities::{Oddity, OddityKind, find_oddities};
 pub use parse::{Origin, parse};
 pub use report::report;
-pub use scrutiny::{Sight, Sighting, scrutinise};
 
 pub mod content;
 pub mod dates;

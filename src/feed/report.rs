@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::document::{FeedDocument, Flaw, History, Link, NewLocation};
+use super::document::{FeedDocument, Flaw, HistoryLinks, Link, NewLocation};
 use super::entry::{Enclosure, Entry};
 use super::hints::{Hints, IntervalRule, Zone};
 
@@ -55,7 +55,7 @@ fn new_location(location: &NewLocation) -> &str {
     }
 }
 
-fn history(history: &History) -> Value {
+fn history(history: &HistoryLinks) -> Value {
     json!({
         "complete": history.complete,
         "archive": history.archive,
@@ -127,7 +127,7 @@ fn time(time: Option<DateTime<Utc>>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::hints::{Day, Period, SyHint};
+    use crate::feed::hints::{DayOfWeek, Period, SyHint};
 
     #[test]
     fn absent_values_are_null_and_lists_are_empty() {
@@ -150,7 +150,7 @@ mod tests {
         };
         let document = FeedDocument {
             hints: Hints {
-                skip_days: vec![Day::Sunday],
+                skip_days: vec![DayOfWeek::Sunday],
                 sy: Some(SyHint {
                     period: Period::Hourly,
                     frequency: 2,

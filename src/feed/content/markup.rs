@@ -53,8 +53,8 @@ const CHUNK_BYTES: usize = 1_024;
 const SEPARATORS_MAX: usize = 2_000;
 
 /// Calls `visit` for each tag and each text of `html`, in order.
-pub fn walk(html: &str, visit: impl FnMut(Piece<'_>)) {
-    let sink = Sink {
+pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
+    let sink = PieceSink {
         visit: RefCell::new(visit),
         raw: Cell::new(false),
         reported: Cell::new(false),
@@ -67,7 +67,7 @@ pub fn walk(html: &str, visit: impl FnMut(Piece<'_>)) {
 }
 
 /// Yields what follows a tag with too many attributes, or nothing.
-fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &Sink<V>) -> &'a str
+fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &PieceSink<V>) -> &'a str
 where
     V: FnMut(Piece<'_>),
 {
@@ -79,7 +79,7 @@ where
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
         rest = after;
         input.push_back(StrTendril::from_slice(chunk));
-        // The tokenizer stops early only for scripts and encodings, which `Sink` never names.
+        // The tokenizer stops early only for scripts and encodings, which `PieceSink` never names.
         while matches!(tokenizer.feed(&input), TokenizerResult::Script(())) {}
         if sink.reported.take() {
             separators = 0;
@@ -133,7 +133,7 @@ fn closes(html: &str) -> [bool; RAW.len()] {
     closed
 }
 
-struct Sink<V> {
+struct PieceSink<V> {
     visit: RefCell<V>,
     /// Inside a raw-text element whose text is not reported.
     raw: Cell<bool>,
@@ -142,7 +142,7 @@ struct Sink<V> {
     closes: [bool; RAW.len()],
 }
 
-impl<V: FnMut(Piece<'_>)> Sink<V> {
+impl<V: FnMut(Piece<'_>)> PieceSink<V> {
     fn report(&self, piece: Piece<'_>) {
         (self.visit.borrow_mut())(piece);
     }
@@ -171,7 +171,7 @@ impl<V: FnMut(Piece<'_>)> Sink<V> {
     }
 }
 
-impl<V: FnMut(Piece<'_>)> TokenSink for &Sink<V> {
+impl<V: FnMut(Piece<'_>)> TokenSink for &PieceSink<V> {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
@@ -206,7 +206,7 @@ mod tests {
 
     fn pieces(html: &str) -> String {
         let mut seen = String::new();
-        walk(html, |piece| match piece {
+        walk_markup(html, |piece| match piece {
             Piece::Open(tag) => {
                 seen.push('<');
                 seen.push_str(tag.name());
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn deep_nesting_takes_no_stack() {
         let mut depth = 0;
-        walk(&"<div>".repeat(100_000), |_| depth += 1);
+        walk_markup(&"<div>".repeat(100_000), |_| depth += 1);
         assert_eq!(depth, 100_000);
     }
 }

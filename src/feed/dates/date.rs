@@ -77,24 +77,24 @@ fn without_comments(text: &str) -> Option<String> {
 
 /// A time of day with the day it overflows into, and the zone it is stated in.
 #[derive(Clone, Copy, Default)]
-struct Clock {
+struct TimeOfDay {
     time: NaiveTime,
     /// 24:00.
     next_day: bool,
 }
 
-fn instant(date: NaiveDate, clock: Clock, offset_minutes: i32) -> Option<DateTime<Utc>> {
+fn instant(date: NaiveDate, clock: TimeOfDay, offset_minutes: i32) -> Option<DateTime<Utc>> {
     let date = if clock.next_day { date.succ_opt()? } else { date };
     let there = NaiveDateTime::new(date, clock.time);
     let here = there.checked_sub_signed(TimeDelta::minutes(i64::from(offset_minutes)))?;
     Some(here.and_utc()).filter(|_| (2..=9999).contains(&chrono::Datelike::year(&date)))
 }
 
-fn clock(hour: u32, minute: u32, second: u32) -> Option<Clock> {
+fn clock(hour: u32, minute: u32, second: u32) -> Option<TimeOfDay> {
     let next_day = hour == 24;
     let second = if second == 60 { 59 } else { second };
     let time = NaiveTime::from_hms_opt(if next_day { 0 } else { hour }, minute, second)?;
-    Some(Clock { time, next_day })
+    Some(TimeOfDay { time, next_day })
 }
 
 /// Reads from the front of a text.
@@ -128,7 +128,7 @@ fn iso(text: &str) -> Option<DateTime<Utc>> {
     let date = iso_date(&mut scan)?;
     let before_time = scan.0;
     if !(scan.eat(&['T', 't']) || scan.eat(&[' '])) {
-        return instant(date, Clock::default(), zone(before_time)?);
+        return instant(date, TimeOfDay::default(), zone(before_time)?);
     }
     scan.0 = scan.0.trim_start();
     let clock = iso_time(&mut scan)?;
@@ -179,7 +179,7 @@ fn iso_date(scan: &mut Scan<'_>) -> Option<NaiveDate> {
     }
 }
 
-fn iso_time(scan: &mut Scan<'_>) -> Option<Clock> {
+fn iso_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
     let hour = scan.number(2)?;
     let colon = scan.eat(&[':']);
     let minute = if colon || scan.digits_ahead() >= 2 { scan.number(2)? } else { 0 };
@@ -225,18 +225,18 @@ fn century(year: u32) -> i32 {
 
 /// The parts of a date written in words, as far as found.
 #[derive(Default)]
-struct Parts {
+struct DateParts {
     day: Option<u32>,
     month: Option<u32>,
     year: Option<i32>,
-    clock: Option<Clock>,
+    clock: Option<TimeOfDay>,
     offset: Option<i32>,
     afternoon: Option<bool>,
 }
 
 /// RFC 822 and 2822, RFC 850, `asctime`, and what is made of them.
 fn words(text: &str) -> Option<DateTime<Utc>> {
-    let mut parts = Parts::default();
+    let mut parts = DateParts::default();
     let tokens = text
         .split(|c: char| c.is_whitespace() || c == ',' || c == ';')
         .filter(|token| !token.is_empty());
@@ -248,7 +248,7 @@ fn words(text: &str) -> Option<DateTime<Utc>> {
     instant(date, clock, parts.offset.unwrap_or(0))
 }
 
-impl Parts {
+impl DateParts {
     /// Understands one word; `None` where it makes the whole text no date.
     fn take(&mut self, token: &str, first: bool) -> Option<()> {
         if token.contains(':') && token.starts_with(|c: char| c.is_ascii_digit()) {
@@ -346,7 +346,7 @@ impl Parts {
         Some(())
     }
 
-    fn twelve_hours(&self) -> Option<Clock> {
+    fn twelve_hours(&self) -> Option<TimeOfDay> {
         use chrono::Timelike as _;
         let read = self.clock.unwrap_or_default();
         match (self.afternoon, read.time.hour()) {

@@ -6,7 +6,7 @@ use crate::feed::address::web_url;
 use crate::feed::address::without_feed_scheme;
 use crate::feed::content::markup::Piece;
 use crate::feed::content::markup::Tag;
-use crate::feed::content::markup::walk;
+use crate::feed::content::markup::walk_markup;
 use crate::feed::encoding::charset::html_charset;
 use crate::feed::encoding::charset::to_text;
 use crate::feed::encoding::decode::charset_parameter;
@@ -93,9 +93,9 @@ fn directory(url: &Url) -> Option<Url> {
 
 /// What of a page matters here.
 #[derive(Debug, Default)]
-struct Page {
+struct PageHead {
     base: Option<String>,
-    stated: Vec<Stated>,
+    stated: Vec<StatedFeed>,
     title: String,
     /// `og:title`.
     shared_title: String,
@@ -103,19 +103,19 @@ struct Page {
 
 /// A `link` that states a feed, as written.
 #[derive(Debug)]
-struct Stated {
+struct StatedFeed {
     href: String,
     title: Option<String>,
     media_type: String,
 }
 
-fn read(html: &[u8]) -> Page {
+fn read(html: &[u8]) -> PageHead {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
     let text = to_text(html, html_charset(html).as_deref());
-    let mut page = Page::default();
+    let mut page = PageHead::default();
     // Where the first title stands: before it, within it, after it.
     let mut title_open = None;
-    walk(&text, |piece| match piece {
+    walk_markup(&text, |piece| match piece {
         Piece::Open(tag) => {
             if tag.name() == "title" && title_open.is_none() {
                 title_open = Some(true);
@@ -133,7 +133,7 @@ fn read(html: &[u8]) -> Page {
     page
 }
 
-impl Page {
+impl PageHead {
     fn read_tag(&mut self, tag: &Tag) {
         match tag.name() {
             "base" if self.base.is_none() => self.base = tag.attribute("href").map(str::to_owned),
@@ -157,7 +157,7 @@ impl Page {
 /// 2 - the type is one of feeds, or one of several uses and the address or title speaks of a feed;
 ///     with `rel=feed` a type may be missing
 /// 3 - there is an address
-fn stated(tag: &Tag) -> Option<Stated> {
+fn stated(tag: &Tag) -> Option<StatedFeed> {
     let rel = tag.attribute("rel")?;
     let has = |token: &str| rel.split_ascii_whitespace().any(|t| t.eq_ignore_ascii_case(token));
     let states_alternate = has("alternate") && !has("stylesheet");
@@ -166,17 +166,17 @@ fn stated(tag: &Tag) -> Option<Stated> {
     let media_type = tag.attribute("type").unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_feed = match use_of(&media_type) {
-        Use::Feed => states_alternate || has("feed"),
-        Use::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
-        Use::Unstated => has("feed"),
-        Use::Other => false,
+        TypeUse::Feed => states_alternate || has("feed"),
+        TypeUse::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
+        TypeUse::Unstated => has("feed"),
+        TypeUse::Other => false,
     };
     let title = (!title.is_empty()).then_some(title);
-    (is_feed && !href.is_empty()).then(|| Stated { href: href.to_owned(), title, media_type })
+    (is_feed && !href.is_empty()).then(|| StatedFeed { href: href.to_owned(), title, media_type })
 }
 
 /// What a media type is used for.
-enum Use {
+enum TypeUse {
     Feed,
     /// Feeds and other things.
     Several,
@@ -184,19 +184,21 @@ enum Use {
     Other,
 }
 
-fn use_of(media_type: &str) -> Use {
+fn use_of(media_type: &str) -> TypeUse {
     match media_type {
-        "" => Use::Unstated,
-        "application/json" | "application/xml" | "text/xml" | "application/x-xml" => Use::Several,
+        "" => TypeUse::Unstated,
+        "application/json" | "application/xml" | "text/xml" | "application/x-xml" => {
+            TypeUse::Several
+        }
         // With prefixes that were tried (`x-`, `x.`, `text/`), and without `+xml`.
         other => {
             let subtype = other.rsplit(['/', '.']).next().unwrap_or_default();
             let subtype = subtype.strip_prefix("x-").unwrap_or(subtype);
             match subtype {
                 "rss+xml" | "atom+xml" | "rdf+xml" | "feed+json" | "rss" | "atom" | "rdf" => {
-                    Use::Feed
+                    TypeUse::Feed
                 }
-                _ => Use::Other,
+                _ => TypeUse::Other,
             }
         }
     }
@@ -224,7 +226,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// What relative addresses are resolved against (HTML: the first `base` with an address).
-fn base(page: &Page, page_url: &str) -> Option<Url> {
+fn base(page: &PageHead, page_url: &str) -> Option<Url> {
     let own = web_url(page_url);
     let stated = page.base.as_deref().and_then(|stated| match &own {
         Some(own) => own.join(stated.trim()).ok(),

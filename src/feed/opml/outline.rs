@@ -5,7 +5,7 @@ use url::Url;
 use crate::feed::address::without_feed_scheme;
 use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
-use crate::feed::xml::tree::Element;
+use crate::feed::xml::tree::XmlElement;
 
 /// What an outline stands for.
 pub(in crate::feed) enum Asks {
@@ -41,7 +41,7 @@ pub(in crate::feed) fn feed_of(attributes: &[(String, String)]) -> Asks {
 }
 
 /// The attributes of an outline with references resolved, names in lower case but for prefixed ones.
-pub(in crate::feed) fn attributes(outline: Element<'_, '_>) -> Vec<(String, String)> {
+pub(in crate::feed) fn attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
     let lower =
         |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
     outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()

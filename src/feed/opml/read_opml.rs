@@ -22,8 +22,8 @@ use crate::feed::flaws::Flaws;
 use crate::feed::text::one_line;
 use crate::feed::xml::lexer::Lexer;
 use crate::feed::xml::lexer::Token;
-use crate::feed::xml::tree::Element;
-use crate::feed::xml::tree::Tree;
+use crate::feed::xml::tree::XmlElement;
+use crate::feed::xml::tree::XmlTree;
 use crate::feed::xml::tree_builder;
 
 /// Larger documents are refused, bytes.
@@ -126,7 +126,7 @@ impl<'a> OpmlReader<'a> {
         Err(NotOpml { found: found.to_owned(), line: self.line_at(end.len()) })
     }
 
-    fn read_namespaces(&mut self, root: Element<'_, 'a>) {
+    fn read_namespaces(&mut self, root: XmlElement<'_, 'a>) {
         for (key, value) in root.raw_attributes() {
             if let Some(prefix) = key.strip_prefix("xmlns:").filter(|_| *value == NAMESPACE) {
                 self.prefixes.push(prefix);
@@ -135,7 +135,7 @@ impl<'a> OpmlReader<'a> {
     }
 
     /// Reads what stands inside an element. The tree nests no deeper than its limit.
-    fn read_inside(&mut self, parent: Element<'_, 'a>) {
+    fn read_inside(&mut self, parent: XmlElement<'_, 'a>) {
         for child in parent.children() {
             match child.local() {
                 "outline" => self.read_outline(child),
@@ -162,7 +162,7 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    fn read_outline(&mut self, outline: Element<'_, 'a>) {
+    fn read_outline(&mut self, outline: XmlElement<'_, 'a>) {
         let line = self.line(outline.raw());
         if let Some(tag) = self.ill_formed_tag(outline) {
             self.salvage(tag);
@@ -197,7 +197,7 @@ impl<'a> OpmlReader<'a> {
     }
 
     /// The tag of an outline, if quotes stand in the wrong places in it.
-    fn ill_formed_tag(&self, outline: Element<'_, 'a>) -> Option<&'a str> {
+    fn ill_formed_tag(&self, outline: XmlElement<'_, 'a>) -> Option<&'a str> {
         let tag = self.text.get(self.place(outline.raw()).checked_sub(1)?..)?;
         let tag = (0..=TAG_BYTES_MAX.min(tag.len())).rev().find_map(|end| tag.get(..end))?;
         let next = tag.get(1..)?.find(OUTLINE).map(|at| at + 1);
@@ -295,7 +295,7 @@ impl<'a> OpmlReader<'a> {
         normal_tag(&self.folders.get(..64).unwrap_or(&self.folders).join("/"))
     }
 
-    fn finish(mut self, tree: &Tree<'_>) -> Opml {
+    fn finish(mut self, tree: &XmlTree<'_>) -> Opml {
         for end_tag in &tree.misfits {
             let name = end_tag.rsplit(':').next().unwrap_or(end_tag);
             self.add_flaw(self.line(end_tag), format!("The end tag of {name} does not fit"));

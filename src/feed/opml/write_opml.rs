@@ -29,12 +29,12 @@ pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
 /// A folder of the document; the body is one without a name.
 #[derive(Default)]
 struct Folder<'a> {
-    held: Vec<Held<'a>>,
-    /// Where in `held` the folder of a name stands.
+    items: Vec<FolderItem<'a>>,
+    /// Where in `items` the folder of a name stands.
     folders: BTreeMap<String, usize>,
 }
 
-enum Held<'a> {
+enum FolderItem<'a> {
     Feed(&'a OpmlFeed),
     Folder(String, Folder<'a>),
 }
@@ -44,26 +44,26 @@ impl<'a> Folder<'a> {
         let path = feed.tags.iter().find_map(|tag| normal_tag(tag)).unwrap_or_default();
         let mut folder = self;
         for name in path.split('/').filter(|name| !name.is_empty()) {
-            let next = folder.held.len();
+            let next = folder.items.len();
             let at = *folder.folders.entry(name.to_owned()).or_insert(next);
             if at == next {
-                folder.held.push(Held::Folder(name.to_owned(), Folder::default()));
+                folder.items.push(FolderItem::Folder(name.to_owned(), Folder::default()));
             }
-            let Some(Held::Folder(_, inner)) = folder.held.get_mut(at) else { return };
+            let Some(FolderItem::Folder(_, inner)) = folder.items.get_mut(at) else { return };
             folder = inner;
         }
-        folder.held.push(Held::Feed(feed));
+        folder.items.push(FolderItem::Feed(feed));
     }
 
     fn write(&self, text: &mut String, depth: usize) {
         let indent = "  ".repeat(depth);
-        for held in &self.held {
-            match held {
-                Held::Feed(feed) => {
+        for items in &self.items {
+            match items {
+                FolderItem::Feed(feed) => {
                     text.push_str(&indent);
                     write_feed(text, feed);
                 }
-                Held::Folder(name, folder) => {
+                FolderItem::Folder(name, folder) => {
                     let name = escaped(name);
                     // Writing into a `String` cannot fail.
                     let _ = writeln!(text, "{indent}<outline text=\"{name}\" title=\"{name}\">");

@@ -2,10 +2,10 @@
 
 use url::Url;
 
-use super::fields::Chosen;
-use super::fields::Field;
+use super::fields::ChosenElements;
+use super::fields::FeedField;
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::address;
 
 /// How many files of one entry are kept.
@@ -25,12 +25,12 @@ pub(in crate::feed) struct Attachment {
 
 /// The files of an entry, each once, in document order; pictures that only illustrate are left out.
 pub(in crate::feed) fn of_entry(
-    chosen: &Chosen<'_, '_>,
-    links: &[Element<'_, '_>],
+    chosen: &ChosenElements<'_, '_>,
+    links: &[XmlElement<'_, '_>],
     document: Option<&Url>,
 ) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
-    let stated = chosen.all(Field::Attachment).flat_map(files).chain(links.iter().copied());
+    let stated = chosen.all(FeedField::Attachment).flat_map(files).chain(links.iter().copied());
     for attachment in stated.filter_map(|element| read(element, document)) {
         if attachments.len() >= ATTACHMENTS_MAX {
             break;
@@ -40,7 +40,7 @@ pub(in crate::feed) fn of_entry(
         }
     }
     // Apple's playing time stands beside the one file of an episode.
-    let playing_time = chosen.get(Field::Duration).and_then(|element| seconds(&element.text()));
+    let playing_time = chosen.get(FeedField::Duration).and_then(|element| seconds(&element.text()));
     if let (Some(time), Some(first)) = (playing_time, attachments.first_mut())
         && first.duration.is_empty()
     {
@@ -50,7 +50,7 @@ pub(in crate::feed) fn of_entry(
 }
 
 /// The elements that name a file: those of a group stand inside it.
-fn files<'t, 'a>(element: Element<'t, 'a>) -> Vec<Element<'t, 'a>> {
+fn files<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>> {
     if element.local() == "group" {
         element
             .children()
@@ -62,7 +62,7 @@ fn files<'t, 'a>(element: Element<'t, 'a>) -> Vec<Element<'t, 'a>> {
     }
 }
 
-fn read(element: Element<'_, '_>, document: Option<&Url>) -> Option<Attachment> {
+fn read(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Attachment> {
     let attribute = |name| element.attribute(name).unwrap_or_default();
     if attribute("medium").eq_ignore_ascii_case("image") {
         return None;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::text;
 
 /// Text of an element, and how it is to be taken.
@@ -17,7 +17,7 @@ pub(in crate::feed) enum Construct<'a> {
 
 impl<'a> Construct<'a> {
     /// Reads an element: those of Atom say what they hold, those of other vocabularies hold HTML.
-    pub(in crate::feed) fn of(element: Element<'_, 'a>) -> Self {
+    pub(in crate::feed) fn of(element: XmlElement<'_, 'a>) -> Self {
         if element.ns() == Ns::Atom {
             atom(element)
         } else if element.ns() == Ns::Xhtml {
@@ -50,7 +50,7 @@ impl<'a> Construct<'a> {
 }
 
 /// RFC 4287 §3.1 and §4.1.3, and the `mode` of Atom 0.3.
-fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
+fn atom<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let stated = element.attribute("type").map(|value| value.to_ascii_lowercase());
     let kind = stated
         .as_deref()
@@ -84,7 +84,7 @@ fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
 }
 
 /// The inside of the one `div` of XHTML content; all of it where there is no such `div`.
-fn inside_of_div(element: Element<'_, '_>) -> String {
+fn inside_of_div(element: XmlElement<'_, '_>) -> String {
     let mut children = element.children();
     match (children.next(), children.next()) {
         (Some(div), None) if div.local() == "div" && element.leading_text().trim().is_empty() => {

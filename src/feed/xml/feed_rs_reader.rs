@@ -15,11 +15,11 @@ use url::Url;
 
 use super::attachments;
 use super::constructs::Construct;
-use super::fields::Chosen;
-use super::fields::Field;
+use super::fields::ChosenElements;
+use super::fields::FeedField;
 use super::names::Ns;
 use super::person;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::document::FeedHead;
 use crate::feed::entry::Enclosure;
 use crate::feed::entry::Entry;
@@ -40,12 +40,12 @@ pub(in crate::feed) struct FeedRsReader {
 
 impl FeedRsReader {
     /// Writes the head section.
-    pub(in crate::feed) fn add_head(&mut self, chosen: &Chosen<'_, '_>) {
+    pub(in crate::feed) fn add_head(&mut self, chosen: &ChosenElements<'_, '_>) {
         let out = &mut self.head;
-        for (field, name) in [(Field::Title, "title"), (Field::Rights, "rights")] {
+        for (field, name) in [(FeedField::Title, "title"), (FeedField::Rights, "rights")] {
             push_line(out, name, chosen.get(field));
         }
-        if let Some(generator) = chosen.get(Field::Generator) {
+        if let Some(generator) = chosen.get(FeedField::Generator) {
             push_text(out, "generator", &text::one_line(&generator.text(), NAME_MAX));
         }
         push_author(out, chosen);
@@ -54,14 +54,14 @@ impl FeedRsReader {
     /// Writes an entry; `links` are those of its links that name attached files.
     pub(in crate::feed) fn add_entry(
         &mut self,
-        chosen: &Chosen<'_, '_>,
-        links: &[Element<'_, '_>],
+        chosen: &ChosenElements<'_, '_>,
+        links: &[XmlElement<'_, '_>],
         document: Option<&Url>,
     ) {
         let mut out = "<entry>".to_owned();
-        push_line(&mut out, "title", chosen.get(Field::Title));
+        push_line(&mut out, "title", chosen.get(FeedField::Title));
         push_author(&mut out, chosen);
-        for element in chosen.all(Field::Category) {
+        for element in chosen.all(FeedField::Category) {
             push_tag(&mut out, "category", &[("term", &category(element))]);
         }
         for file in attachments::of_entry(chosen, links, document) {
@@ -91,14 +91,14 @@ impl FeedRsReader {
     }
 }
 
-fn push_line(out: &mut String, name: &str, element: Option<Element<'_, '_>>) {
+fn push_line(out: &mut String, name: &str, element: Option<XmlElement<'_, '_>>) {
     if let Some(element) = element {
         push_text(out, name, &Construct::of(element).into_line(TITLE_MAX));
     }
 }
 
-fn push_author(out: &mut String, chosen: &Chosen<'_, '_>) {
-    if let Some(name) = chosen.all(Field::Author).find_map(person::name) {
+fn push_author(out: &mut String, chosen: &ChosenElements<'_, '_>) {
+    if let Some(name) = chosen.all(FeedField::Author).find_map(person::name) {
         out.push_str("<author>");
         push_text(out, "name", &name);
         out.push_str("</author>");
@@ -106,7 +106,7 @@ fn push_author(out: &mut String, chosen: &Chosen<'_, '_>) {
 }
 
 /// The name of a category; empty where it has none.
-fn category(element: Element<'_, '_>) -> String {
+fn category(element: XmlElement<'_, '_>) -> String {
     let stated = || element.attribute("term").or_else(|| element.attribute("label"));
     let name = Some(element).filter(|element| element.ns() == Ns::Atom).and_then(|_| stated());
     text::plain_line(&name.unwrap_or_else(|| element.text()), NAME_MAX)
@@ -202,7 +202,7 @@ mod tests {
         let tree = tree_builder::build(DOCUMENT, &mut Flaws::default());
         let channel = tree.root().and_then(|root| root.children().next()).expect("a channel");
         let chosen = |element, table| {
-            let mut chosen = Chosen::default();
+            let mut chosen = ChosenElements::default();
             chosen.add(element, table, &mut Flaws::default());
             chosen
         };

@@ -28,10 +28,10 @@ pub(in crate::feed) enum Token<'a> {
 pub(in crate::feed) struct Lexer<'a> {
     input: &'a str,
     at: usize,
-    comment_end: Mark,
-    instruction_end: Mark,
-    cdata_end: Mark,
-    subset_end: Mark,
+    comment_end: EndMark,
+    instruction_end: EndMark,
+    cdata_end: EndMark,
+    subset_end: EndMark,
     /// Whether something was no markup and was taken as text, or was cut short.
     pub(in crate::feed) repaired: Option<&'static str>,
 }
@@ -41,10 +41,10 @@ impl<'a> Lexer<'a> {
         Self {
             input,
             at: 0,
-            comment_end: Mark::new("-->"),
-            instruction_end: Mark::new("?>"),
-            cdata_end: Mark::new("]]>"),
-            subset_end: Mark::new("]>"),
+            comment_end: EndMark::new("-->"),
+            instruction_end: EndMark::new("?>"),
+            cdata_end: EndMark::new("]]>"),
+            subset_end: EndMark::new("]>"),
             repaired: None,
         }
     }
@@ -227,13 +227,13 @@ fn quoted(text: &str, quote: char) -> (&str, &str) {
 
 /// Where the next occurrence of a mark ends: searched for once, however often it is asked for.
 #[derive(Debug)]
-struct Mark {
+struct EndMark {
     mark: &'static str,
     /// Where the search began, and what it found.
     known: Option<(usize, Option<usize>)>,
 }
 
-impl Mark {
+impl EndMark {
     const fn new(mark: &'static str) -> Self {
         Self { mark, known: None }
     }

@@ -3,18 +3,18 @@
 use url::Url;
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::address;
-use crate::feed::document::History;
+use crate::feed::document::DocumentRole;
+use crate::feed::document::HistoryLinks;
 use crate::feed::document::Link;
-use crate::feed::document::Role;
 use crate::feed::flaws::Flaws;
 
 /// How many links of one head section are kept.
 const LINKS_MAX: usize = 200;
 
 /// Relation in lower case, the IANA form shortened; a missing one is `alternate` (SPEC C.2 rule 1).
-fn relation(element: Element<'_, '_>) -> String {
+fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
         ["http://www.iana.org/assignments/relation/", "https://www.iana.org/assignments/relation/"]
@@ -25,12 +25,15 @@ fn relation(element: Element<'_, '_>) -> String {
 }
 
 /// Whether an element is a link with an address in an attribute, as in Atom.
-fn is_atom_link(element: Element<'_, '_>) -> bool {
+fn is_atom_link(element: XmlElement<'_, '_>) -> bool {
     element.local() == "link" && (element.ns() == Ns::Atom || element.attribute("href").is_some())
 }
 
 /// The links directly inside the parents, resolved, in document order.
-pub(in crate::feed) fn of_head(parents: &[Element<'_, '_>], document: Option<&Url>) -> Vec<Link> {
+pub(in crate::feed) fn of_head(
+    parents: &[XmlElement<'_, '_>],
+    document: Option<&Url>,
+) -> Vec<Link> {
     let mut links = Vec::new();
     for element in parents.iter().flat_map(|parent| parent.children()) {
         if links.len() >= LINKS_MAX {
@@ -41,7 +44,7 @@ pub(in crate::feed) fn of_head(parents: &[Element<'_, '_>], document: Option<&Ur
     links
 }
 
-fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
+fn link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link> {
     let base = || element.base(document);
     if is_atom_link(element) {
         let written = element.attribute("href")?;
@@ -66,7 +69,7 @@ fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
 
 /// The page of a feed: the format's own link outranks one of another vocabulary; in CDF it is an attribute.
 pub(in crate::feed) fn home(
-    parents: &[Element<'_, '_>],
+    parents: &[XmlElement<'_, '_>],
     links: &[Link],
     document: Option<&Url>,
 ) -> Option<String> {
@@ -82,7 +85,7 @@ pub(in crate::feed) fn home(
 
 /// The page named in the `href` of a channel or an item itself (CDF).
 pub(in crate::feed) fn of_attribute(
-    element: Element<'_, '_>,
+    element: XmlElement<'_, '_>,
     document: Option<&Url>,
 ) -> Option<String> {
     address::resolved(&element.attribute("href")?, element.base(document).as_ref())
@@ -98,9 +101,9 @@ fn page(links: &[Link]) -> Option<&Link> {
 
 /// The page of an entry, and its attached files.
 pub(in crate::feed) fn of_entry<'t, 'a>(
-    entry: Element<'t, 'a>,
+    entry: XmlElement<'t, 'a>,
     document: Option<&Url>,
-) -> (Option<String>, Vec<Element<'t, 'a>>) {
+) -> (Option<String>, Vec<XmlElement<'t, 'a>>) {
     let (mut links, mut attached) = (Vec::new(), Vec::new());
     for element in entry.children().filter(|element| element.local() == "link") {
         if is_atom_link(element) && relation(element) == "enclosure" {
@@ -117,11 +120,11 @@ pub(in crate::feed) fn of_entry<'t, 'a>(
 
 /// Archive and paging links and marks of a head section.
 pub(in crate::feed) fn history(
-    parents: &[Element<'_, '_>],
+    parents: &[XmlElement<'_, '_>],
     links: &[Link],
     document: Option<&Url>,
     flaws: &mut Flaws,
-) -> History {
+) -> HistoryLinks {
     let base = parents.last().and_then(|parent| parent.base(document));
     let own = [document, base.as_ref()];
     let elsewhere = |href: &str| {
@@ -131,7 +134,7 @@ pub(in crate::feed) fn history(
     };
     let named = |rel: &str| first_of(links, rel).map(|link| link.href.clone());
     let walkable = |rel: &str| named(rel).and_then(|href| elsewhere(&href));
-    let mut history = History {
+    let mut history = HistoryLinks {
         this: named("self"),
         current: walkable("current"),
         prev_archive: walkable("prev-archive"),
@@ -140,7 +143,7 @@ pub(in crate::feed) fn history(
         last: named("last"),
         next: walkable("next"),
         previous: walkable("previous").or_else(|| walkable("prev")),
-        ..History::default()
+        ..HistoryLinks::default()
     };
     for element in parents
         .iter()
@@ -172,7 +175,7 @@ fn first_of<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
 }
 
 /// `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
-fn mark(element: Element<'_, '_>, history: &mut History, flaws: &mut Flaws) {
+fn mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
     match element.local() {
         "complete" => history.complete = true,
         "archive" => history.archive = true,
@@ -186,21 +189,25 @@ fn mark(element: Element<'_, '_>, history: &mut History, flaws: &mut Flaws) {
 }
 
 /// The role of a document, judged from itself alone (SPEC C.2).
-pub(in crate::feed) const fn role(history: &History) -> Role {
+pub(in crate::feed) const fn role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
     if history.archive {
-        Role::Archive
+        DocumentRole::Archive
     } else if history.complete {
-        Role::Complete
+        DocumentRole::Complete
     } else if archived {
-        Role::Subscription
+        DocumentRole::Subscription
     } else if paged {
-        Role::Paged
+        DocumentRole::Paged
     } else if history.previous.is_some() {
         // Draft -05 (SPEC C.2 rule 5): `previous` without any other paging link leads to an archive.
-        if history.next_archive.is_none() { Role::Subscription } else { Role::Paged }
+        if history.next_archive.is_none() {
+            DocumentRole::Subscription
+        } else {
+            DocumentRole::Paged
+        }
     } else {
-        Role::Plain
+        DocumentRole::Plain
     }
 }

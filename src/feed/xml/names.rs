@@ -122,14 +122,14 @@ const BINDINGS_MAX: usize = 128;
 
 /// The declarations in force.
 #[derive(Debug)]
-pub(in crate::feed) struct Scope<'a> {
+pub(in crate::feed) struct NamespaceScope<'a> {
     /// What elements without a prefix and without a declaration are.
     home: Ns,
     /// Prefix, meaning, and the depth of the element that declares it. The empty prefix is the default.
     bindings: Vec<(&'a str, Ns, usize)>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> NamespaceScope<'a> {
     /// At the root element, whose own vocabulary is `home` whatever its declaration says.
     pub(in crate::feed) const fn new(home: Ns) -> Self {
         Self { home, bindings: Vec::new() }
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn declarations_hold_inside_their_element_only() {
-        let mut scope = Scope::new(Ns::Rss);
+        let mut scope = NamespaceScope::new(Ns::Rss);
         scope.declare("", "http://unknown.example/feeds", 0);
         scope.declare("f", "http://purl.org/syndication/history/1.0", 1);
         scope.declare("", "http://www.w3.org/1999/xhtml", 2);

@@ -1,11 +1,11 @@
 //! Names of people, as feeds write them: with addresses, with parentheses, in parts.
 
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::text;
 use crate::feed::text::NAME_MAX;
 
 /// The name of an author as one line. It never holds a mail address beside other text.
-pub(in crate::feed) fn name(element: Element<'_, '_>) -> Option<String> {
+pub(in crate::feed) fn name(element: XmlElement<'_, '_>) -> Option<String> {
     let part = |local: &str| {
         element
             .children()

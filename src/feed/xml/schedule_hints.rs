@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
-use crate::feed::hints::Day;
+use crate::feed::hints::DayOfWeek;
 use crate::feed::hints::Hints;
 use crate::feed::hints::IntervalRule;
 use crate::feed::hints::Period;
@@ -22,8 +22,8 @@ const RULES_MAX: usize = 64;
 const FREQUENCY_MAX: u32 = 99_999;
 
 /// Reads the hints among the elements directly inside the parents.
-pub(in crate::feed) fn read(parents: &[Element<'_, '_>], flaws: &mut Flaws) -> Hints {
-    let mut reader = Reader::default();
+pub(in crate::feed) fn read(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
+    let mut reader = HintReader::default();
     for element in parents.iter().flat_map(|parent| parent.children()) {
         reader.take(element, flaws);
     }
@@ -32,10 +32,10 @@ pub(in crate::feed) fn read(parents: &[Element<'_, '_>], flaws: &mut Flaws) -> H
 
 /// What was found so far.
 #[derive(Default)]
-struct Reader {
+struct HintReader {
     hints: Hints,
     hours: BTreeSet<u8>,
-    days: BTreeSet<Day>,
+    days: BTreeSet<DayOfWeek>,
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
@@ -43,8 +43,8 @@ struct Reader {
     plain_rules: Vec<IntervalRule>,
 }
 
-impl Reader {
-    fn take(&mut self, element: Element<'_, '_>, flaws: &mut Flaws) {
+impl HintReader {
+    fn take(&mut self, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
         let text = || element.text().trim().to_owned();
         match (element.ns(), element.local()) {
             (Ns::Rss, "ttl") if self.hints.ttl_minutes.is_none() => {
@@ -92,7 +92,7 @@ impl Reader {
 
     fn take_day(&mut self, text: &str, flaws: &mut Flaws) {
         let name = text.trim().to_ascii_lowercase();
-        let day = Day::ALL
+        let day = DayOfWeek::ALL
             .iter()
             .find(|day| name.len() >= 3 && day.name().to_ascii_lowercase().starts_with(&name));
         match day {
@@ -184,7 +184,7 @@ fn frequency_of(text: &str) -> Option<u32> {
 }
 
 /// Adds an interval rule, or notes why not.
-fn push(rules: &mut Vec<IntervalRule>, element: Element<'_, '_>, flaws: &mut Flaws) {
+fn push(rules: &mut Vec<IntervalRule>, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
     let attribute = |name| element.attribute(name).map(std::borrow::Cow::into_owned);
     let stated = StatedRule {
         minutes: element.text().trim().to_owned(),

@@ -13,8 +13,8 @@ use crate::feed::text;
 
 /// A document as a tree.
 #[derive(Debug, Default)]
-pub(in crate::feed) struct Tree<'a> {
-    pub(in crate::feed) nodes: Vec<Node<'a>>,
+pub(in crate::feed) struct XmlTree<'a> {
+    pub(in crate::feed) nodes: Vec<XmlNode<'a>>,
     pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
     /// Whether any element has an `xml:base`.
     pub(in crate::feed) has_base: bool,
@@ -23,26 +23,26 @@ pub(in crate::feed) struct Tree<'a> {
     /// Name of the first element that was nested too deeply to be kept.
     pub(in crate::feed) too_deep: Option<&'a str>,
     /// The innermost element that was still open at the end of the document.
-    pub(in crate::feed) unclosed: Option<Id>,
+    pub(in crate::feed) unclosed: Option<NodeId>,
 }
 
 /// Number of a node.
-pub(in crate::feed) type Id = usize;
+pub(in crate::feed) type NodeId = usize;
 
 /// What stands at one place, and its neighbours.
 #[derive(Debug)]
-pub(in crate::feed) struct Node<'a> {
+pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) kind: NodeKind<'a>,
-    pub(in crate::feed) parent: Option<Id>,
-    pub(in crate::feed) first: Option<Id>,
-    pub(in crate::feed) last: Option<Id>,
-    pub(in crate::feed) next: Option<Id>,
+    pub(in crate::feed) parent: Option<NodeId>,
+    pub(in crate::feed) first: Option<NodeId>,
+    pub(in crate::feed) last: Option<NodeId>,
+    pub(in crate::feed) next: Option<NodeId>,
 }
 
 /// What a node is.
 #[derive(Debug)]
 pub(in crate::feed) enum NodeKind<'a> {
-    Element(Name<'a>),
+    Element(ElementName<'a>),
     /// With references.
     Text(&'a str),
     /// As it stands.
@@ -51,7 +51,7 @@ pub(in crate::feed) enum NodeKind<'a> {
 
 /// Name and attributes of an element.
 #[derive(Debug)]
-pub(in crate::feed) struct Name<'a> {
+pub(in crate::feed) struct ElementName<'a> {
     pub(in crate::feed) ns: Ns,
     /// Without prefix, in lower case.
     pub(in crate::feed) local: Cow<'a, str>,
@@ -63,32 +63,32 @@ pub(in crate::feed) struct Name<'a> {
 
 /// An element of a tree.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::feed) struct Element<'t, 'a> {
-    tree: &'t Tree<'a>,
-    id: Id,
-    name: &'t Name<'a>,
+pub(in crate::feed) struct XmlElement<'t, 'a> {
+    tree: &'t XmlTree<'a>,
+    id: NodeId,
+    name: &'t ElementName<'a>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> XmlTree<'a> {
     /// The outermost element.
-    pub(in crate::feed) fn root(&self) -> Option<Element<'_, 'a>> {
+    pub(in crate::feed) fn root(&self) -> Option<XmlElement<'_, 'a>> {
         self.element(0)
     }
 
     /// The innermost element that was still open at the end of the document.
-    pub(in crate::feed) fn unclosed(&self) -> Option<Element<'_, 'a>> {
+    pub(in crate::feed) fn unclosed(&self) -> Option<XmlElement<'_, 'a>> {
         self.element(self.unclosed?)
     }
 
-    fn element(&self, id: Id) -> Option<Element<'_, 'a>> {
+    fn element(&self, id: NodeId) -> Option<XmlElement<'_, 'a>> {
         match &self.nodes.get(id)?.kind {
-            NodeKind::Element(name) => Some(Element { tree: self, id, name }),
+            NodeKind::Element(name) => Some(XmlElement { tree: self, id, name }),
             NodeKind::Text(_) | NodeKind::Cdata(_) => None,
         }
     }
 }
 
-impl<'t, 'a> Element<'t, 'a> {
+impl<'t, 'a> XmlElement<'t, 'a> {
     pub(in crate::feed) const fn ns(self) -> Ns {
         self.name.ns
     }
@@ -107,7 +107,7 @@ impl<'t, 'a> Element<'t, 'a> {
         self.name.ns == ns && self.name.local == local
     }
 
-    fn nodes(self) -> impl Iterator<Item = Id> + use<'t, 'a> {
+    fn nodes(self) -> impl Iterator<Item = NodeId> + use<'t, 'a> {
         let tree = self.tree;
         let first = tree.nodes.get(self.id).and_then(|node| node.first);
         std::iter::successors(first, move |id| tree.nodes.get(*id).and_then(|node| node.next))
@@ -192,7 +192,7 @@ impl<'t, 'a> Element<'t, 'a> {
         pieces.fold(first, |text, piece| Cow::Owned(text.into_owned() + &piece))
     }
 
-    fn piece(self, id: Id) -> Cow<'a, str> {
+    fn piece(self, id: NodeId) -> Cow<'a, str> {
         match self.tree.nodes.get(id).map(|node| &node.kind) {
             Some(NodeKind::Text(text)) if text.contains('&') => {
                 Cow::Owned(references::resolve(text))

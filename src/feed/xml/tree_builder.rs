@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::lexer::Lexer;
 use super::lexer::Token;
+use super::names::NamespaceScope;
 use super::names::Ns;
-use super::names::Scope;
-use super::tree::Id;
-use super::tree::Name;
-use super::tree::Node;
+use super::tree::ElementName;
+use super::tree::NodeId;
 use super::tree::NodeKind;
-use super::tree::Tree;
+use super::tree::XmlNode;
+use super::tree::XmlTree;
 use super::tree::is_void;
 use crate::feed::flaws::Flaws;
 
@@ -32,7 +32,7 @@ const PAGE: [&str; 3] = ["html", "head", "body"];
 
 /// Builds the tree below the first element that can be the root of a feed; what stands before and after
 /// it is left out. Empty where there is none.
-pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> Tree<'a> {
+pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
     build_below(document, &ROOTS, flaws)
 }
 
@@ -41,9 +41,9 @@ pub(in crate::feed) fn build_below<'a>(
     document: &'a str,
     roots: &'static [&'static str],
     flaws: &mut Flaws,
-) -> Tree<'a> {
+) -> XmlTree<'a> {
     let mut lexer = Lexer::new(document);
-    let mut builder = Builder::new(roots, flaws);
+    let mut builder = TreeBuilder::new(roots, flaws);
     while let Some(token) = lexer.next(builder.stack.last().map(|open| open.raw)) {
         if let Some(reason) = lexer.repaired.take()
             && builder.started
@@ -70,7 +70,7 @@ enum Step {
 
 /// What an element is for, as far as mending goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ElementPurpose {
     /// Holds entries.
     Container,
     /// An entry.
@@ -83,7 +83,7 @@ enum Part {
     Other,
 }
 
-impl Part {
+impl ElementPurpose {
     fn of(ns: Ns, local: &str) -> Self {
         match (ns, local) {
             (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
@@ -108,18 +108,18 @@ impl Part {
 
 /// An element that is open.
 #[derive(Debug)]
-struct Open<'a> {
-    id: Id,
+struct OpenElement<'a> {
+    id: NodeId,
     raw: &'a str,
-    part: Part,
+    purpose: ElementPurpose,
 }
 
 #[derive(Debug)]
-struct Builder<'a, 'f> {
+struct TreeBuilder<'a, 'f> {
     roots: &'static [&'static str],
-    tree: Tree<'a>,
-    scope: Scope<'a>,
-    stack: Vec<Open<'a>>,
+    tree: XmlTree<'a>,
+    scope: NamespaceScope<'a>,
+    stack: Vec<OpenElement<'a>>,
     started: bool,
     entries: usize,
     stray_ends: usize,
@@ -128,12 +128,12 @@ struct Builder<'a, 'f> {
     flaws: &'f mut Flaws,
 }
 
-impl<'a, 'f> Builder<'a, 'f> {
+impl<'a, 'f> TreeBuilder<'a, 'f> {
     fn new(roots: &'static [&'static str], flaws: &'f mut Flaws) -> Self {
         Self {
             roots,
-            tree: Tree::default(),
-            scope: Scope::new(Ns::Rss),
+            tree: XmlTree::default(),
+            scope: NamespaceScope::new(Ns::Rss),
             stack: Vec::new(),
             started: false,
             entries: 0,
@@ -181,17 +181,17 @@ impl<'a, 'f> Builder<'a, 'f> {
 
     fn text(&mut self, text: &str, kind: NodeKind<'a>) {
         let Some(open) = self.stack.last() else { return };
-        let blank =
-            matches!(open.part, Part::Container | Part::Entry) && text.trim_ascii().is_empty();
+        let blank = matches!(open.purpose, ElementPurpose::Container | ElementPurpose::Entry)
+            && text.trim_ascii().is_empty();
         if !blank && !text.is_empty() {
             let parent = open.id;
             self.append(Some(parent), kind);
         }
     }
 
-    fn append(&mut self, parent: Option<Id>, kind: NodeKind<'a>) -> Id {
+    fn append(&mut self, parent: Option<NodeId>, kind: NodeKind<'a>) -> NodeId {
         let id = self.tree.nodes.len();
-        self.tree.nodes.push(Node { kind, parent, first: None, last: None, next: None });
+        self.tree.nodes.push(XmlNode { kind, parent, first: None, last: None, next: None });
         let before = parent.and_then(|parent| self.tree.nodes.get_mut(parent)).and_then(|parent| {
             parent.first.get_or_insert(id);
             parent.last.replace(id)
@@ -217,7 +217,7 @@ impl<'a, 'f> Builder<'a, 'f> {
                 "opml" => Ns::Other,
                 _ => Ns::Rss,
             };
-            self.scope = Scope::new(home);
+            self.scope = NamespaceScope::new(home);
         }
         let depth = self.stack.len();
         self.declare(attributes, depth);
@@ -229,12 +229,14 @@ impl<'a, 'f> Builder<'a, 'f> {
             }
             self.started = true;
         }
-        let part = Part::of(ns, &local);
-        if self.make_room(ns, &local, part) {
+        let purpose = ElementPurpose::of(ns, &local);
+        if self.make_room(ns, &local, purpose) {
             self.scope.leave(self.stack.len());
             self.declare(attributes, self.stack.len());
         }
-        if part == Part::Entry && self.stack.iter().all(|open| open.part == Part::Container) {
+        if purpose == ElementPurpose::Entry
+            && self.stack.iter().all(|open| open.purpose == ElementPurpose::Container)
+        {
             self.entries += 1;
         }
         if self.stack.len() >= DEPTH_MAX || self.entries > ENTRIES_MAX {
@@ -250,18 +252,21 @@ impl<'a, 'f> Builder<'a, 'f> {
             return Step::On;
         }
         let void = is_void(&local)
-            && self.stack.iter().any(|open| matches!(open.part, Part::Body | Part::Leaf));
+            && self
+                .stack
+                .iter()
+                .any(|open| matches!(open.purpose, ElementPurpose::Body | ElementPurpose::Leaf));
         let from = self.tree.attributes.len();
         if from < ATTRIBUTES_MAX {
             self.tree.attributes.extend_from_slice(attributes);
         }
-        let name = Name { ns, local, raw, attributes: from..self.tree.attributes.len() };
+        let name = ElementName { ns, local, raw, attributes: from..self.tree.attributes.len() };
         let parent = self.stack.last().map(|open| open.id);
         let id = self.append(parent, NodeKind::Element(name));
         if empty || void {
             self.scope.leave(self.stack.len());
         } else {
-            self.stack.push(Open { id, raw, part });
+            self.stack.push(OpenElement { id, raw, purpose });
         }
         if self.stack.is_empty() { Step::Stop } else { Step::On }
     }
@@ -282,28 +287,29 @@ impl<'a, 'f> Builder<'a, 'f> {
 
     /// Closes elements that cannot hold the one that begins: a mistyped or missing end tag must not let
     /// one element swallow the rest of the feed. Tells whether it closed any.
-    fn make_room(&mut self, ns: Ns, local: &str, part: Part) -> bool {
-        let Some(at) = self.stack.iter().rposition(|open| open.part != Part::Other) else {
+    fn make_room(&mut self, ns: Ns, local: &str, purpose: ElementPurpose) -> bool {
+        let Some(at) = self.stack.iter().rposition(|open| open.purpose != ElementPurpose::Other)
+        else {
             return false;
         };
-        let Some(innermost) = self.stack.get(at).map(|open| open.part) else { return false };
+        let Some(innermost) = self.stack.get(at).map(|open| open.purpose) else { return false };
         let keep =
-            match (part, innermost) {
-                (Part::Entry, Part::Entry | Part::Leaf) => self
+            match (purpose, innermost) {
+                (ElementPurpose::Entry, ElementPurpose::Entry | ElementPurpose::Leaf) => self
                     .stack
                     .iter()
-                    .rposition(|open| open.part == Part::Container)
+                    .rposition(|open| open.purpose == ElementPurpose::Container)
                     .map_or(at, |container| container + 1),
-                (Part::Leaf | Part::Body, Part::Leaf)
+                (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Leaf)
                     if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content) =>
                 {
                     at
                 }
-                (_, Part::Body)
+                (_, ElementPurpose::Body)
                     if ns == Ns::Rss
                         && matches!(local, "guid" | "pubdate" | "enclosure" | "item") =>
                 {
-                    if part == Part::Entry { at.saturating_sub(1) } else { at }
+                    if purpose == ElementPurpose::Entry { at.saturating_sub(1) } else { at }
                 }
                 _ => return false,
             };
@@ -361,10 +367,10 @@ fn lower(name: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::xml::tree::Element;
+    use crate::feed::xml::tree::XmlElement;
     use crate::feed::xml::tree_builder::*;
 
-    fn shape(element: Element<'_, '_>) -> String {
+    fn shape(element: XmlElement<'_, '_>) -> String {
         let inside: Vec<String> = element.children().map(shape).collect();
         let text = if inside.is_empty() { element.text().into_owned() } else { String::new() };
         format!("{}({}{})", element.local(), inside.join(" "), text)

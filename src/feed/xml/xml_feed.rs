@@ -9,12 +9,12 @@ use url::Url;
 use super::constructs::Construct;
 use super::feed_rs_reader::FeedRsReader;
 use super::fields;
-use super::fields::Chosen;
-use super::fields::Field;
+use super::fields::ChosenElements;
+use super::fields::FeedField;
 use super::links;
 use super::names::Ns;
 use super::schedule_hints;
-use super::tree::Element;
+use super::tree::XmlElement;
 use super::tree_builder;
 use crate::feed::address;
 use crate::feed::content::rebased::rebased;
@@ -27,7 +27,7 @@ use crate::feed::document::Tombstone;
 use crate::feed::entry::Entry;
 use crate::feed::flaws::Flaws;
 use crate::feed::identity;
-use crate::feed::identity::Stated;
+use crate::feed::identity::StatedIdentity;
 use crate::feed::text;
 use crate::feed::text::NAME_MAX;
 
@@ -44,16 +44,16 @@ pub(in crate::feed) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws
     if root.local() == "redirect" {
         return redirect(root, url, flaws);
     }
-    let outline = Outline::of(root);
-    if outline.is_empty() {
+    let parts = FeedParts::of(root);
+    if parts.is_empty() {
         flaws.add("document", root.raw(), "no feed stands in this element");
         return FeedDocument::default();
     }
-    outline.read(url, flaws)
+    parts.read(url, flaws)
 }
 
 /// `<redirect><newLocation>` (SPEC S1.12, S1.14).
-fn redirect(root: Element<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+fn redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     let Some(target) = root.children().find(|child| child.local() == "newlocation") else {
         flaws.add("redirect", "", "no newLocation stands in it");
         return FeedDocument::default();
@@ -74,16 +74,16 @@ fn redirect(root: Element<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> Feed
 }
 
 /// Where the parts of a feed stand in its tree.
-pub(in crate::feed) struct Outline<'t, 'a> {
+pub(in crate::feed) struct FeedParts<'t, 'a> {
     kind: Kind,
-    root: Element<'t, 'a>,
+    root: XmlElement<'t, 'a>,
     /// The elements whose children are the head section.
-    pub(in crate::feed) heads: Vec<Element<'t, 'a>>,
-    pub(in crate::feed) entries: Vec<Element<'t, 'a>>,
+    pub(in crate::feed) heads: Vec<XmlElement<'t, 'a>>,
+    pub(in crate::feed) entries: Vec<XmlElement<'t, 'a>>,
 }
 
-impl<'t, 'a> Outline<'t, 'a> {
-    pub(in crate::feed) fn of(root: Element<'t, 'a>) -> Self {
+impl<'t, 'a> FeedParts<'t, 'a> {
+    pub(in crate::feed) fn of(root: XmlElement<'t, 'a>) -> Self {
         match root.local() {
             "entry" => Self { kind: Kind::Atom, root, heads: Vec::new(), entries: vec![root] },
             "feed" => Self::with_heads(Kind::Atom, root, vec![root]),
@@ -100,7 +100,7 @@ impl<'t, 'a> Outline<'t, 'a> {
         }
     }
 
-    fn with_heads(kind: Kind, root: Element<'t, 'a>, heads: Vec<Element<'t, 'a>>) -> Self {
+    fn with_heads(kind: Kind, root: XmlElement<'t, 'a>, heads: Vec<XmlElement<'t, 'a>>) -> Self {
         let mut entries = Vec::new();
         for child in root.children() {
             if is_entry(child) {
@@ -133,7 +133,7 @@ impl<'t, 'a> Outline<'t, 'a> {
     }
 
     fn read(&self, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
-        let mut chosen = Chosen::default();
+        let mut chosen = ChosenElements::default();
         for head in &self.heads {
             chosen.add(*head, fields::HEAD, flaws);
         }
@@ -167,7 +167,7 @@ impl<'t, 'a> Outline<'t, 'a> {
     fn head(
         &self,
         read: FeedHead,
-        chosen: &Chosen<'_, '_>,
+        chosen: &ChosenElements<'_, '_>,
         page: Option<String>,
         url: Option<&Url>,
     ) -> FeedHead {
@@ -176,7 +176,7 @@ impl<'t, 'a> Outline<'t, 'a> {
             stated.map(Cow::into_owned).filter(|tag| !tag.is_empty())
         };
         let written = chosen
-            .get(Field::Language)
+            .get(FeedField::Language)
             .and_then(|element| text::some_line(&element.text(), NAME_MAX));
         let element = |local: &str| {
             self.heads.iter().flat_map(|head| head.children()).find(|child| child.local() == local)
@@ -185,11 +185,11 @@ impl<'t, 'a> Outline<'t, 'a> {
         let uri = || element("generator").and_then(|generator| generator.attribute("uri"));
         let program = || agent().or_else(uri).map(Cow::into_owned);
         FeedHead {
-            id: chosen.get(Field::Id).and_then(Element::line),
+            id: chosen.get(FeedField::Id).and_then(XmlElement::line),
             link: page,
-            updated: chosen.date(Field::Updated),
-            published: chosen.date(Field::Published).filter(|_| self.kind != Kind::Atom),
-            subtitle: markup(chosen, Field::Summary, url),
+            updated: chosen.date(FeedField::Updated),
+            published: chosen.date(FeedField::Published).filter(|_| self.kind != Kind::Atom),
+            subtitle: markup(chosen, FeedField::Summary, url),
             language: written.or_else(language),
             generator: read.generator.or_else(program),
             ..read
@@ -216,39 +216,39 @@ impl<'t, 'a> Outline<'t, 'a> {
     }
 }
 
-fn is_entry(element: Element<'_, '_>) -> bool {
+fn is_entry(element: XmlElement<'_, '_>) -> bool {
     element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
 }
 
 /// Reads of an entry what the tree tells, its stated id as it is, and hands the rest to feed-rs.
 fn read_entry(
-    entry: Element<'_, '_>,
+    entry: XmlElement<'_, '_>,
     reader: &mut FeedRsReader,
     url: Option<&Url>,
     flaws: &mut Flaws,
 ) -> Entry {
-    let mut chosen = Chosen::default();
+    let mut chosen = ChosenElements::default();
     chosen.add(entry, fields::ENTRY, flaws);
     let (link, attached) = links::of_entry(entry, url);
     reader.add_entry(&chosen, &attached, url);
-    let id = chosen.get(Field::Id);
+    let id = chosen.get(FeedField::Id);
     let about = entry.attribute("about").filter(|about| !about.is_empty()).map(Cow::into_owned);
     Entry {
         link: link
             .or_else(|| id.and_then(permanent_link))
             .or_else(|| about.clone().filter(|about| address::is_web(about)))
             .or_else(|| links::of_attribute(entry, url)),
-        id: id.and_then(Element::line).or(about).unwrap_or_default(),
-        published: chosen.date(Field::Published),
-        updated: chosen.date(Field::Updated),
-        summary: markup(&chosen, Field::Summary, url),
-        content: markup(&chosen, Field::Content, url),
+        id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
+        published: chosen.date(FeedField::Published),
+        updated: chosen.date(FeedField::Updated),
+        summary: markup(&chosen, FeedField::Summary, url),
+        content: markup(&chosen, FeedField::Content, url),
         ..Entry::default()
     }
 }
 
 /// The text of a field as markup with absolute addresses, `None` where it is blank.
-fn markup(chosen: &Chosen<'_, '_>, field: Field, url: Option<&Url>) -> Option<String> {
+fn markup(chosen: &ChosenElements<'_, '_>, field: FeedField, url: Option<&Url>) -> Option<String> {
     let element = chosen.get(field)?;
     let markup = rebased(Construct::of(element).into_markup(), element.base(url).as_ref());
     let trimmed = markup.trim();
@@ -260,7 +260,7 @@ fn markup(chosen: &Chosen<'_, '_>, field: Field, url: Option<&Url>) -> Option<St
 }
 
 /// A `guid` that is the address of its entry.
-fn permanent_link(id: Element<'_, '_>) -> Option<String> {
+fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
     let denied =
         id.attribute("ispermalink").is_some_and(|value| value.eq_ignore_ascii_case("false"));
     id.line().filter(|guid| id.is(Ns::Rss, "guid") && !denied && address::is_web(guid))
@@ -275,7 +275,7 @@ fn completed(entries: Vec<Entry>, read: Vec<Option<Entry>>, flaws: &mut Flaws) -
             flaws.add("item", &position.to_string(), REASON);
             continue;
         };
-        let id = identity::entry_id(&Stated {
+        let id = identity::entry_id(&StatedIdentity {
             id: Some(&entry.id),
             link: entry.link.as_deref(),
             title: title.as_deref(),

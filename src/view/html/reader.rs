@@ -2,7 +2,7 @@
 
 use crate::feed::content::markup::Piece;
 use crate::feed::content::markup::Tag;
-use crate::feed::content::markup::walk;
+use crate::feed::content::markup::walk_markup;
 
 use super::elements::{Element, Format, ListKind, TablePart, element};
 use super::flow::Flow;
@@ -27,7 +27,7 @@ pub(super) fn read(html: &str, base: Option<&str>) -> Body {
     let mut trust = Trust { elements: true, styles: true };
     loop {
         let mut reader = Reader::new(base, trust);
-        walk(html, |piece| reader.piece(piece));
+        walk_markup(html, |piece| reader.piece(piece));
         match reader.distrust() {
             Some(less) => trust = less,
             None => return reader.finish(),

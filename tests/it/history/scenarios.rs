@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use backissue::feed::Entry;
 use backissue::feed::FeedDocument;
-use backissue::feed::History;
+use backissue::feed::HistoryLinks;
 use backissue::feed::Kind;
 use backissue::feed::dates::date::parse_date;
 use serde_json::Value;
@@ -101,10 +101,10 @@ fn pages(rows: &Value) -> Vec<(String, FeedDocument)> {
         let document = FeedDocument {
             kind: Kind::Atom,
             entries: entries.collect(),
-            history: History {
+            history: HistoryLinks {
                 archive: place + 1 < rows.len(),
                 prev_archive: older.replace(url.clone()),
-                ..History::default()
+                ..HistoryLinks::default()
             },
             ..FeedDocument::default()
         };
