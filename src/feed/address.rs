@@ -9,7 +9,7 @@ const ADDRESS_BYTES_MAX: usize = 8_192;
 
 /// An address with white space removed and resolved; an absolute one stays as it was written. `None`
 /// where it is empty.
-pub(super) fn resolved(written: &str, base: Option<&Url>) -> Option<String> {
+pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
     let written = written.trim();
     if written.is_empty() || written.len() > ADDRESS_BYTES_MAX {
         return None;
@@ -85,7 +85,7 @@ mod tests {
 
     fn check(written: &str, expected: Option<&str>) {
         let base = Url::parse("https://a.example/dir/feed.xml").expect("an address");
-        assert_eq!(resolved(written, Some(&base)).as_deref(), expected, "{written:?}");
+        assert_eq!(resolve_address(written, Some(&base)).as_deref(), expected, "{written:?}");
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         check("http://b.exa\n\tmple/", Some("http://b.example/"));
         check("tag:b.example,2026:1", Some("tag:b.example,2026:1"));
         check("  ", None);
-        assert_eq!(resolved("x", None).as_deref(), Some("x"));
+        assert_eq!(resolve_address("x", None).as_deref(), Some("x"));
     }
 
     #[test]

@@ -68,13 +68,13 @@ pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     let document = document.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     let mut oddities = Oddities::default();
     if document.starts_with('{') {
-        if let Ok(value) = json_feed::first_value(document) {
-            oddities.json(&value);
+        if let Ok(value) = json_feed::read_first_value(document) {
+            oddities.look_through_json(&value);
         }
     } else {
-        let tree = tree_builder::build(document, &mut ignored);
+        let tree = tree_builder::build_tree(document, &mut ignored);
         if let Some(root) = tree.root() {
-            oddities.xml(root);
+            oddities.look_through_xml(root);
         }
     }
     oddities.0
@@ -97,22 +97,22 @@ impl Oddities {
         self.0.push(Oddity { kind, element, text, count: 1 });
     }
 
-    fn xml(&mut self, root: XmlElement<'_, '_>) {
-        let parts = FeedParts::of(root);
-        self.root(root);
+    fn look_through_xml(&mut self, root: XmlElement<'_, '_>) {
+        let parts = FeedParts::find(root);
+        self.check_root(root);
         for head in &parts.heads {
-            self.dates(*head, fields::HEAD);
-            self.head_hints(*head);
+            self.check_dates(*head, fields::HEAD);
+            self.check_head_hints(*head);
         }
         for entry in &parts.entries {
-            self.identity(*entry);
-            self.dates(*entry, fields::ENTRY);
+            self.check_identity(*entry);
+            self.check_dates(*entry, fields::ENTRY);
         }
         let is_head = root.local() == "feed" || !root.children().any(is_channel);
-        self.misplaced(root, is_head && root.local() != "entry", true);
+        self.find_misplaced(root, is_head && root.local() != "entry", true);
     }
 
-    fn root(&mut self, root: XmlElement<'_, '_>) {
+    fn check_root(&mut self, root: XmlElement<'_, '_>) {
         let prefix = root.raw().split_once(':').map(|(prefix, _)| format!("xmlns:{prefix}"));
         let declared = root.attribute(prefix.as_deref().unwrap_or("xmlns")).unwrap_or_default();
         if root.local() == "feed" && declared != "http://www.w3.org/2005/Atom" {
@@ -124,7 +124,7 @@ impl Oddities {
         }
     }
 
-    fn head_hints(&mut self, head: XmlElement<'_, '_>) {
+    fn check_head_hints(&mut self, head: XmlElement<'_, '_>) {
         for second in head.children().filter(|child| child.is(Ns::Rss, "ttl")).skip(1) {
             self.add(OddityKind::SecondTtl, second.raw(), &second.text());
         }
@@ -135,7 +135,7 @@ impl Oddities {
         }
     }
 
-    fn identity(&mut self, entry: XmlElement<'_, '_>) {
+    fn check_identity(&mut self, entry: XmlElement<'_, '_>) {
         let fills = |element: XmlElement<'_, '_>, wanted| {
             fields::ENTRY
                 .iter()
@@ -156,18 +156,18 @@ impl Oddities {
         }
     }
 
-    fn dates(&mut self, parent: XmlElement<'_, '_>, table: &[fields::FieldRow]) {
+    fn check_dates(&mut self, parent: XmlElement<'_, '_>, table: &[fields::FieldRow]) {
         for element in parent.children() {
             let is_date = table.iter().any(|(ns, local, field, _)| {
                 matches!(field, FeedField::Published | FeedField::Updated) && element.is(*ns, local)
             });
             if is_date {
-                self.date(element.ns(), element.raw(), &element.text());
+                self.check_date(element.ns(), element.raw(), &element.text());
             }
         }
     }
 
-    fn date(&mut self, ns: Ns, element: &str, written: &str) {
+    fn check_date(&mut self, ns: Ns, element: &str, written: &str) {
         let written = written.trim();
         if parse_date(written).is_none() {
             return;
@@ -185,18 +185,18 @@ impl Oddities {
 
     /// Looks for hints where nobody reads them. What stands in the `source` of an Atom entry speaks of
     /// another feed.
-    fn misplaced(&mut self, parent: XmlElement<'_, '_>, is_head: bool, is_root: bool) {
+    fn find_misplaced(&mut self, parent: XmlElement<'_, '_>, is_head: bool, is_root: bool) {
         for child in parent.children() {
             if !is_head && is_hint(child) {
                 self.add(OddityKind::Misplaced, child.raw(), parent.raw());
             }
             if !child.is(Ns::Atom, "source") {
-                self.misplaced(child, is_root && is_channel(child), false);
+                self.find_misplaced(child, is_root && is_channel(child), false);
             }
         }
     }
 
-    fn json(&mut self, value: &Value) {
+    fn look_through_json(&mut self, value: &Value) {
         let items = value.get("items").and_then(Value::as_array).into_iter().flatten();
         for item in items.take(tree_builder::ENTRIES_MAX) {
             if let Some(Value::Number(number)) = item.get("id") {
@@ -204,7 +204,7 @@ impl Oddities {
             }
             for key in ["date_published", "date_modified"] {
                 if let Some(written) = item.get(key).and_then(Value::as_str) {
-                    self.date(Ns::Atom, key, written);
+                    self.check_date(Ns::Atom, key, written);
                 }
             }
         }

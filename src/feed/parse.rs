@@ -28,9 +28,9 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
         flaws.add("document", "", "empty");
         FeedDocument::default()
     } else if text.starts_with('{') {
-        json_feed::read(text, url.as_ref(), &mut flaws)
+        json_feed::read_json_feed(text, url.as_ref(), &mut flaws)
     } else {
-        xml_feed::read(text, url.as_ref(), &mut flaws)
+        xml_feed::read_xml_feed(text, url.as_ref(), &mut flaws)
     };
     document.flaws = flaws.into_list();
     document

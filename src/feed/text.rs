@@ -33,7 +33,7 @@ pub fn one_line(text: &str, max: usize) -> String {
             continue;
         }
         if count + 1 + usize::from(gap) > max {
-            cut(&mut out, count >= max);
+            push_ellipsis(&mut out, count >= max);
             return out;
         }
         if gap {
@@ -51,7 +51,7 @@ pub fn one_line(text: &str, max: usize) -> String {
 }
 
 /// Marks that something was left out; makes room first where the text is full.
-fn cut(out: &mut String, full: bool) {
+fn push_ellipsis(out: &mut String, full: bool) {
     if full {
         out.pop();
     }

@@ -58,7 +58,7 @@ pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
         visit: RefCell::new(visit),
         raw: Cell::new(false),
         reported: Cell::new(false),
-        closes: closes(html),
+        closes: find_closed_elements(html),
     };
     let mut rest = html;
     while !rest.is_empty() {
@@ -120,7 +120,7 @@ enum Raw {
 }
 
 /// Which of [`RAW`] are closed anywhere in the text.
-fn closes(html: &str) -> [bool; RAW.len()] {
+fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
     let mut closed = [false; RAW.len()];
     for (at, _) in html.match_indices("</") {
         let after = html.get(at + 2..).unwrap_or_default().as_bytes();
@@ -147,7 +147,7 @@ impl<V: FnMut(Piece<'_>)> PieceSink<V> {
         (self.visit.borrow_mut())(piece);
     }
 
-    fn opened(&self, tag: html5ever::tokenizer::Tag) -> TokenSinkResult<()> {
+    fn open_tag(&self, tag: html5ever::tokenizer::Tag) -> TokenSinkResult<()> {
         let tag = Tag(tag);
         self.report(Piece::Open(&tag));
         if tag.is_self_closing() {
@@ -179,7 +179,7 @@ impl<V: FnMut(Piece<'_>)> TokenSink for &PieceSink<V> {
             self.reported.set(true);
         }
         match token {
-            TagToken(tag) if tag.kind == StartTag => return self.opened(tag),
+            TagToken(tag) if tag.kind == StartTag => return self.open_tag(tag),
             TagToken(tag) => {
                 self.raw.set(false);
                 self.report(Piece::Close(&tag.name));

@@ -63,7 +63,7 @@ const ZONES: [(&str, i32); 58] = [
 ];
 
 /// Minutes east of UTC of a named zone; an unknown name counts as UTC, what is no name is none.
-pub(in crate::feed) fn offset(name: &str) -> Option<i32> {
+pub(in crate::feed) fn find_offset(name: &str) -> Option<i32> {
     let name = name.rsplit('/').next().unwrap_or(name).trim_end_matches('.');
     if !name.chars().all(|c| c.is_alphabetic() || c == '_') {
         return None;
@@ -97,7 +97,7 @@ const MONTHS: [(u32, &[&str]); 12] = [
 const NOT_MONTHS: [&str; 4] = ["mardi", "marted", "martes", "maandag"];
 
 /// Number of a named month.
-pub(in crate::feed) fn month(name: &str) -> Option<u32> {
+pub(in crate::feed) fn find_month(name: &str) -> Option<u32> {
     if name.starts_with(|c: char| !c.is_alphabetic()) || name.len() > 24 {
         return None;
     }

@@ -21,7 +21,7 @@ pub fn feed_address_of(url: &str) -> Option<String> {
     if let Some((_, path)) = HOSTED.iter().find(|(hosted, _)| *hosted == site) {
         return Some(format!("https://{name}.{site}/{path}"));
     }
-    profile(&page)
+    mastodon_profile(&page)
 }
 
 /// Whether the last part of a path names a feed: the address is what is looked for.
@@ -45,11 +45,11 @@ const SITES: [(&str, FeedOf); 12] = [
     ("bsky.app", bluesky),
     ("medium.com", medium),
     // Pages of these look like profiles of Mastodon and have no feed.
-    ("threads.net", none),
-    ("threads.com", none),
-    ("tiktok.com", none),
-    ("substack.com", none),
-    ("flipboard.com", none),
+    ("threads.net", no_feed),
+    ("threads.com", no_feed),
+    ("tiktok.com", no_feed),
+    ("substack.com", no_feed),
+    ("flipboard.com", no_feed),
 ];
 
 /// Sites that give each publisher a host name: the site, and the path of the feed.
@@ -75,7 +75,7 @@ impl SitePage<'_> {
     }
 }
 
-fn none(_: &SitePage<'_>) -> Option<String> {
+fn no_feed(_: &SitePage<'_>) -> Option<String> {
     None
 }
 
@@ -208,7 +208,7 @@ fn medium(page: &SitePage<'_>) -> Option<String> {
 
 /// A profile of Mastodon and its relatives: `/@name`, and `/@name@host` for one seen from
 /// another host.
-fn profile(page: &SitePage<'_>) -> Option<String> {
+fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
     let name = match page.parts {
         [name] | [name, "with_replies" | "media" | "featured"] => name.strip_prefix('@')?,
         _ => return None,

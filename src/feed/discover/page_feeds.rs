@@ -37,11 +37,11 @@ pub struct Candidate {
 ///
 /// `page_url` is the address the page was finally read from.
 pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
-    let page = read(html);
-    let Some(base) = base(&page, page_url) else { return Vec::new() };
+    let page = read_page(html);
+    let Some(base) = base_url(&page, page_url) else { return Vec::new() };
     let mut found: Vec<Candidate> = Vec::new();
     for stated in page.stated {
-        let Some(url) = absolute(&stated.href, &base) else { continue };
+        let Some(url) = absolute_address(&stated.href, &base) else { continue };
         let known = found.iter().any(|candidate| candidate.url == url);
         if !known && found.len() < CANDIDATES_MAX {
             found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
@@ -61,7 +61,7 @@ pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
 
 /// The title of a page, on one line.
 pub fn page_title(html: &[u8]) -> Option<String> {
-    let page = read(html);
+    let page = read_page(html);
     let own = one_line(&page.title, TITLE_CHARS_MAX);
     let title = if own.is_empty() { one_line(&page.shared_title, TITLE_CHARS_MAX) } else { own };
     (!title.is_empty()).then_some(title)
@@ -109,7 +109,7 @@ struct StatedFeed {
     media_type: String,
 }
 
-fn read(html: &[u8]) -> PageHead {
+fn read_page(html: &[u8]) -> PageHead {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
     let text = to_text(html, html_charset(html).as_deref());
     let mut page = PageHead::default();
@@ -137,7 +137,7 @@ impl PageHead {
     fn read_tag(&mut self, tag: &Tag) {
         match tag.name() {
             "base" if self.base.is_none() => self.base = tag.attribute("href").map(str::to_owned),
-            "link" => self.stated.extend(stated(tag)),
+            "link" => self.stated.extend(read_feed_link(tag)),
             "meta" if self.shared_title.is_empty() => {
                 let name = tag.attribute("property").or_else(|| tag.attribute("name"));
                 if name == Some("og:title") {
@@ -157,7 +157,7 @@ impl PageHead {
 /// 2 - the type is one of feeds, or one of several uses and the address or title speaks of a feed;
 ///     with `rel=feed` a type may be missing
 /// 3 - there is an address
-fn stated(tag: &Tag) -> Option<StatedFeed> {
+fn read_feed_link(tag: &Tag) -> Option<StatedFeed> {
     let rel = tag.attribute("rel")?;
     let has = |token: &str| rel.split_ascii_whitespace().any(|t| t.eq_ignore_ascii_case(token));
     let states_alternate = has("alternate") && !has("stylesheet");
@@ -165,7 +165,7 @@ fn stated(tag: &Tag) -> Option<StatedFeed> {
     let title = one_line(tag.attribute("title").unwrap_or_default(), TITLE_CHARS_MAX);
     let media_type = tag.attribute("type").unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_feed = match use_of(&media_type) {
+    let is_feed = match use_of_type(&media_type) {
         TypeUse::Feed => states_alternate || has("feed"),
         TypeUse::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
         TypeUse::Unstated => has("feed"),
@@ -184,7 +184,7 @@ enum TypeUse {
     Other,
 }
 
-fn use_of(media_type: &str) -> TypeUse {
+fn use_of_type(media_type: &str) -> TypeUse {
     match media_type {
         "" => TypeUse::Unstated,
         "application/json" | "application/xml" | "text/xml" | "application/x-xml" => {
@@ -226,7 +226,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// What relative addresses are resolved against (HTML: the first `base` with an address).
-fn base(page: &PageHead, page_url: &str) -> Option<Url> {
+fn base_url(page: &PageHead, page_url: &str) -> Option<Url> {
     let own = web_url(page_url);
     let stated = page.base.as_deref().and_then(|stated| match &own {
         Some(own) => own.join(stated.trim()).ok(),
@@ -235,7 +235,7 @@ fn base(page: &PageHead, page_url: &str) -> Option<Url> {
     stated.filter(|url| matches!(url.scheme(), "http" | "https")).or(own)
 }
 
-fn absolute(href: &str, base: &Url) -> Option<String> {
+fn absolute_address(href: &str, base: &Url) -> Option<String> {
     let mut url = base.join(&without_feed_scheme(href)).ok()?;
     url.set_fragment(None);
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())

@@ -24,11 +24,15 @@ pub(in crate::feed) fn decode<'a>(
         flaws.add("document", "", "longer than 32 MiB: the rest was left out");
         head
     });
-    let text = decoded(bytes, content_type, flaws);
+    let text = decode_by_statement(bytes, content_type, flaws);
     without_controls(text, flaws)
 }
 
-fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -> Cow<'a, str> {
+fn decode_by_statement<'a>(
+    bytes: &'a [u8],
+    content_type: Option<&str>,
+    flaws: &mut Flaws,
+) -> Cow<'a, str> {
     if let Some(text) = utf32(bytes) {
         return Cow::Owned(text);
     }
@@ -38,8 +42,9 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
     if let Some(encoding) = utf16_by_shape(bytes) {
         return encoding.decode_without_bom_handling(bytes).0;
     }
-    let http = content_type.and_then(charset_parameter).and_then(|label| known(&label, flaws));
-    let declared = declared_label(bytes).and_then(|label| known(label, flaws));
+    let http =
+        content_type.and_then(charset_parameter).and_then(|label| find_encoding(&label, flaws));
+    let declared = declared_label(bytes).and_then(|label| find_encoding(label, flaws));
     let stated = http.or(declared);
     let utf8 = simdutf8::basic::from_utf8(bytes);
     match (stated, utf8) {
@@ -53,7 +58,7 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
         (Some(encoding), Err(_)) if encoding != UTF_8 => {
             let (text, failed) = encoding.decode_without_bom_handling(bytes);
             if failed {
-                return contradicted(
+                return weigh_contradiction(
                     bytes,
                     text,
                     declared.filter(|other| *other != encoding),
@@ -67,7 +72,7 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
 }
 
 /// The stated encoding does not fit: the other statement, if that one does, else what was read of it.
-fn contradicted<'a>(
+fn weigh_contradiction<'a>(
     bytes: &'a [u8],
     text: Cow<'a, str>,
     other: Option<&'static Encoding>,
@@ -99,7 +104,7 @@ fn invalid_utf8<'a>(
             return text;
         }
     }
-    let (good, bad) = sequences(bytes);
+    let (good, bad) = count_sequences(bytes);
     if good > bad {
         flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
         return String::from_utf8_lossy(bytes);
@@ -112,7 +117,7 @@ fn invalid_utf8<'a>(
 }
 
 /// How many characters beyond ASCII are well-formed UTF-8, and how many bad sequences there are.
-fn sequences(bytes: &[u8]) -> (usize, usize) {
+fn count_sequences(bytes: &[u8]) -> (usize, usize) {
     bytes.utf8_chunks().fold((0, 0), |(good, bad), chunk| {
         let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
         (good + more, bad + usize::from(!chunk.invalid().is_empty()))
@@ -144,10 +149,10 @@ fn utf32(bytes: &[u8]) -> Option<String> {
 }
 
 /// The encoding of a label; UTF-16 is excluded, for its bytes would have shown it.
-fn known(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
+fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     let label = label.trim();
     let found = Encoding::for_label_no_replacement(label.as_bytes())
-        .or_else(|| Encoding::for_label_no_replacement(alias(label)?.as_bytes()));
+        .or_else(|| Encoding::for_label_no_replacement(find_alias(label)?.as_bytes()));
     if found.is_none() && !label.is_empty() {
         flaws.add_once("encoding", label, "unknown encoding");
     }
@@ -155,7 +160,7 @@ fn known(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
 }
 
 /// Names that the WHATWG list does not have.
-fn alias(label: &str) -> Option<&'static str> {
+fn find_alias(label: &str) -> Option<&'static str> {
     const ALIASES: [(&str, &str); 8] = [
         ("utf_8", "utf-8"),
         ("utf8mb4", "utf-8"),

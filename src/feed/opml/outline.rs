@@ -8,40 +8,46 @@ use crate::feed::xml::references::resolve;
 use crate::feed::xml::tree::XmlElement;
 
 /// What an outline stands for.
-pub(in crate::feed) enum Asks {
+pub(in crate::feed) enum OutlineMeaning {
     Folder,
     /// A folder if outlines stand in it, else a feed that lacks something.
     FolderIfFilled(&'static str),
     Feed(Url),
     /// A feed that cannot be had, and why.
-    InVain(String),
+    Unusable(String),
 }
 
 /// What the attributes of an outline ask for.
-pub(in crate::feed) fn feed_of(attributes: &[(String, String)]) -> Asks {
-    let kind = stated(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
+pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineMeaning {
+    let kind = find_attribute(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
     let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
-    let written =
-        stated(attributes, "xmlurl").or_else(|| stated(attributes, "url").filter(|_| is_feed));
+    let written = find_attribute(attributes, "xmlurl")
+        .or_else(|| find_attribute(attributes, "url").filter(|_| is_feed));
     let Some(written) = written.map(str::trim).filter(|written| !written.is_empty()) else {
         return match kind.as_str() {
-            "link" => Asks::FolderIfFilled("is a link, not a feed"),
-            "include" => Asks::FolderIfFilled("refers to another list"),
-            _ if is_feed || stated(attributes, "xmlurl").is_some() => {
-                Asks::FolderIfFilled("has no feed address")
+            "link" => OutlineMeaning::FolderIfFilled("is a link, not a feed"),
+            "include" => OutlineMeaning::FolderIfFilled("refers to another list"),
+            _ if is_feed || find_attribute(attributes, "xmlurl").is_some() => {
+                OutlineMeaning::FolderIfFilled("has no feed address")
             }
-            _ => Asks::Folder,
+            _ => OutlineMeaning::Folder,
         };
     };
     match Url::parse(&without_feed_scheme(written)) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Asks::Feed(url),
-        Ok(url) => Asks::InVain(format!("has an address of the scheme {}", url.scheme())),
-        Err(_) => Asks::InVain(format!("has no usable address: {}", one_line(written, 120))),
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
+            OutlineMeaning::Feed(url)
+        }
+        Ok(url) => {
+            OutlineMeaning::Unusable(format!("has an address of the scheme {}", url.scheme()))
+        }
+        Err(_) => {
+            OutlineMeaning::Unusable(format!("has no usable address: {}", one_line(written, 120)))
+        }
     }
 }
 
 /// The attributes of an outline with references resolved, names in lower case but for prefixed ones.
-pub(in crate::feed) fn attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
+pub(in crate::feed) fn read_attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
     let lower =
         |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
     outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
@@ -49,7 +55,7 @@ pub(in crate::feed) fn attributes(outline: XmlElement<'_, '_>) -> Vec<(String, S
 
 /// The attributes that can be made out in a tag with quotes in the wrong places: those we know by
 /// name, up to a quote that something follows which may follow an attribute.
-pub(in crate::feed) fn salvaged(tag: &str) -> Vec<(String, String)> {
+pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
     let value = |name: &str| {
         ['"', '\''].into_iter().find_map(|quote| {
@@ -68,7 +74,7 @@ pub(in crate::feed) fn salvaged(tag: &str) -> Vec<(String, String)> {
 }
 
 /// The first attribute of this name.
-pub(in crate::feed) fn stated<'a>(
+pub(in crate::feed) fn find_attribute<'a>(
     attributes: &'a [(String, String)],
     name: &str,
 ) -> Option<&'a str> {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::outline::Asks;
-use super::outline::attributes;
-use super::outline::feed_of;
-use super::outline::salvaged;
-use super::outline::stated;
+use super::outline::OutlineMeaning;
+use super::outline::find_attribute;
+use super::outline::read_attributes;
+use super::outline::read_meaning;
+use super::outline::salvage_attributes;
 use super::subscription_list::BadOutline;
 use super::subscription_list::NAMESPACE;
 use super::subscription_list::NotOpml;
@@ -57,7 +57,7 @@ pub fn read_opml(bytes: &[u8]) -> Result<Opml, NotOpml> {
     let text = decode(bytes, None, &mut ignored);
     let mut reader = OpmlReader::new(&text);
     reader.check_root()?;
-    let tree = tree_builder::build_below(&text, &["opml"], &mut ignored);
+    let tree = tree_builder::build_tree_below(&text, &["opml"], &mut ignored);
     if let Some(root) = tree.root() {
         reader.read_namespaces(root);
         reader.read_inside(root);
@@ -169,24 +169,24 @@ impl<'a> OpmlReader<'a> {
             self.read_inside(outline);
             return;
         }
-        let attributes = attributes(outline);
+        let attributes = read_attributes(outline);
         let name = name_of(&attributes);
         if self.bodies == 0 {
             self.add_flaw(line, format!("Outline “{name}” stands outside the body"));
         }
         let is_empty = !outline.children().any(|child| child.local() == "outline");
-        match feed_of(&attributes) {
-            Asks::Feed(_) if self.body_closed && self.bodies == 0 => {
+        match read_meaning(&attributes) {
+            OutlineMeaning::Feed(_) if self.body_closed && self.bodies == 0 => {
                 self.add_bad(name, "stands behind the end of the list", line);
             }
-            Asks::Feed(url) => self.add_feed(&url, &attributes, line),
-            Asks::InVain(reason) => self.add_bad(name, &reason, line),
-            Asks::FolderIfFilled(lacks) if is_empty => self.add_bad(name, lacks, line),
-            Asks::Folder if is_empty => {
+            OutlineMeaning::Feed(url) => self.add_feed(&url, &attributes, line),
+            OutlineMeaning::Unusable(reason) => self.add_bad(name, &reason, line),
+            OutlineMeaning::FolderIfFilled(lacks) if is_empty => self.add_bad(name, lacks, line),
+            OutlineMeaning::Folder if is_empty => {
                 let reason = format!("Outline “{name}” has neither a feed nor outlines in it");
                 self.add_flaw(line, reason);
             }
-            Asks::Folder | Asks::FolderIfFilled(_) => {
+            OutlineMeaning::Folder | OutlineMeaning::FolderIfFilled(_) => {
                 self.folders.push(name);
                 self.read_inside(outline);
                 self.folders.pop();
@@ -224,8 +224,8 @@ impl<'a> OpmlReader<'a> {
     /// Takes from an outline whose tag cannot be read what can be made out, or reports it.
     fn salvage(&mut self, tag: &str) {
         let line = self.line(tag);
-        let attributes = salvaged(tag);
-        if let Asks::Feed(url) = feed_of(&attributes) {
+        let attributes = salvage_attributes(tag);
+        if let OutlineMeaning::Feed(url) = read_meaning(&attributes) {
             self.add_feed(&url, &attributes, line);
             self.add_flaw(line, format!("The outline of {url} {ILL_FORMED}"));
         } else {
@@ -235,7 +235,8 @@ impl<'a> OpmlReader<'a> {
 
     /// Adds a feed, or what is new about it if it is known already.
     fn add_feed(&mut self, url: &Url, attributes: &[(String, String)], line: usize) {
-        let written = stated(attributes, "xmlurl").or_else(|| stated(attributes, "url"));
+        let written =
+            find_attribute(attributes, "xmlurl").or_else(|| find_attribute(attributes, "url"));
         let mut feed = self.describe(written.unwrap_or_default(), url, attributes);
         let at = *self.known.entry(url.to_string()).or_insert(self.opml.outlines.len());
         let Some(first) = self.opml.outlines.get_mut(at) else {
@@ -262,11 +263,11 @@ impl<'a> OpmlReader<'a> {
         let as_written = written.starts_with("http") && written.chars().all(is_clean);
         let xml_url = if as_written { written.to_owned() } else { url.to_string() };
         let line = |name| {
-            let text = one_line(stated(attributes, name)?, TITLE_CHARS_MAX);
+            let text = one_line(find_attribute(attributes, name)?, TITLE_CHARS_MAX);
             (!text.is_empty()).then_some(text)
         };
         let title = line("title").or_else(|| line("text").filter(|text| *text != xml_url));
-        let html_url = stated(attributes, "htmlurl").map(|url| one_line(url, 8_192));
+        let html_url = find_attribute(attributes, "htmlurl").map(|url| one_line(url, 8_192));
         let mut settings = BTreeMap::new();
         for (key, value) in attributes {
             if let Some((prefix, name)) = key.split_once(':')
@@ -279,7 +280,7 @@ impl<'a> OpmlReader<'a> {
         let listed = settings.remove(TAG_LIST);
         let further: Vec<&str> = match &listed {
             Some(listed) => listed.split('\n').collect(),
-            None => stated(attributes, "category").unwrap_or_default().split(',').collect(),
+            None => find_attribute(attributes, "category").unwrap_or_default().split(',').collect(),
         };
         for tag in further.into_iter().filter_map(normal_tag) {
             if !tags.contains(&tag) {
@@ -307,7 +308,7 @@ impl<'a> OpmlReader<'a> {
         let open = || {
             let unclosed = tree.unclosed()?;
             let inside = match unclosed.local() {
-                "outline" => format!("outline “{}”", name_of(&attributes(unclosed))),
+                "outline" => format!("outline “{}”", name_of(&read_attributes(unclosed))),
                 name => name.to_owned(),
             };
             let line = self.line_at(self.text.trim_end().len());
@@ -348,7 +349,7 @@ impl<'a> OpmlReader<'a> {
 
 /// The name of an outline as it is shown.
 fn name_of(attributes: &[(String, String)]) -> String {
-    let name = ["text", "title"].iter().find_map(|name| stated(attributes, name));
+    let name = ["text", "title"].iter().find_map(|name| find_attribute(attributes, name));
     one_line(name.unwrap_or_default(), TITLE_CHARS_MAX)
 }
 

@@ -17,9 +17,9 @@ pub(in crate::feed) enum Construct<'a> {
 
 impl<'a> Construct<'a> {
     /// Reads an element: those of Atom say what they hold, those of other vocabularies hold HTML.
-    pub(in crate::feed) fn of(element: XmlElement<'_, 'a>) -> Self {
+    pub(in crate::feed) fn read(element: XmlElement<'_, 'a>) -> Self {
         if element.ns() == Ns::Atom {
-            atom(element)
+            read_atom_text(element)
         } else if element.ns() == Ns::Xhtml {
             Self::Markup(Cow::Owned(element.written_out()))
         } else {
@@ -50,7 +50,7 @@ impl<'a> Construct<'a> {
 }
 
 /// RFC 4287 §3.1 and §4.1.3, and the `mode` of Atom 0.3.
-fn atom<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
+fn read_atom_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let stated = element.attribute("type").map(|value| value.to_ascii_lowercase());
     let kind = stated
         .as_deref()
@@ -67,7 +67,7 @@ fn atom<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let is_content = element.local() == "content";
     if (mode == "base64" || (mode.is_empty() && is_binary(kind)))
         && let Some(decoded) =
-            base64(&text).or_else(|| (is_content && is_base64(&text)).then(String::new))
+            decode_base64(&text).or_else(|| (is_content && is_base64(&text)).then(String::new))
     {
         let is_markup = kind.contains("html") || looks_like_markup(&decoded);
         let decoded = Cow::Owned(decoded);
@@ -109,7 +109,7 @@ fn looks_like_markup(text: &str) -> bool {
 }
 
 /// Decodes base64 that holds text.
-fn base64(text: &str) -> Option<String> {
+fn decode_base64(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held) = (0_u32, 0_u32);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
@@ -148,9 +148,9 @@ mod tests {
 
     fn check(content: &str, expected: &Construct<'_>) {
         let document = format!("<entry>{content}</entry>");
-        let tree = tree_builder::build(&document, &mut Flaws::default());
+        let tree = tree_builder::build_tree(&document, &mut Flaws::default());
         let element = tree.root().and_then(|root| root.children().next()).expect("an element");
-        assert_eq!(&Construct::of(element), expected, "{content}");
+        assert_eq!(&Construct::read(element), expected, "{content}");
     }
 
     #[test]

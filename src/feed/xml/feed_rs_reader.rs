@@ -62,9 +62,9 @@ impl FeedRsReader {
         push_line(&mut out, "title", chosen.get(FeedField::Title));
         push_author(&mut out, chosen);
         for element in chosen.all(FeedField::Category) {
-            push_tag(&mut out, "category", &[("term", &category(element))]);
+            push_tag(&mut out, "category", &[("term", &category_name(element))]);
         }
-        for file in attachments::of_entry(chosen, links, document) {
+        for file in attachments::read_attachments(chosen, links, document) {
             let attributes = [
                 ("url", file.url.as_str()),
                 ("type", &file.media_type),
@@ -80,25 +80,29 @@ impl FeedRsReader {
     /// Reads what was written: the head section, and each entry, `None` where feed-rs fails on it. Where the document
     /// cannot be read as a whole each entry is tried alone, so that one bad entry costs no other.
     pub(in crate::feed) fn read(&self) -> (FeedHead, Vec<Option<Entry>>) {
-        let whole = parse(&self.head, &self.entries.concat());
+        let whole = parse_with_feed_rs(&self.head, &self.entries.concat());
         if let Some(mut feed) = whole.filter(|feed| feed.entries.len() == self.entries.len()) {
             let entries = std::mem::take(&mut feed.entries);
-            return (head(feed), entries.into_iter().map(|read| Some(entry(read))).collect());
+            return (
+                convert_head(feed),
+                entries.into_iter().map(|read| Some(convert_entry(read))).collect(),
+            );
         }
-        let alone = |written: &String| parse("", written)?.entries.pop().map(entry);
-        let head = parse(&self.head, "").map(head).unwrap_or_default();
+        let alone =
+            |written: &String| parse_with_feed_rs("", written)?.entries.pop().map(convert_entry);
+        let head = parse_with_feed_rs(&self.head, "").map(convert_head).unwrap_or_default();
         (head, self.entries.iter().map(alone).collect())
     }
 }
 
 fn push_line(out: &mut String, name: &str, element: Option<XmlElement<'_, '_>>) {
     if let Some(element) = element {
-        push_text(out, name, &Construct::of(element).into_line(TITLE_MAX));
+        push_text(out, name, &Construct::read(element).into_line(TITLE_MAX));
     }
 }
 
 fn push_author(out: &mut String, chosen: &ChosenElements<'_, '_>) {
-    if let Some(name) = chosen.all(FeedField::Author).find_map(person::name) {
+    if let Some(name) = chosen.all(FeedField::Author).find_map(person::author_name) {
         out.push_str("<author>");
         push_text(out, "name", &name);
         out.push_str("</author>");
@@ -106,7 +110,7 @@ fn push_author(out: &mut String, chosen: &ChosenElements<'_, '_>) {
 }
 
 /// The name of a category; empty where it has none.
-fn category(element: XmlElement<'_, '_>) -> String {
+fn category_name(element: XmlElement<'_, '_>) -> String {
     let stated = || element.attribute("term").or_else(|| element.attribute("label"));
     let name = Some(element).filter(|element| element.ns() == Ns::Atom).and_then(|_| stated());
     text::plain_line(&name.unwrap_or_else(|| element.text()), NAME_MAX)
@@ -143,7 +147,7 @@ fn push_tag(out: &mut String, name: &str, attributes: &[(&str, &str)]) {
     out.push_str("/>");
 }
 
-fn parse(head: &str, entries: &str) -> Option<model::Feed> {
+fn parse_with_feed_rs(head: &str, entries: &str) -> Option<model::Feed> {
     let document = [START, head, entries, END].concat();
     // feed-rs holds assertions and unwraps that a document can reach.
     let read = catch_unwind(AssertUnwindSafe(|| {
@@ -156,7 +160,7 @@ fn parse(head: &str, entries: &str) -> Option<model::Feed> {
     read.ok()?.ok()
 }
 
-fn head(feed: model::Feed) -> FeedHead {
+fn convert_head(feed: model::Feed) -> FeedHead {
     FeedHead {
         title: feed.title.map(|title| title.content),
         rights: feed.rights.map(|text| text.content),
@@ -166,18 +170,18 @@ fn head(feed: model::Feed) -> FeedHead {
     }
 }
 
-fn entry(entry: model::Entry) -> Entry {
+fn convert_entry(entry: model::Entry) -> Entry {
     let files = entry.media.into_iter().flat_map(|media| media.content);
     Entry {
         title: entry.title.map(|title| title.content),
         author: entry.authors.into_iter().find_map(|person| person.name),
-        enclosures: files.filter_map(enclosure).collect(),
+        enclosures: files.filter_map(convert_file).collect(),
         categories: entry.categories.into_iter().map(|category| category.term).collect(),
         ..Entry::default()
     }
 }
 
-fn enclosure(content: model::MediaContent) -> Option<Enclosure> {
+fn convert_file(content: model::MediaContent) -> Option<Enclosure> {
     let seconds = |time: std::time::Duration| u32::try_from(time.as_secs()).ok();
     Some(Enclosure {
         url: content.url?.into(),
@@ -199,7 +203,7 @@ mod tests {
                             <item><title>2</title></item><item><title>3</title></item></channel></rss>";
 
     fn written() -> FeedRsReader {
-        let tree = tree_builder::build(DOCUMENT, &mut Flaws::default());
+        let tree = tree_builder::build_tree(DOCUMENT, &mut Flaws::default());
         let channel = tree.root().and_then(|root| root.children().next()).expect("a channel");
         let chosen = |element, table| {
             let mut chosen = ChosenElements::default();

@@ -30,7 +30,7 @@ fn is_atom_link(element: XmlElement<'_, '_>) -> bool {
 }
 
 /// The links directly inside the parents, resolved, in document order.
-pub(in crate::feed) fn of_head(
+pub(in crate::feed) fn read_head_links(
     parents: &[XmlElement<'_, '_>],
     document: Option<&Url>,
 ) -> Vec<Link> {
@@ -39,12 +39,12 @@ pub(in crate::feed) fn of_head(
         if links.len() >= LINKS_MAX {
             break;
         }
-        links.extend(link(element, document));
+        links.extend(read_link(element, document));
     }
     links
 }
 
-fn link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link> {
+fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link> {
     let base = || element.base(document);
     if is_atom_link(element) {
         let written = element.attribute("href")?;
@@ -52,7 +52,7 @@ fn link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link> {
         let href = if written.is_empty() {
             base().map(String::from)?
         } else {
-            address::resolved(&written, base().as_ref())?
+            address::resolve_address(&written, base().as_ref())?
         };
         let media_type = element
             .attribute("type")
@@ -61,14 +61,14 @@ fn link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link> {
         return Some(Link { rel: relation(element), href, media_type });
     }
     if element.is(Ns::Rss, "link") {
-        let href = address::resolved(&element.leading_text(), base().as_ref())?;
+        let href = address::resolve_address(&element.leading_text(), base().as_ref())?;
         return Some(Link { rel: "alternate".to_owned(), href, media_type: None });
     }
     None
 }
 
 /// The page of a feed: the format's own link outranks one of another vocabulary; in CDF it is an attribute.
-pub(in crate::feed) fn home(
+pub(in crate::feed) fn find_home_page(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
     document: Option<&Url>,
@@ -78,21 +78,21 @@ pub(in crate::feed) fn home(
         .flat_map(|parent| parent.children())
         .filter(|child| child.is(Ns::Rss, "link"));
     let own =
-        own.find_map(|element| link(element, document)).filter(|link| link.rel == "alternate");
-    let page = own.as_ref().or_else(|| page(links)).map(|link| link.href.clone());
-    page.or_else(|| parents.iter().find_map(|parent| of_attribute(*parent, document)))
+        own.find_map(|element| read_link(element, document)).filter(|link| link.rel == "alternate");
+    let page = own.as_ref().or_else(|| choose_page(links)).map(|link| link.href.clone());
+    page.or_else(|| parents.iter().find_map(|parent| read_page_attribute(*parent, document)))
 }
 
 /// The page named in the `href` of a channel or an item itself (CDF).
-pub(in crate::feed) fn of_attribute(
+pub(in crate::feed) fn read_page_attribute(
     element: XmlElement<'_, '_>,
     document: Option<&Url>,
 ) -> Option<String> {
-    address::resolved(&element.attribute("href")?, element.base(document).as_ref())
+    address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
 }
 
 /// The page that a list of links leads to: the first alternate that is or may be a page.
-fn page(links: &[Link]) -> Option<&Link> {
+fn choose_page(links: &[Link]) -> Option<&Link> {
     let alternates = || links.iter().filter(|link| link.rel == "alternate");
     let may_be_page =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));
@@ -100,7 +100,7 @@ fn page(links: &[Link]) -> Option<&Link> {
 }
 
 /// The page of an entry, and its attached files.
-pub(in crate::feed) fn of_entry<'t, 'a>(
+pub(in crate::feed) fn read_entry_links<'t, 'a>(
     entry: XmlElement<'t, 'a>,
     document: Option<&Url>,
 ) -> (Option<String>, Vec<XmlElement<'t, 'a>>) {
@@ -109,17 +109,17 @@ pub(in crate::feed) fn of_entry<'t, 'a>(
         if is_atom_link(element) && relation(element) == "enclosure" {
             attached.push(element);
         } else if links.len() < LINKS_MAX {
-            links.extend(link(element, document).map(|link| (element.ns(), link)));
+            links.extend(read_link(element, document).map(|link| (element.ns(), link)));
         }
     }
     // The format's own link outranks one of another vocabulary.
     links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
     let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
-    (page(&links).map(|link| link.href.clone()), attached)
+    (choose_page(&links).map(|link| link.href.clone()), attached)
 }
 
 /// Archive and paging links and marks of a head section.
-pub(in crate::feed) fn history(
+pub(in crate::feed) fn read_history_links(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
     document: Option<&Url>,
@@ -132,7 +132,7 @@ pub(in crate::feed) fn history(
         (!same && !address::without_fragment(href).is_empty())
             .then(|| address::without_fragment(href).to_owned())
     };
-    let named = |rel: &str| first_of(links, rel).map(|link| link.href.clone());
+    let named = |rel: &str| find_feed_link(links, rel).map(|link| link.href.clone());
     let walkable = |rel: &str| named(rel).and_then(|href| elsewhere(&href));
     let mut history = HistoryLinks {
         this: named("self"),
@@ -150,10 +150,10 @@ pub(in crate::feed) fn history(
         .flat_map(|parent| parent.children())
         .filter(|element| element.ns() == Ns::History)
     {
-        mark(element, &mut history, flaws);
+        read_history_mark(element, &mut history, flaws);
         if element.local() == "prev" && history.prev_archive.is_none() {
             let base = element.base(document);
-            history.prev_archive = address::resolved(&element.leading_text(), base.as_ref())
+            history.prev_archive = address::resolve_address(&element.leading_text(), base.as_ref())
                 .and_then(|href| elsewhere(&href));
         }
     }
@@ -168,14 +168,14 @@ pub(in crate::feed) fn history(
 }
 
 /// The first link of a relation that may lead to a feed.
-fn first_of<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
+fn find_feed_link<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
     let may_be_feed =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| !kind.starts_with("text/html"));
     links.iter().filter(|link| link.rel == rel).find(may_be_feed)
 }
 
 /// `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
-fn mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
+fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
     match element.local() {
         "complete" => history.complete = true,
         "archive" => history.archive = true,
@@ -189,7 +189,7 @@ fn mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Fla
 }
 
 /// The role of a document, judged from itself alone (SPEC C.2).
-pub(in crate::feed) const fn role(history: &HistoryLinks) -> DocumentRole {
+pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
     if history.archive {

@@ -96,7 +96,7 @@ const PREFIXES: [(&str, Ns); 24] = [
 
 impl Ns {
     /// The namespace of a name.
-    pub(in crate::feed) fn of_name(name: &str) -> Self {
+    pub(in crate::feed) fn from_uri(name: &str) -> Self {
         let name = name.trim().to_ascii_lowercase();
         let bare =
             name.strip_prefix("http://").or_else(|| name.strip_prefix("https://")).unwrap_or(&name);
@@ -109,7 +109,7 @@ impl Ns {
     }
 
     /// The namespace that a prefix means when nothing declares it.
-    pub(in crate::feed) fn of_prefix(prefix: &str) -> Self {
+    pub(in crate::feed) fn from_prefix(prefix: &str) -> Self {
         PREFIXES
             .iter()
             .find(|(known, _)| prefix.eq_ignore_ascii_case(known))
@@ -143,14 +143,14 @@ impl<'a> NamespaceScope<'a> {
         let ns = if prefix.is_empty() && (depth == 0 || name.trim().is_empty()) {
             self.home
         } else {
-            Self::meaning(prefix, name)
+            Self::resolve_declared(prefix, name)
         };
         self.bindings.push((prefix, ns, depth));
     }
 
     /// A usual prefix bound to an empty name means what it usually means.
-    fn meaning(prefix: &str, name: &str) -> Ns {
-        if name.trim().is_empty() { Ns::of_prefix(prefix) } else { Ns::of_name(name) }
+    fn resolve_declared(prefix: &str, name: &str) -> Ns {
+        if name.trim().is_empty() { Ns::from_prefix(prefix) } else { Ns::from_uri(name) }
     }
 
     /// Forgets what the element at `depth` declared.
@@ -165,7 +165,7 @@ impl<'a> NamespaceScope<'a> {
         match self.bindings.iter().rev().find(|(known, _, _)| *known == prefix) {
             Some((_, ns, _)) => *ns,
             None if prefix.is_empty() => self.home,
-            None => Ns::of_prefix(prefix),
+            None => Ns::from_prefix(prefix),
         }
     }
 }
@@ -191,7 +191,7 @@ mod tests {
             ("http://purl.org/rss/1.0/modules/slash/", Ns::Other),
             ("urn:nothing", Ns::Other),
         ] {
-            assert_eq!(Ns::of_name(name), expected, "{name}");
+            assert_eq!(Ns::from_uri(name), expected, "{name}");
         }
     }
 

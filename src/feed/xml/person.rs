@@ -5,7 +5,7 @@ use crate::feed::text;
 use crate::feed::text::NAME_MAX;
 
 /// The name of an author as one line. It never holds a mail address beside other text.
-pub(in crate::feed) fn name(element: XmlElement<'_, '_>) -> Option<String> {
+pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String> {
     let part = |local: &str| {
         element
             .children()

@@ -22,10 +22,10 @@ const RULES_MAX: usize = 64;
 const FREQUENCY_MAX: u32 = 99_999;
 
 /// Reads the hints among the elements directly inside the parents.
-pub(in crate::feed) fn read(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
+pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
     let mut reader = HintReader::default();
     for element in parents.iter().flat_map(|parent| parent.children()) {
-        reader.take(element, flaws);
+        reader.read_element(element, flaws);
     }
     reader.finish(flaws)
 }
@@ -44,20 +44,20 @@ struct HintReader {
 }
 
 impl HintReader {
-    fn take(&mut self, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
+    fn read_element(&mut self, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
         let text = || element.text().trim().to_owned();
         match (element.ns(), element.local()) {
             (Ns::Rss, "ttl") if self.hints.ttl_minutes.is_none() => {
-                self.hints.ttl_minutes = ttl(&text(), flaws);
+                self.hints.ttl_minutes = read_ttl(&text(), flaws);
             }
             (Ns::Rss, "skiphours") => {
                 for hour in element.children().filter(|child| child.local() == "hour").take(24) {
-                    self.take_hour(&hour.text(), flaws);
+                    self.add_skipped_hour(&hour.text(), flaws);
                 }
             }
             (Ns::Rss, "skipdays") => {
                 for day in element.children().filter(|child| child.local() == "day").take(7) {
-                    self.take_day(&day.text(), flaws);
+                    self.add_skipped_day(&day.text(), flaws);
                 }
             }
             (Ns::Sy, "updateperiod") => self.period = self.period.take().or_else(|| Some(text())),
@@ -66,10 +66,14 @@ impl HintReader {
             }
             (Ns::Sy, "updatebase") => self.base = self.base.take().or_else(|| Some(text())),
             (Ns::Atom, "refreshrate") => {
-                self.hints.refresh_rate_ms = refresh_rate(&text(), flaws);
+                self.hints.refresh_rate_ms = read_refresh_rate(&text(), flaws);
             }
-            (Ns::Schedule, "interval") => push(&mut self.hints.intervals, element, flaws),
-            (Ns::Rss | Ns::Atom, "interval") => push(&mut self.plain_rules, element, flaws),
+            (Ns::Schedule, "interval") => {
+                add_rule_element(&mut self.hints.intervals, element, flaws)
+            }
+            (Ns::Rss | Ns::Atom, "interval") => {
+                add_rule_element(&mut self.plain_rules, element, flaws)
+            }
             (Ns::Rss, "cloud") => self.hints.offers_push = true,
             (Ns::Atom | Ns::Rss, "link") => {
                 let rel = element.attribute("rel").unwrap_or_default();
@@ -79,7 +83,7 @@ impl HintReader {
         }
     }
 
-    fn take_hour(&mut self, text: &str, flaws: &mut Flaws) {
+    fn add_skipped_hour(&mut self, text: &str, flaws: &mut Flaws) {
         match text.trim().parse::<u8>() {
             Ok(24) => self.hours.insert(0),
             Ok(hour @ 0..=23) => self.hours.insert(hour),
@@ -90,7 +94,7 @@ impl HintReader {
         };
     }
 
-    fn take_day(&mut self, text: &str, flaws: &mut Flaws) {
+    fn add_skipped_day(&mut self, text: &str, flaws: &mut Flaws) {
         let name = text.trim().to_ascii_lowercase();
         let day = DayOfWeek::ALL
             .iter()
@@ -110,7 +114,7 @@ impl HintReader {
         }
         self.hints.skip_hours = self.hours.into_iter().collect();
         self.hints.skip_days = self.days.into_iter().collect();
-        self.hints.sy = sy(self.period, self.frequency, self.base, flaws);
+        self.hints.sy = read_sy_hint(self.period, self.frequency, self.base, flaws);
         if self.hints.intervals.is_empty() {
             self.hints.intervals = self.plain_rules;
         }
@@ -118,7 +122,7 @@ impl HintReader {
     }
 }
 
-fn ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
+fn read_ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
     let minutes = text.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
     if minutes.is_none() {
         flaws.add("ttl", text, "not a number of minutes from 1 to 527 040");
@@ -126,7 +130,7 @@ fn ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
     minutes
 }
 
-fn refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
+fn read_refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
     let rate = text.parse().ok().filter(|rate| *rate >= 1_000);
     if rate.is_none() {
         flaws.add("refreshRate", text, "not a number of milliseconds from 1 000");
@@ -134,7 +138,7 @@ fn refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
     rate
 }
 
-fn sy(
+fn read_sy_hint(
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
@@ -158,7 +162,7 @@ fn sy(
             known?
         }
     };
-    let frequency = match frequency.map(|text| (frequency_of(&text), text)) {
+    let frequency = match frequency.map(|text| (read_frequency(&text), text)) {
         None => 1,
         Some((Some(frequency), _)) => frequency,
         Some((None, text)) => {
@@ -179,12 +183,12 @@ fn sy(
     Some(SyHint { period, frequency, base })
 }
 
-fn frequency_of(text: &str) -> Option<u32> {
+fn read_frequency(text: &str) -> Option<u32> {
     text.parse().ok().filter(|frequency| (1..=FREQUENCY_MAX).contains(frequency))
 }
 
 /// Adds an interval rule, or notes why not.
-fn push(rules: &mut Vec<IntervalRule>, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
+fn add_rule_element(rules: &mut Vec<IntervalRule>, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
     let attribute = |name| element.attribute(name).map(std::borrow::Cow::into_owned);
     let stated = StatedRule {
         minutes: element.text().trim().to_owned(),
@@ -218,13 +222,13 @@ pub(in crate::feed) fn add_rule(
         flaws.add_once("interval", "", "more than 64 rules: the rest was left out");
         return;
     }
-    match rule(stated, flaws) {
+    match read_rule(stated, flaws) {
         Ok(rule) => rules.push(rule),
         Err((text, reason)) => flaws.add("interval", text, reason),
     }
 }
 
-fn rule<'s>(
+fn read_rule<'s>(
     stated: &'s StatedRule,
     flaws: &mut Flaws,
 ) -> Result<IntervalRule, (&'s str, &'static str)> {
@@ -247,12 +251,12 @@ fn rule<'s>(
         end_hour: number(&stated.end_hour, 24, HOUR)?.map(|hour| hour.min(23)),
         start_day: sunday(number(&stated.start_day, 7, DAY)?),
         end_day: sunday(number(&stated.end_day, 7, DAY)?),
-        zone: zone(stated.zone.as_deref().unwrap_or_default(), flaws),
+        zone: zone_or_utc(stated.zone.as_deref().unwrap_or_default(), flaws),
     })
 }
 
 /// The zone of a rule; one that is not understood counts as UTC.
-fn zone(text: &str, flaws: &mut Flaws) -> Zone {
+fn zone_or_utc(text: &str, flaws: &mut Flaws) -> Zone {
     let text = text.trim();
     if text.is_empty() {
         return Zone::Utc;
@@ -268,14 +272,14 @@ pub fn read_zone(text: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
         return Some(Zone::Utc);
     }
-    if let Some(minutes) = offset(text) {
+    if let Some(minutes) = read_offset(text) {
         return Some(if minutes == 0 { Zone::Utc } else { Zone::Offset(minutes) });
     }
     text.parse::<chrono_tz::Tz>().is_ok().then(|| Zone::Named(text.to_owned()))
 }
 
 /// `+HH:MM` or `-HH:MM` up to 14:00, in minutes.
-fn offset(text: &str) -> Option<i16> {
+fn read_offset(text: &str) -> Option<i16> {
     let sign = match text.bytes().next()? {
         b'+' => 1,
         b'-' => -1,

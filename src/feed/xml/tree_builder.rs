@@ -32,12 +32,12 @@ const PAGE: [&str; 3] = ["html", "head", "body"];
 
 /// Builds the tree below the first element that can be the root of a feed; what stands before and after
 /// it is left out. Empty where there is none.
-pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
-    build_below(document, &ROOTS, flaws)
+pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
+    build_tree_below(document, &ROOTS, flaws)
 }
 
 /// Builds the tree below the first element with one of these names.
-pub(in crate::feed) fn build_below<'a>(
+pub(in crate::feed) fn build_tree_below<'a>(
     document: &'a str,
     roots: &'static [&'static str],
     flaws: &mut Flaws,
@@ -50,7 +50,7 @@ pub(in crate::feed) fn build_below<'a>(
         {
             builder.flaws.add_once("document", "", reason);
         }
-        if builder.take(token) == Step::Stop || builder.is_full() {
+        if builder.add_token(token) == Step::Stop || builder.is_full() {
             break;
         }
     }
@@ -84,7 +84,7 @@ enum ElementPurpose {
 }
 
 impl ElementPurpose {
-    fn of(ns: Ns, local: &str) -> Self {
+    fn find(ns: Ns, local: &str) -> Self {
         match (ns, local) {
             (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
                 Self::Container
@@ -143,7 +143,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    fn take(&mut self, token: Token<'a>) -> Step {
+    fn add_token(&mut self, token: Token<'a>) -> Step {
         if let Some((name, open)) = &mut self.skipped {
             match token {
                 Token::Start { name: other, empty: false, .. } if other == *name => *open += 1,
@@ -157,16 +157,16 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
         match token {
             Token::Start { name, attributes, empty } => {
-                return self.start(name, &attributes, empty);
+                return self.open_element(name, &attributes, empty);
             }
             Token::End { name } => {
-                self.end(name);
+                self.close_element(name);
                 if self.started && self.stack.is_empty() {
                     return Step::Stop;
                 }
             }
-            Token::Text(text) => self.text(text, NodeKind::Text(text)),
-            Token::Cdata(text) => self.text(text, NodeKind::Cdata(text)),
+            Token::Text(text) => self.add_text(text, NodeKind::Text(text)),
+            Token::Cdata(text) => self.add_text(text, NodeKind::Cdata(text)),
         }
         Step::On
     }
@@ -179,17 +179,17 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         is_full
     }
 
-    fn text(&mut self, text: &str, kind: NodeKind<'a>) {
+    fn add_text(&mut self, text: &str, kind: NodeKind<'a>) {
         let Some(open) = self.stack.last() else { return };
         let blank = matches!(open.purpose, ElementPurpose::Container | ElementPurpose::Entry)
             && text.trim_ascii().is_empty();
         if !blank && !text.is_empty() {
             let parent = open.id;
-            self.append(Some(parent), kind);
+            self.append_node(Some(parent), kind);
         }
     }
 
-    fn append(&mut self, parent: Option<NodeId>, kind: NodeKind<'a>) -> NodeId {
+    fn append_node(&mut self, parent: Option<NodeId>, kind: NodeKind<'a>) -> NodeId {
         let id = self.tree.nodes.len();
         self.tree.nodes.push(XmlNode { kind, parent, first: None, last: None, next: None });
         let before = parent.and_then(|parent| self.tree.nodes.get_mut(parent)).and_then(|parent| {
@@ -202,9 +202,14 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         id
     }
 
-    fn start(&mut self, raw: &'a str, attributes: &[(&'a str, &'a str)], empty: bool) -> Step {
+    fn open_element(
+        &mut self,
+        raw: &'a str,
+        attributes: &[(&'a str, &'a str)],
+        empty: bool,
+    ) -> Step {
         let (prefix, local) = raw.rsplit_once(':').unwrap_or(("", raw));
-        let local = lower(local);
+        let local = lower_case(local);
         if !self.started {
             if PAGE.contains(&local.as_ref()) {
                 return Step::Stop;
@@ -220,7 +225,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.scope = NamespaceScope::new(home);
         }
         let depth = self.stack.len();
-        self.declare(attributes, depth);
+        self.declare_namespaces(attributes, depth);
         let ns = self.scope.resolve(prefix);
         if !self.started {
             if !prefix.is_empty() && !matches!(ns, Ns::Atom | Ns::Rss | Ns::Rdf) {
@@ -229,10 +234,10 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             }
             self.started = true;
         }
-        let purpose = ElementPurpose::of(ns, &local);
+        let purpose = ElementPurpose::find(ns, &local);
         if self.make_room(ns, &local, purpose) {
             self.scope.leave(self.stack.len());
-            self.declare(attributes, self.stack.len());
+            self.declare_namespaces(attributes, self.stack.len());
         }
         if purpose == ElementPurpose::Entry
             && self.stack.iter().all(|open| open.purpose == ElementPurpose::Container)
@@ -262,7 +267,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
         let name = ElementName { ns, local, raw, attributes: from..self.tree.attributes.len() };
         let parent = self.stack.last().map(|open| open.id);
-        let id = self.append(parent, NodeKind::Element(name));
+        let id = self.append_node(parent, NodeKind::Element(name));
         if empty || void {
             self.scope.leave(self.stack.len());
         } else {
@@ -271,7 +276,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         if self.stack.is_empty() { Step::Stop } else { Step::On }
     }
 
-    fn declare(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
+    fn declare_namespaces(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
         for (name, value) in attributes {
             if let Some(declared) = name.strip_prefix("xmlns") {
                 match declared.strip_prefix(':') {
@@ -324,7 +329,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         self.scope.leave(depth);
     }
 
-    fn end(&mut self, name: &'a str) {
+    fn close_element(&mut self, name: &'a str) {
         let at =
             self.stack.iter().rposition(|open| open.raw == name).or_else(|| {
                 self.stack.iter().rposition(|open| open.raw.eq_ignore_ascii_case(name))
@@ -357,7 +362,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
 }
 
 /// The name in lower case.
-fn lower(name: &str) -> Cow<'_, str> {
+fn lower_case(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(name.to_ascii_lowercase())
     } else {
@@ -378,7 +383,7 @@ mod tests {
 
     fn check(document: &str, expected: &str) {
         let mut flaws = Flaws::default();
-        let tree = build(document, &mut flaws);
+        let tree = build_tree(document, &mut flaws);
         assert_eq!(tree.root().map(shape).unwrap_or_default(), expected, "{document}");
     }
 
@@ -416,9 +421,9 @@ mod tests {
     fn deep_and_long_documents_are_cut() {
         let deep = format!("<rss>{}", "<a>".repeat(100_000));
         let mut flaws = Flaws::default();
-        assert!(build(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
+        assert!(build_tree(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
         let long = format!("<rss><channel>{}", "<item/>".repeat(ENTRIES_MAX + 5));
         let mut flaws = Flaws::default();
-        assert_eq!(build(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
+        assert_eq!(build_tree(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
     }
 }

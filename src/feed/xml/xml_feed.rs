@@ -17,7 +17,7 @@ use super::schedule_hints;
 use super::tree::XmlElement;
 use super::tree_builder;
 use crate::feed::address;
-use crate::feed::content::rebased::rebased;
+use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::dates::date::parse_date;
 use crate::feed::document::FeedDocument;
 use crate::feed::document::FeedHead;
@@ -35,16 +35,20 @@ use crate::feed::text::NAME_MAX;
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;
 
 /// Reads a document; `url` is where it came from.
-pub(in crate::feed) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
-    let tree = tree_builder::build(document, flaws);
+pub(in crate::feed) fn read_xml_feed(
+    document: &str,
+    url: Option<&Url>,
+    flaws: &mut Flaws,
+) -> FeedDocument {
+    let tree = tree_builder::build_tree(document, flaws);
     let Some(root) = tree.root() else {
         flaws.add("document", document.get(..200).unwrap_or(document), "this is no feed");
         return FeedDocument::default();
     };
     if root.local() == "redirect" {
-        return redirect(root, url, flaws);
+        return read_redirect(root, url, flaws);
     }
-    let parts = FeedParts::of(root);
+    let parts = FeedParts::find(root);
     if parts.is_empty() {
         flaws.add("document", root.raw(), "no feed stands in this element");
         return FeedDocument::default();
@@ -53,7 +57,7 @@ pub(in crate::feed) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws
 }
 
 /// `<redirect><newLocation>` (SPEC S1.12, S1.14).
-fn redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     let Some(target) = root.children().find(|child| child.local() == "newlocation") else {
         flaws.add("redirect", "", "no newLocation stands in it");
         return FeedDocument::default();
@@ -64,7 +68,7 @@ fn redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> F
         Some(NewLocation::Gone)
     } else {
         // An address that cannot be read ends nothing: only an empty one does (SPEC S1.14).
-        let resolved = address::resolved(&written, target.base(url).as_ref());
+        let resolved = address::resolve_address(&written, target.base(url).as_ref());
         if resolved.is_none() {
             flaws.add("newLocation", &written, "the address cannot be read");
         }
@@ -83,7 +87,7 @@ pub(in crate::feed) struct FeedParts<'t, 'a> {
 }
 
 impl<'t, 'a> FeedParts<'t, 'a> {
-    pub(in crate::feed) fn of(root: XmlElement<'t, 'a>) -> Self {
+    pub(in crate::feed) fn find(root: XmlElement<'t, 'a>) -> Self {
         match root.local() {
             "entry" => Self { kind: Kind::Atom, root, heads: Vec::new(), entries: vec![root] },
             "feed" => Self::with_heads(Kind::Atom, root, vec![root]),
@@ -120,7 +124,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
 
     /// Neither an entry nor a head section in a vocabulary we know (SPEC G.9).
     fn is_empty(&self) -> bool {
-        let declared = self.root.attribute("xmlns").map(|name| Ns::of_name(&name));
+        let declared = self.root.attribute("xmlns").map(|name| Ns::from_uri(&name));
         let is_known = declared.is_some_and(|ns| matches!(ns, Ns::Atom | Ns::Rss));
         let may_be_foreign = !is_known && (declared.is_some() || self.kind == Kind::Rdf);
         let is_bare = self.heads.iter().all(|head| {
@@ -144,27 +148,28 @@ impl<'t, 'a> FeedParts<'t, 'a> {
             entries.push(read_entry(*element, &mut reader, url, flaws));
         }
         let (head, completing) = reader.read();
-        let links = links::of_head(&self.heads, url);
-        let history = links::history(&self.heads, &links, url, flaws);
-        let mut hints = schedule_hints::read(&self.heads, flaws);
-        let head = self.head(head, &chosen, links::home(&self.heads, &links, url), url);
+        let links = links::read_head_links(&self.heads, url);
+        let history = links::read_history_links(&self.heads, &links, url, flaws);
+        let mut hints = schedule_hints::read_hints(&self.heads, flaws);
+        let head =
+            self.complete_head(head, &chosen, links::find_home_page(&self.heads, &links, url), url);
         hints.generator.clone_from(&head.generator);
         FeedDocument {
             kind: self.kind,
-            role: links::role(&history),
+            role: links::judge_role(&history),
             head,
             hints,
             history,
             links,
             new_location: None,
-            tombstones: self.tombstones(flaws),
-            entries: completed(entries, completing, flaws),
+            tombstones: self.read_tombstones(flaws),
+            entries: complete_entries(entries, completing, flaws),
             flaws: Vec::new(),
         }
     }
 
     /// Completes what feed-rs read of the head section.
-    fn head(
+    fn complete_head(
         &self,
         read: FeedHead,
         chosen: &ChosenElements<'_, '_>,
@@ -189,7 +194,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
             link: page,
             updated: chosen.date(FeedField::Updated),
             published: chosen.date(FeedField::Published).filter(|_| self.kind != Kind::Atom),
-            subtitle: markup(chosen, FeedField::Summary, url),
+            subtitle: read_markup(chosen, FeedField::Summary, url),
             language: written.or_else(language),
             generator: read.generator.or_else(program),
             ..read
@@ -197,7 +202,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
     }
 
     /// `at:deleted-entry` (RFC 6721 §3).
-    fn tombstones(&self, flaws: &mut Flaws) -> Vec<Tombstone> {
+    fn read_tombstones(&self, flaws: &mut Flaws) -> Vec<Tombstone> {
         let mut tombstones = Vec::new();
         let deleted = self.heads.iter().flat_map(|head| head.children());
         for element in
@@ -229,7 +234,7 @@ fn read_entry(
 ) -> Entry {
     let mut chosen = ChosenElements::default();
     chosen.add(entry, fields::ENTRY, flaws);
-    let (link, attached) = links::of_entry(entry, url);
+    let (link, attached) = links::read_entry_links(entry, url);
     reader.add_entry(&chosen, &attached, url);
     let id = chosen.get(FeedField::Id);
     let about = entry.attribute("about").filter(|about| !about.is_empty()).map(Cow::into_owned);
@@ -237,20 +242,25 @@ fn read_entry(
         link: link
             .or_else(|| id.and_then(permanent_link))
             .or_else(|| about.clone().filter(|about| address::is_web(about)))
-            .or_else(|| links::of_attribute(entry, url)),
+            .or_else(|| links::read_page_attribute(entry, url)),
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
         updated: chosen.date(FeedField::Updated),
-        summary: markup(&chosen, FeedField::Summary, url),
-        content: markup(&chosen, FeedField::Content, url),
+        summary: read_markup(&chosen, FeedField::Summary, url),
+        content: read_markup(&chosen, FeedField::Content, url),
         ..Entry::default()
     }
 }
 
 /// The text of a field as markup with absolute addresses, `None` where it is blank.
-fn markup(chosen: &ChosenElements<'_, '_>, field: FeedField, url: Option<&Url>) -> Option<String> {
+fn read_markup(
+    chosen: &ChosenElements<'_, '_>,
+    field: FeedField,
+    url: Option<&Url>,
+) -> Option<String> {
     let element = chosen.get(field)?;
-    let markup = rebased(Construct::of(element).into_markup(), element.base(url).as_ref());
+    let markup =
+        make_addresses_absolute(Construct::read(element).into_markup(), element.base(url).as_ref());
     let trimmed = markup.trim();
     match trimmed.len() {
         0 => None,
@@ -267,7 +277,11 @@ fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
 }
 
 /// Completes entries with what feed-rs read of them, and leaves out those it failed on.
-fn completed(entries: Vec<Entry>, read: Vec<Option<Entry>>, flaws: &mut Flaws) -> Vec<Entry> {
+fn complete_entries(
+    entries: Vec<Entry>,
+    read: Vec<Option<Entry>>,
+    flaws: &mut Flaws,
+) -> Vec<Entry> {
     let mut kept = Vec::with_capacity(entries.len());
     for (position, (entry, read)) in entries.into_iter().zip(read).enumerate() {
         let Some(Entry { title, author, enclosures, categories, .. }) = read else {

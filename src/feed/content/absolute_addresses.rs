@@ -14,7 +14,10 @@ const ATTRIBUTES: [&str; 3] = ["href", "src", "poster"];
 const NAME_BYTES_MAX: usize = 6;
 
 /// Markup with its relative addresses resolved.
-pub(in crate::feed) fn rebased<'a>(markup: Cow<'a, str>, base: Option<&Url>) -> Cow<'a, str> {
+pub(in crate::feed) fn make_addresses_absolute<'a>(
+    markup: Cow<'a, str>,
+    base: Option<&Url>,
+) -> Cow<'a, str> {
     let Some(base) = base else { return markup };
     let mut out = String::new();
     let mut copied = 0;
@@ -71,11 +74,15 @@ const ADDRESS_BYTES_MAX: usize = 4_096;
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::content::rebased::*;
+    use crate::feed::content::absolute_addresses::*;
 
     fn check(markup: &str, expected: &str) {
         let base = Url::parse("https://a.example/dir/feed").expect("an address");
-        assert_eq!(rebased(Cow::Borrowed(markup), Some(&base)), expected, "{markup}");
+        assert_eq!(
+            make_addresses_absolute(Cow::Borrowed(markup), Some(&base)),
+            expected,
+            "{markup}"
+        );
     }
 
     #[test]
