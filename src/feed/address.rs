@@ -1,4 +1,4 @@
-//! Addresses in documents: resolved, compared, and told from same-document references (SPEC C.4).
+//! Resolves and compares addresses that documents contain (SPEC C.4).
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use url::Url;
 /// Longest address kept, in bytes.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
-/// An address with white space removed and resolved; an absolute one stays as it was written. `None`
-/// where it is empty.
+/// Resolves an address without the white space around it. An absolute one stays as it was written, an
+/// empty one is `None`.
 pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
     let written = written.trim();
     if written.is_empty() || written.len() > ADDRESS_BYTES_MAX {
@@ -44,13 +44,13 @@ pub(super) fn is_web(address: &str) -> bool {
     starts("http://") || starts("https://")
 }
 
-/// An address with the scheme `http` or `https`.
+/// Parses an address with the scheme `http` or `https`.
 pub(super) fn web_url(address: &str) -> Option<Url> {
     let url = Url::parse(address.trim()).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
-/// `feed://host/` and `feed:https://host/` as web addresses; others as they are.
+/// Turns `feed://host/` and `feed:https://host/` into web addresses. Others stay as they are.
 pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
     match address.split_at_checked(5) {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
@@ -64,12 +64,12 @@ pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
     }
 }
 
-/// An address without its fragment.
+/// Returns an address without its fragment.
 pub(super) fn without_fragment(address: &str) -> &str {
     address.split('#').next().unwrap_or(address)
 }
 
-/// Whether two addresses name one document: compared in canonical form, fragments left out.
+/// Whether two addresses name the same document. They are compared in canonical form without fragments.
 pub(super) fn same_document(address: &str, other: &Url) -> bool {
     Url::parse(without_fragment(address)).is_ok_and(|mut address| {
         let mut other = other.clone();

@@ -1,4 +1,4 @@
-//! Who an entry is: the identity of SPEC C.5, never random and never dependent on the order of entries.
+//! The identity of an entry (SPEC C.5). It is never random and never depends on the order of entries.
 
 use std::hash::Hasher as _;
 
@@ -7,16 +7,16 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13 as SipHasher128};
 
 use super::text::strip_markup;
 
-/// Keys of [`identity_hash`]. They are part of what is stored and never change.
+/// Keys of [`identity_hash`]. Stored data depends on them: they never change.
 const IDENTITY_KEYS: (u64, u64) = (0x6261_636b_6973_7375, 0x6520_6964_656e_7469);
 /// Keys of the identity of entries that state none. They never change either.
 const TEXT_KEYS: (u64, u64) = (0x656e_7472_7920_7769, 0x7468_6f75_7420_6964);
 /// Longest identity kept, in bytes; a longer one is replaced by its hash.
 const ID_BYTES_MAX: usize = 4_096;
-/// What identities made from a hash begin with.
+/// The start of identities that are hashes.
 const HASH_PREFIX: &str = "urn:backissue:entry:";
 
-/// What an entry says of itself, as far as its identity goes.
+/// The parts of an entry from which its identity is made.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatedIdentity<'a> {
     /// `atom:id`, `guid`, `rdf:about`, JSON Feed `id`.
@@ -29,7 +29,7 @@ pub struct StatedIdentity<'a> {
     pub text: Option<&'a str>,
 }
 
-/// The identity of an entry: the stated id trimmed, else the link, else a hash of title and text.
+/// Returns the identity of an entry: the stated id trimmed, else the link, else a hash of title and text.
 pub fn entry_id(stated: &StatedIdentity<'_>) -> String {
     let named = |value: Option<&str>| value.map(str::trim).filter(|id| !id.is_empty()).map(bounded);
     named(stated.id).or_else(|| named(stated.link)).unwrap_or_else(|| {
@@ -59,7 +59,7 @@ fn hashed(parts: &[&str]) -> String {
     format!("{HASH_PREFIX}{:032x}", hasher.finish128().as_u128())
 }
 
-/// A fixed-key hash of an identity: the same in every run and on every machine.
+/// Hashes an identity with fixed keys, so that the result is the same in every run and on every machine.
 pub fn identity_hash(id: &str) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(IDENTITY_KEYS.0, IDENTITY_KEYS.1);
     hasher.write(id.as_bytes());

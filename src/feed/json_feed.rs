@@ -1,4 +1,4 @@
-//! Reads JSON Feed 1 and 1.1, value by value, so that one of a wrong type costs no more than itself (SPEC G.39).
+//! Reads JSON Feed 1 and 1.1 value by value, so that a value of a wrong type costs only itself (SPEC G.39).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -60,7 +60,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     }
 }
 
-/// The first JSON value of a text; what follows it is left out. Line ends inside texts, which JSON
+/// Reads the first JSON value of a text and ignores what follows it. Line ends inside texts, which JSON
 /// forbids, count as spaces.
 pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Error> {
     let first = |text: &str| {
@@ -78,7 +78,7 @@ pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Erro
     })
 }
 
-/// A text or a number as text, not blank.
+/// Returns a text or a number as text, unless it is blank.
 fn scalar_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text::safe_text(text).into_owned(),
@@ -92,7 +92,7 @@ fn read_line(value: &Value, key: &str) -> Option<String> {
     scalar_text(value.get(key)?).map(|text| text.trim().to_owned())
 }
 
-/// Plain text as one line. Titles of JSON Feed are plain text.
+/// Reads plain text as one line. Titles of JSON Feed are plain text.
 fn read_shown_line(value: &Value, key: &str, max: usize) -> Option<String> {
     Some(text::one_line(&scalar_text(value.get(key)?)?, max)).filter(|line| !line.is_empty())
 }
@@ -249,7 +249,7 @@ fn read_enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {
     })
 }
 
-/// A number, also where it is written as a text or with a fraction.
+/// Reads a number, also one that is written as a text or with a fraction.
 fn read_whole_number(value: &Value) -> Option<u64> {
     let text = scalar_text(value)?;
     text.split('.').next().unwrap_or_default().trim().parse().ok()

@@ -1,4 +1,4 @@
-//! What only a publisher wants to know of a document: things that are read well enough, but not alike by all readers.
+//! Finds oddities for publishers: things in a document that this program reads, but that not all readers read alike.
 
 use chrono::DateTime;
 use serde_json::Value;
@@ -21,7 +21,6 @@ use super::xml::xml_feed::FeedParts;
 /// Longest text of an oddity, in characters.
 const TEXT_MAX: usize = 120;
 
-/// What was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OddityKind {
     /// An entry without `guid`, `atom:id` or `rdf:about`; the text is its title.
@@ -48,10 +47,9 @@ pub enum OddityKind {
     OldVersion,
 }
 
-/// Something seen once or more often in one document.
+/// Something odd, found once or more often in one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
-    /// What.
     pub kind: OddityKind,
     /// The element as written.
     pub element: String,
@@ -61,7 +59,7 @@ pub struct Oddity {
     pub count: usize,
 }
 
-/// Looks through a document that [`super::parse()`] reads as a feed.
+/// Finds the oddities of a document that [`super::parse()`] reads as a feed.
 pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     let mut ignored = Flaws::default();
     let document = decode::decode(bytes, origin.content_type, &mut ignored);
@@ -80,7 +78,7 @@ pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     oddities.0
 }
 
-/// One line for each kind and element.
+/// The oddities found so far, one for each kind and element.
 #[derive(Debug, Default)]
 struct Oddities(Vec<Oddity>);
 
@@ -183,8 +181,7 @@ impl Oddities {
         }
     }
 
-    /// Looks for hints where nobody reads them. What stands in the `source` of an Atom entry speaks of
-    /// another feed.
+    /// Finds hints where nobody reads them. The `source` of an Atom entry describes another feed.
     fn find_misplaced(&mut self, parent: XmlElement<'_, '_>, is_head: bool, is_root: bool) {
         for child in parent.children() {
             if !is_head && is_hint(child) {
@@ -215,7 +212,7 @@ fn is_channel(element: XmlElement<'_, '_>) -> bool {
     element.local() == "channel"
 }
 
-/// Whether an element asks something of pollers or says something of history (SPEC A.0, A.2, A.4).
+/// Whether an element is a hint for pollers or a history mark (SPEC A.0, A.2, A.4).
 fn is_hint(element: XmlElement<'_, '_>) -> bool {
     match (element.ns(), element.local()) {
         (Ns::Rss, "ttl" | "skiphours" | "skipdays")

@@ -1,4 +1,4 @@
-//! What was read in a document, as one JSON object for programs (`parse --json`, UX 5).
+//! Writes a feed document as one JSON object for programs (`parse --json`, UX 5).
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::document::{FeedDocument, Flaw, HistoryLinks, Link, NewLocation};
 use super::entry::{Enclosure, Entry};
 use super::hints::{Hints, IntervalRule, Zone};
 
-/// The object of UX 5. What is absent is null; times are RFC 3339 in UTC.
+/// Returns the object of UX 5. Absent values are null; times are RFC 3339 in UTC.
 pub fn report(document: &FeedDocument) -> Value {
     json!({
         "kind": document.kind.word(),
@@ -47,7 +47,7 @@ fn feed_json(document: &FeedDocument) -> Value {
     })
 }
 
-/// Empty for a redirect to nowhere.
+/// Returns the address, empty for a redirect to nowhere.
 fn new_location_text(location: &NewLocation) -> &str {
     match location {
         NewLocation::At(address) => address,

@@ -1,5 +1,5 @@
-//! Attacks end soon, identities stay, and documents that use everything are read in full. Mutated documents are
-//! read in `tests/it/mutations.rs`.
+//! Checks that attacks end soon, that identities stay, and that documents with every element are read in full. Mutated
+//! documents are read in `tests/it/feeds/mutations.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The documents of SPEC H, and what they say.
+//! Reads the example documents of SPEC H.
 
 use super::*;
 use chrono::{DateTime, Utc};

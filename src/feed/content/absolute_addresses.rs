@@ -1,4 +1,4 @@
-//! Makes the addresses inside markup absolute: what shows an entry no longer knows where it stood.
+//! Makes the addresses inside markup absolute, because a stored entry no longer knows the address of its document.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ const ATTRIBUTES: [&str; 3] = ["href", "src", "poster"];
 /// Length of the longest of them.
 const NAME_BYTES_MAX: usize = 6;
 
-/// Markup with its relative addresses resolved.
+/// Resolves the relative addresses in markup.
 pub(in crate::feed) fn make_addresses_absolute<'a>(
     markup: Cow<'a, str>,
     base: Option<&Url>,
@@ -42,13 +42,13 @@ pub(in crate::feed) fn make_addresses_absolute<'a>(
     Cow::Owned(out)
 }
 
-/// Absolute addresses and those inside the entry stay as they are.
+/// Whether an address stays as it is: it is absolute or leads to a place inside the entry.
 fn is_settled(value: &str) -> bool {
     let value = value.trim();
     value.is_empty() || value.starts_with('#') || address::has_scheme(value)
 }
 
-/// The address that is the value of the attribute whose `=` stands at `equals`, and where it begins.
+/// Returns the address in the attribute whose `=` is at `equals`, and where it begins.
 fn address_at(markup: &str, equals: usize) -> Option<(usize, &str)> {
     let before = markup.get(..equals)?.trim_ascii_end();
     let name_start = before.len().saturating_sub(NAME_BYTES_MAX + 1);

@@ -1,7 +1,7 @@
-//! A walk over HTML as it stands, tag by tag and text by text, through html5ever's tokenizer.
+//! Walks over HTML tag by tag and text by text with html5ever's tokenizer.
 //!
-//! No tree is built, so the time is linear in the size whatever the nesting. What a browser would
-//! execute is text to nobody: the inside of `script`, `style` and the like is never reported.
+//! No tree is built, so the time is linear in the size whatever the nesting. The contents of `script`, `style` and the
+//! like are never reported: they are no text for readers.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,10 +13,9 @@ use html5ever::tokenizer::{
     ParseError, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// One thing met on the walk.
+/// A tag or a text met on the walk.
 #[derive(Debug, Clone, Copy)]
 pub enum Piece<'a> {
-    /// A start tag.
     Open(&'a Tag),
     /// An end tag: its name, in lower case.
     Close(&'a str),
@@ -48,8 +47,8 @@ impl Tag {
 /// Bytes handed to the tokenizer at a time.
 const CHUNK_BYTES: usize = 1_024;
 
-/// A tag with more blanks, quotes and slashes than this is dropped: the tokenizer compares each
-/// attribute with all before it, and nobody writes thousands.
+/// A tag with more blanks, quotes and slashes than this is dropped, because the tokenizer compares each
+/// attribute with all before it.
 const SEPARATORS_MAX: usize = 2_000;
 
 /// Calls `visit` for each tag and each text of `html`, in order.
@@ -66,7 +65,7 @@ pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
     }
 }
 
-/// Yields what follows a tag with too many attributes, or nothing.
+/// Returns what follows a tag with too many attributes, or nothing.
 fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &PieceSink<V>) -> &'a str
 where
     V: FnMut(Piece<'_>),
@@ -94,7 +93,7 @@ where
     ""
 }
 
-/// Elements whose inside is raw text: no tags in it.
+/// Elements whose content is raw text without tags.
 const RAW: [(&str, Raw); 8] = [
     ("script", Raw::Hidden),
     ("style", Raw::Hidden),
@@ -106,7 +105,7 @@ const RAW: [(&str, Raw); 8] = [
     ("title", Raw::References),
 ];
 
-/// How the inside of a raw-text element is read.
+/// How the content of a raw-text element is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
     /// Not reported; an unclosed one takes the rest, as in a browser.
@@ -135,9 +134,9 @@ fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
 
 struct PieceSink<V> {
     visit: RefCell<V>,
-    /// Inside a raw-text element whose text is not reported.
+    /// The walk is inside a raw-text element whose text is not reported.
     raw: Cell<bool>,
-    /// Something was met since this was last looked at.
+    /// Something was reported since this was last cleared.
     reported: Cell<bool>,
     closes: [bool; RAW.len()],
 }

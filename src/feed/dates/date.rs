@@ -1,4 +1,4 @@
-//! Dates as publishers write them: RFC 822 and its faults, RFC 3339 and W3C-DTF in all partial forms.
+//! Parses dates as publishers write them: RFC 822 with its usual faults, RFC 3339 and W3C-DTF in all partial forms.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 
@@ -7,7 +7,7 @@ use super::zone_names;
 /// Longest text taken for a date, in bytes.
 const DATE_BYTES_MAX: usize = 100;
 
-/// Reads a date in any form met in feeds, with one-second resolution. No zone means UTC, no time means
+/// Parses a date in any form that feeds use, with one-second resolution. No zone means UTC, no time means
 /// midnight, a wrong name of the day is ignored, 24:00 is the start of the next day. Years before 2 and
 /// after 9999 are no dates.
 pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
@@ -36,26 +36,26 @@ fn read_usual_form(text: &str) -> Option<DateTime<Utc>> {
     (read.timestamp_subsec_nanos() == 0).then_some(read)
 }
 
-/// Whether a date states a time but no zone: it moves with one that is put behind it.
+/// Whether a date states a time but no zone: then it changes when a zone is appended.
 pub fn has_no_zone(text: &str) -> bool {
     let text = text.trim();
     let moved = parse_date(&format!("{text} PST"));
     !has_no_time(text) && moved.is_some() && moved != parse_date(text)
 }
 
-/// Whether a date states no time: there is room for one.
+/// Whether a date states no time: then one can be appended.
 pub fn has_no_time(text: &str) -> bool {
     let text = text.trim();
     parse_date(text).is_some() && parse_date(&format!("{text} 12:00")).is_some()
 }
 
-/// Seconds, or milliseconds, since 1970.
+/// Reads seconds, or milliseconds, since 1970.
 fn read_epoch(digits: &str) -> Option<DateTime<Utc>> {
     let number: i64 = digits.parse().ok()?;
     DateTime::from_timestamp(if digits.len() == 13 { number / 1_000 } else { number }, 0)
 }
 
-/// A mail date without its comments in parentheses (RFC 822 §3.4.3), `None` where it has none.
+/// Removes the comments in parentheses from a mail date (RFC 822 §3.4.3). `None` means that it has none.
 fn without_comments(text: &str) -> Option<String> {
     let (mut depth, mut escaped) = (0_u32, false);
     let mut out = String::new();
@@ -75,11 +75,11 @@ fn without_comments(text: &str) -> Option<String> {
     text.contains('(').then_some(out)
 }
 
-/// A time of day with the day it overflows into, and the zone it is stated in.
+/// A time of day.
 #[derive(Clone, Copy, Default)]
 struct TimeOfDay {
     time: NaiveTime,
-    /// 24:00.
+    /// It was written as 24:00.
     next_day: bool,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// RFC 3339, W3C-DTF, and the forms of ISO 8601 that are met.
+/// Reads RFC 3339, W3C-DTF, and the forms of ISO 8601 that feeds use.
 fn read_iso(text: &str) -> Option<DateTime<Utc>> {
     let text = text.split('[').next().unwrap_or(text).trim_end();
     let mut scan = Scan(text);
@@ -193,7 +193,7 @@ fn read_iso_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
     time_of_day(hour, minute, second)
 }
 
-/// Minutes east of UTC of a zone at the end of a text; nothing means UTC.
+/// Reads the zone at the end of a text as minutes east of UTC. Nothing means UTC.
 fn read_zone_offset(text: &str) -> Option<i32> {
     let text = text.trim();
     let Some(sign) = text.chars().next().filter(|c| matches!(c, '+' | '-' | '−')) else {
@@ -219,7 +219,7 @@ fn read_digits(text: &str) -> Option<i32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// Years of two digits, as RFC 2822 §4.3 reads them.
+/// Completes a year of two digits, as RFC 2822 §4.3 reads it.
 fn expand_year(year: u32) -> i32 {
     let year = i32::try_from(year).unwrap_or_default();
     if year < 50 { 2000 + year } else { 1900 + year }
@@ -236,7 +236,7 @@ struct DateParts {
     afternoon: Option<bool>,
 }
 
-/// RFC 822 and 2822, RFC 850, `asctime`, and what is made of them.
+/// Reads RFC 822 and 2822, RFC 850, `asctime`, and their variations.
 fn read_words(text: &str) -> Option<DateTime<Utc>> {
     let mut parts = DateParts::default();
     let tokens = text
@@ -251,7 +251,7 @@ fn read_words(text: &str) -> Option<DateTime<Utc>> {
 }
 
 impl DateParts {
-    /// Understands one word; `None` where it makes the whole text no date.
+    /// Reads one word. `None` means that the whole text is no date.
     fn read_word(&mut self, token: &str, first: bool) -> Option<()> {
         if token.contains(':') && token.starts_with(|c: char| c.is_ascii_digit()) {
             return self.read_time(token);
@@ -369,7 +369,7 @@ fn read_zone_words(token: &str) -> Option<i32> {
     if offset.is_empty() { zone_names::find_offset(name) } else { read_zone_offset(offset) }
 }
 
-/// A number, perhaps with an English or French ending.
+/// Reads a number, perhaps with an English or French ending.
 fn read_ordinal(text: &str) -> Option<u32> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, ending) = text.split_at_checked(end)?;

@@ -1,10 +1,10 @@
-//! Where the feed of a page on a known site is, without asking the page.
+//! Derives the address of a feed from the address of a page on a known site, without a request.
 
 use url::Url;
 
 use crate::feed::address::web_url;
 
-/// The feed of a page on one of the sites known here; `None`: unknown, or a feed already.
+/// Returns the feed of a page on a known site. `None` means that the site is unknown or the address is a feed already.
 pub fn feed_address_of(url: &str) -> Option<String> {
     let url = web_url(url)?;
     let host = url.host_str()?;
@@ -24,15 +24,15 @@ pub fn feed_address_of(url: &str) -> Option<String> {
     mastodon_profile(&page)
 }
 
-/// Whether the last part of a path names a feed: the address is what is looked for.
+/// Whether the last part of a path names a feed.
 fn is_feed_file(last: &str) -> bool {
     last.rsplit_once('.').is_some_and(|(_, ending)| ["rss", "atom", "xml"].contains(&ending))
 }
 
-/// Front doors of the same site.
+/// Subdomains that show the same site.
 const SKINS: [&str; 5] = ["www.", "m.", "old.", "new.", "np."];
 
-/// Yields the feed of a page of one site.
+/// Returns the feed of a page on one site.
 type FeedOf = fn(&SitePage<'_>) -> Option<String>;
 
 /// Sites whose pages have feeds at addresses that follow from theirs.
@@ -224,7 +224,7 @@ fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
     is_account.then(|| format!("{address}@{name}.rss"))
 }
 
-/// Letters, digits and what names of accounts are joined with.
+/// Whether a text may be the name of an account.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }

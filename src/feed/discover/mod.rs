@@ -1,4 +1,4 @@
-//! Which feeds belong to a web page.
+//! Finds the feeds of a web page.
 
 mod known_sites;
 pub mod page_feeds;

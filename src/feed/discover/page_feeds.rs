@@ -1,4 +1,4 @@
-//! Which feeds a web page states, and where one might be if it states none.
+//! Finds the feeds that a web page links to, and guesses addresses where it links to none.
 
 use url::Url;
 
@@ -12,16 +12,16 @@ use crate::feed::encoding::charset::to_text;
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
 
-/// Pages are read up to here, bytes: feeds are stated near the start.
+/// How many bytes of a page are read. Feeds are linked near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Candidates kept of one page.
+/// How many candidates of one page are kept.
 const CANDIDATES_MAX: usize = 50;
 
-/// Titles are cut, characters.
+/// Longest title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// A feed that a page states.
+/// A feed that a page links to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Absolute, `http` or `https`, without a fragment.
@@ -32,7 +32,7 @@ pub struct Candidate {
     pub media_type: String,
 }
 
-/// The feeds a page states with `link` elements, in the order of the page, feeds of comments last,
+/// Returns the feeds in the `link` elements of a page, in the order of the page, feeds of comments last,
 /// each address once.
 ///
 /// `page_url` is the address the page was finally read from.
@@ -52,14 +52,14 @@ pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
     found
 }
 
-/// A page as text. What it declares itself goes before what the header of its answer says, and both are believed only
-/// where the bytes do not say otherwise.
+/// Decodes a page. Its own declaration of a charset outranks the header of the response, and neither counts where the
+/// bytes contradict it.
 pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     let of_header = || charset_parameter(content_type?);
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
-/// The title of a page, on one line.
+/// Returns the title of a page on one line.
 pub fn page_title(html: &[u8]) -> Option<String> {
     let page = read_page(html);
     let own = one_line(&page.title, TITLE_CHARS_MAX);
@@ -67,7 +67,7 @@ pub fn page_title(html: &[u8]) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// Addresses to try when a page states no feed: at most six, those in the directory of `site`
+/// Returns addresses to try when a page links to no feed: at most six, those in the directory of `site`
 /// first. Empty if `site` is no web address.
 pub fn well_known(site: &str) -> Vec<String> {
     const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "atom.xml", "rss.xml", "index.xml", "rss"];
@@ -82,7 +82,7 @@ pub fn well_known(site: &str) -> Vec<String> {
     within.chain(at_root).take(AT_ROOT.len()).map(String::from).collect()
 }
 
-/// The directory a page stands in; a last part without a dot is a directory itself.
+/// Returns the directory of a page. A last part without a dot is a directory itself.
 fn directory(url: &Url) -> Option<Url> {
     let last = url.path_segments()?.next_back().unwrap_or_default();
     if last.is_empty() || last.contains('.') {
@@ -91,7 +91,7 @@ fn directory(url: &Url) -> Option<Url> {
     url.join(&format!("{last}/")).ok()
 }
 
-/// What of a page matters here.
+/// The parts of a page that matter for finding feeds.
 #[derive(Debug, Default)]
 struct PageHead {
     base: Option<String>,
@@ -101,7 +101,7 @@ struct PageHead {
     shared_title: String,
 }
 
-/// A `link` that states a feed, as written.
+/// A `link` to a feed, as written.
 #[derive(Debug)]
 struct StatedFeed {
     href: String,
@@ -149,13 +149,13 @@ impl PageHead {
     }
 }
 
-/// The feed a `link` states, if it states one.
+/// Reads a `link`, and returns the feed it leads to.
 ///
-/// It does if all of these hold:
+/// It leads to a feed if all of these hold:
 ///
-/// 1 - `rel` names `alternate` (and not `stylesheet`) or `feed`
-/// 2 - the type is one of feeds, or one of several uses and the address or title speaks of a feed;
-///     with `rel=feed` a type may be missing
+/// 1 - `rel` contains `alternate` (and not `stylesheet`) or `feed`
+/// 2 - the type is one of feeds, or one of several uses and the address or title mentions a feed;
+///     with `rel=feed` the type may be missing
 /// 3 - there is an address
 fn read_feed_link(tag: &Tag) -> Option<StatedFeed> {
     let rel = tag.attribute("rel")?;
@@ -214,7 +214,7 @@ fn speaks_of_feed(href: &str, title: &str) -> bool {
         && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
 }
 
-/// Whether a word stands in a text and is not the middle of another (`rss` in `crossing`).
+/// Whether a text contains a word that is not the middle of another (`rss` in `crossing`).
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
@@ -225,7 +225,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// What relative addresses are resolved against (HTML: the first `base` with an address).
+/// Returns the base for relative addresses (in HTML the first `base` with an address).
 fn base_url(page: &PageHead, page_url: &str) -> Option<Url> {
     let own = web_url(page_url);
     let stated = page.base.as_deref().and_then(|stated| match &own {
@@ -241,7 +241,7 @@ fn absolute_address(href: &str, base: &Url) -> Option<String> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
 }
 
-/// Whether a candidate carries comments, not entries.
+/// Whether a candidate is a feed of comments.
 fn is_of_comments(candidate: &Candidate) -> bool {
     const WORDS: [&str; 6] =
         ["comment", "kommentar", "comentario", "comentário", "reacties", "コメント"];

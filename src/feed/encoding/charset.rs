@@ -1,9 +1,9 @@
-//! Bytes of a markup document to text, when nothing but the document itself says how.
+//! Decodes a web page by what it declares itself.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Decodes a document. In order: a byte order mark; the look of UTF-16; UTF-8, if the bytes are
-/// valid and not plain ASCII, whatever is declared; what is declared; windows-1252.
+/// Decodes a page by the first of these that fits: a byte order mark; the look of UTF-16; UTF-8, if the
+/// bytes are valid and not plain ASCII, whatever is declared; what is declared; windows-1252.
 pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode(encoding, bytes.get(length..).unwrap_or_default());
@@ -26,7 +26,7 @@ pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     }
 }
 
-/// The encoding a page declares in a `meta` element or XML declaration near its start.
+/// Returns the encoding that a page declares in a `meta` element or XML declaration near its start.
 pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     let start = html.get(..2_048).unwrap_or(html);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
@@ -39,7 +39,7 @@ pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     (!label.is_empty()).then_some(label)
 }
 
-/// Whether the valid start holds several multi-byte characters.
+/// Whether the valid start contains several multi-byte characters.
 fn is_mostly_utf8(bytes: &[u8], valid: usize) -> bool {
     bytes.get(..valid).unwrap_or_default().iter().filter(|byte| **byte >= 0xC2).count() >= 4
 }

@@ -1,4 +1,4 @@
-//! Lists of subscriptions as OPML documents, read and written.
+//! Reads and writes OPML lists of subscriptions.
 
 #[cfg(test)]
 mod opml_tests;

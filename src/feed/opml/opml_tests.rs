@@ -1,4 +1,4 @@
-//! What is read from lists of subscriptions, and that writing one loses nothing.
+//! Reads lists of subscriptions, also broken ones, and checks that writing one loses nothing.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the tag of one outline says: its attributes, and whether it is a feed or a folder.
+//! Decides from the attributes of an OPML outline whether it is a feed or a folder.
 
 use url::Url;
 
@@ -10,14 +10,14 @@ use crate::feed::xml::tree::XmlElement;
 /// What an outline stands for.
 pub(in crate::feed) enum OutlineMeaning {
     Folder,
-    /// A folder if outlines stand in it, else a feed that lacks something.
+    /// A folder if it contains outlines, else a feed that lacks something.
     FolderIfFilled(&'static str),
     Feed(Url),
-    /// A feed that cannot be had, and why.
+    /// A feed without a usable address, and why.
     Unusable(String),
 }
 
-/// What the attributes of an outline ask for.
+/// Reads what an outline stands for from its attributes.
 pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineMeaning {
     let kind = find_attribute(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
     let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
@@ -46,15 +46,15 @@ pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineM
     }
 }
 
-/// The attributes of an outline with references resolved, names in lower case but for prefixed ones.
+/// Reads the attributes of an outline, with references resolved. Names are in lower case unless they have a prefix.
 pub(in crate::feed) fn read_attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
     let lower =
         |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
     outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
 }
 
-/// The attributes that can be made out in a tag with quotes in the wrong places: those we know by
-/// name, up to a quote that something follows which may follow an attribute.
+/// Finds the known attributes in a tag whose quotes are misplaced. A value ends at a quote that is followed by
+/// something that may follow an attribute.
 pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
     let value = |name: &str| {
@@ -73,7 +73,7 @@ pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     NAMES.into_iter().filter_map(value).collect()
 }
 
-/// The first attribute of this name.
+/// Returns the first attribute of this name.
 pub(in crate::feed) fn find_attribute<'a>(
     attributes: &'a [(String, String)],
     name: &str,

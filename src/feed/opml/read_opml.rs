@@ -1,4 +1,4 @@
-//! Reads lists of subscriptions in OPML of any version, well-formed or nearly so, from the same tolerant tree as feeds.
+//! Reads OPML lists of subscriptions of any version, also broken ones, from the same tolerant tree as feeds.
 
 use std::collections::BTreeMap;
 
@@ -26,22 +26,21 @@ use crate::feed::xml::tree::XmlElement;
 use crate::feed::xml::tree::XmlTree;
 use crate::feed::xml::tree_builder;
 
-/// Larger documents are refused, bytes.
+/// Largest document, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Feeds, bad outlines and flaws kept of one document, each.
+/// How many feeds, bad outlines and flaws of one document are kept, each.
 const LISTED_MAX: usize = 100_000;
 
-/// Titles are cut, characters.
+/// Longest title, in characters.
 const TITLE_CHARS_MAX: usize = 500;
 
 /// How far the tag of one outline is searched for misplaced quotes, in bytes.
 const TAG_BYTES_MAX: usize = 8_192;
 
-/// Where the tag of an outline begins.
 const OUTLINE: &str = "<outline";
 
-/// Why an outline is skipped whose tag has no end of its own.
+/// Why an outline with a broken tag is skipped.
 const ILL_FORMED: &str = "is ill-formed: a quote or an angle bracket is missing";
 
 /// Reads an OPML document.
@@ -78,7 +77,7 @@ struct OpmlReader<'a> {
     body_closed: bool,
     /// Names of the open folders.
     folders: Vec<String>,
-    /// Which feed an address is.
+    /// Where the feed of an address is in the list.
     known: BTreeMap<String, usize>,
     opml: Opml,
 }
@@ -290,7 +289,7 @@ impl<'a> OpmlReader<'a> {
         OpmlFeed { xml_url, html_url, title, tags, settings }
     }
 
-    /// The names of the open folders as one tag.
+    /// Returns the names of the open folders as one tag.
     fn folder_tag(&self) -> Option<String> {
         // `normal_tag` keeps no more parts than this, so deep nesting costs no more either.
         normal_tag(&self.folders.get(..64).unwrap_or(&self.folders).join("/"))
@@ -347,13 +346,13 @@ impl<'a> OpmlReader<'a> {
     }
 }
 
-/// The name of an outline as it is shown.
+/// Returns the name of an outline as it is shown.
 fn name_of(attributes: &[(String, String)]) -> String {
     let name = ["text", "title"].iter().find_map(|name| find_attribute(attributes, name));
     one_line(name.unwrap_or_default(), TITLE_CHARS_MAX)
 }
 
-/// What a document with this root element is.
+/// Says what a document with this root element is.
 fn what_is(root: &str) -> &'static str {
     match root {
         "rss" | "feed" | "rdf" | "channel" => "it is a feed; add its address instead",

@@ -1,4 +1,4 @@
-//! Writing OPML 2.0.
+//! Writes a list of subscriptions as OPML 2.0.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use super::subscription_list::TAG_LIST;
 use super::subscription_list::is_setting_name;
 use super::subscription_list::normal_tag;
 
-/// Writes a list of subscriptions, folders where their first feed stands. [`super::read_opml()`]
-/// yields the same feeds, tags and settings again; feeds of one folder stand together.
+/// Writes a list of subscriptions. Each folder is written where its first feed is. [`super::read_opml()`]
+/// returns the same feeds, tags and settings, with the feeds of one folder together.
 pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     let mut root = Folder::default();
     for feed in feeds {
@@ -30,7 +30,7 @@ pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
 #[derive(Default)]
 struct Folder<'a> {
     items: Vec<FolderItem<'a>>,
-    /// Where in `items` the folder of a name stands.
+    /// The index in `items` of the folder of a name.
     folders: BTreeMap<String, usize>,
 }
 
@@ -103,7 +103,7 @@ fn write_feed(text: &mut String, feed: &OpmlFeed) {
     text.push_str("/>\n");
 }
 
-/// A text as it may stand in an attribute or element; characters that XML forbids are left out.
+/// Escapes a text for an attribute or element. Characters that XML forbids are left out.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, and Apple's playing time.
+//! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, and Apple's playing time.
 
 use url::Url;
 
@@ -11,7 +11,7 @@ use crate::feed::address;
 /// How many files of one entry are kept.
 const ATTACHMENTS_MAX: usize = 100;
 
-/// An attached file, with numbers that are numbers.
+/// An attached file. Its numbers consist of digits only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::feed) struct Attachment {
     /// Resolved.
@@ -23,7 +23,7 @@ pub(in crate::feed) struct Attachment {
     pub(in crate::feed) duration: String,
 }
 
-/// The files of an entry, each once, in document order; pictures that only illustrate are left out.
+/// Reads the files of an entry, each once, in document order. Pictures that only illustrate are left out.
 pub(in crate::feed) fn read_attachments(
     chosen: &ChosenElements<'_, '_>,
     links: &[XmlElement<'_, '_>],
@@ -51,7 +51,7 @@ pub(in crate::feed) fn read_attachments(
     attachments
 }
 
-/// The elements that name a file: those of a group stand inside it.
+/// Returns the elements that name a file, which in a group are its children.
 fn file_elements<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>> {
     if element.local() == "group" {
         element
@@ -79,7 +79,7 @@ fn read_attachment(element: XmlElement<'_, '_>, document: Option<&Url>) -> Optio
     })
 }
 
-/// A playing time, `H:M:S`, `M:S` or seconds, as whole seconds.
+/// Reads a playing time, `H:M:S`, `M:S` or seconds, as whole seconds.
 fn read_playing_time(text: &str) -> Option<String> {
     let text = text.trim().split(['.', ',']).next().unwrap_or_default();
     let parts: Vec<u32> =
@@ -92,7 +92,7 @@ fn read_playing_time(text: &str) -> Option<String> {
     Some(total.to_string())
 }
 
-/// The digits of a size, which is also written as `1,234,567`.
+/// Returns the digits of a size, which is also written as `1,234,567`.
 fn read_size(text: &str) -> String {
     let text = text.trim();
     let plain =

@@ -1,4 +1,4 @@
-//! Text constructs: what the text of an element is, plain or markup, by its `type` and `mode`.
+//! Atom's text constructs: whether the text of an element is plain or HTML, by its `type` and `mode`.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,11 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::text;
 
-/// Text of an element, and how it is to be taken.
+/// The text of an element, as plain text or as HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Construct<'a> {
-    /// Plain text: `<` is a character.
+    /// Plain text, in which `<` is a character.
     Plain(Cow<'a, str>),
-    /// HTML.
     Markup(Cow<'a, str>),
 }
 
@@ -27,7 +26,6 @@ impl<'a> Construct<'a> {
         }
     }
 
-    /// As HTML.
     pub(in crate::feed) fn into_markup(self) -> Cow<'a, str> {
         match self {
             Self::Markup(markup) => markup,
@@ -83,7 +81,7 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     }
 }
 
-/// The inside of the one `div` of XHTML content; all of it where there is no such `div`.
+/// Returns the inside of the one `div` of XHTML content, or everything where there is no such `div`.
 fn inside_of_div(element: XmlElement<'_, '_>) -> String {
     let mut children = element.children();
     match (children.next(), children.next()) {
@@ -94,7 +92,7 @@ fn inside_of_div(element: XmlElement<'_, '_>) -> String {
     }
 }
 
-/// Media types whose content stands in base64 (RFC 4287 §4.1.3.3).
+/// Whether content of this media type is in base64 (RFC 4287 §4.1.3.3).
 fn is_binary(kind: &str) -> bool {
     kind.contains('/')
         && !kind.starts_with("text/")
@@ -102,13 +100,13 @@ fn is_binary(kind: &str) -> bool {
         && !kind.contains("html")
 }
 
-/// Text without a stated type that holds tags which nobody writes as text.
+/// Whether a text without a stated type contains tags that nobody writes as text.
 fn looks_like_markup(text: &str) -> bool {
     const SIGNS: [&str; 8] = ["<p>", "<br", "<img ", "</p>", "</a>", "</b>", "</div>", "</span>"];
     text.contains('<') && SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-/// Decodes base64 that holds text.
+/// Decodes base64 that contains text.
 fn decode_base64(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held) = (0_u32, 0_u32);
@@ -123,7 +121,7 @@ fn decode_base64(text: &str) -> Option<String> {
     String::from_utf8(out).ok().map(|text| text::safe_text(&text).into_owned())
 }
 
-/// Whether a text is base64 at all: then it is no text to show, whatever it holds.
+/// Whether a text is base64 at all. Such a text is not for readers, whatever it contains.
 fn is_base64(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace() || byte == b'=' || sextet(byte).is_some())
 }

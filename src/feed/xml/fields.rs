@@ -1,4 +1,4 @@
-//! Which element says what: the tables of all formats, and the choice where several say the same.
+//! Tables of the elements that fill each field in all formats, and the choice between several that fill the same.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
 
-/// What can be said of a feed or an entry.
+/// A field of a feed or an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum FeedField {
     Id,
@@ -26,11 +26,10 @@ pub(in crate::feed) enum FeedField {
     Duration,
 }
 
-/// Number of fields.
 const FIELDS: usize = 13;
 
-/// An element, the field it fills, and its rank among those that fill it: the lowest one that says
-/// anything counts.
+/// An element, the field it fills, and its rank among those that fill it: the lowest one that is not
+/// blank counts.
 pub(in crate::feed) type FieldRow = (Ns, &'static str, FeedField, u8);
 
 /// Elements of the head section.
@@ -147,7 +146,7 @@ pub(in crate::feed) struct ChosenElements<'t, 'a> {
 }
 
 impl<'t, 'a> ChosenElements<'t, 'a> {
-    /// Adds the elements directly inside `parent`. Of two of one rank the first counts.
+    /// Adds the children of `parent`. Of two elements of the same rank the first counts.
     pub(in crate::feed) fn add(
         &mut self,
         parent: XmlElement<'t, 'a>,
@@ -170,7 +169,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         }
     }
 
-    /// The texts that stand once for a group of files.
+    /// Adds the texts that a group of files has in common.
     fn add_group(&mut self, group: XmlElement<'t, 'a>, table: &[FieldRow], flaws: &mut Flaws) {
         for element in group.children() {
             let row = table
@@ -214,7 +213,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         self.choice(field)?.date
     }
 
-    /// All elements of a field that may be there many times.
+    /// All elements of a field that may occur many times.
     pub(in crate::feed) fn all(
         &self,
         field: FeedField,

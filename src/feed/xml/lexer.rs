@@ -1,6 +1,6 @@
-//! Tags, text and CDATA of a document that may be broken: what cannot be markup is text.
+//! Splits an XML document that may be broken into tags, text and CDATA. What cannot be markup is text.
 //!
-//! No document type is processed, no entity declared in one is known, nothing is looked up outside.
+//! Document types are skipped: entities declared in them are unknown, and nothing external is loaded.
 //! Every search that fails is remembered or bounded, so the time stays linear in the input.
 
 use memchr::{memchr, memchr2, memmem};
@@ -14,16 +14,21 @@ const ATTRIBUTES_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Token<'a> {
     /// A start tag, or an empty-element tag.
-    Start { name: &'a str, attributes: Vec<(&'a str, &'a str)>, empty: bool },
-    /// An end tag.
-    End { name: &'a str },
-    /// Text with references not resolved.
+    Start {
+        name: &'a str,
+        attributes: Vec<(&'a str, &'a str)>,
+        empty: bool,
+    },
+    End {
+        name: &'a str,
+    },
+    /// Text with its references unresolved.
     Text(&'a str),
-    /// Text to be taken as it stands.
+    /// Text without references.
     Cdata(&'a str),
 }
 
-/// Cuts a document into tokens. Comments, processing instructions and document types are left out.
+/// Splits a document into tokens. Comments, processing instructions and document types are skipped.
 #[derive(Debug)]
 pub(in crate::feed) struct Lexer<'a> {
     input: &'a str,
@@ -32,7 +37,7 @@ pub(in crate::feed) struct Lexer<'a> {
     instruction_end: EndMark,
     cdata_end: EndMark,
     subset_end: EndMark,
-    /// Whether something was no markup and was taken as text, or was cut short.
+    /// Why something was taken as text or cut short, if that happened since the caller last looked.
     pub(in crate::feed) repaired: Option<&'static str>,
 }
 
@@ -49,8 +54,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token; `None` at the end. `open` is the name of the innermost open element: an unclosed
-    /// CDATA section ends at its end tag.
+    /// Returns the next token, `None` at the end. `open` is the name of the innermost open element: an
+    /// unclosed CDATA section ends at its end tag.
     pub(in crate::feed) fn next(&mut self, open: Option<&str>) -> Option<Token<'a>> {
         loop {
             let rest = self.rest();
@@ -83,7 +88,7 @@ impl<'a> Lexer<'a> {
         self.input.get(self.at..).unwrap_or("")
     }
 
-    /// Text up to the next `<`, at least `least` bytes of it.
+    /// Takes text up to the next `<`, at least `least` bytes of it.
     fn take_text(&mut self, least: usize) -> Token<'a> {
         let rest = self.rest();
         let end = memchr(b'<', rest.as_bytes().get(least..).unwrap_or_default())
@@ -144,7 +149,7 @@ impl<'a> Lexer<'a> {
         Some(Token::End { name })
     }
 
-    /// A start tag, or how many bytes were looked at where what follows `<` turns out to be no tag.
+    /// Takes a start tag. Where what follows `<` is no tag, the error is how many bytes were looked at.
     fn take_start_tag(&mut self) -> Result<Token<'a>, usize> {
         let rest = self.rest();
         let inner = rest.get(1..).unwrap_or("");
@@ -183,7 +188,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Reads one attribute; the rest begins after it. `None` where this cannot be a tag.
+/// Reads one attribute and returns it with the rest of the text. `None` means that this cannot be a tag.
 fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     let end = text
         .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '<' | '/' | '"' | '\''));
@@ -208,7 +213,8 @@ fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     Some(((name, value), after))
 }
 
-/// An attribute value up to its closing quote; one that swallows a tag was not closed and ends before.
+/// Reads an attribute value up to its closing quote. A value that swallows a tag was not closed and ends
+/// before that tag.
 fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
     let close = memchr(u8::try_from(quote).unwrap_or(b'"'), window);
@@ -225,7 +231,7 @@ fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     (value.trim_end_matches(['/', '"', '\'']), text.get(end..).unwrap_or(""))
 }
 
-/// Where the next occurrence of a mark ends: searched for once, however often it is asked for.
+/// Finds where the next occurrence of a mark ends, and searches for it only once.
 #[derive(Debug)]
 struct EndMark {
     mark: &'static str,

@@ -1,4 +1,4 @@
-//! Links of a head section and of an entry: relations, archive and paging links (RFC 5005, SPEC C.2, C.4).
+//! Reads the links of a head section and of an entry: pages, archive and paging links (RFC 5005, SPEC C.2, C.4).
 
 use url::Url;
 
@@ -13,7 +13,7 @@ use crate::feed::flaws::Flaws;
 /// How many links of one head section are kept.
 const LINKS_MAX: usize = 200;
 
-/// Relation in lower case, the IANA form shortened; a missing one is `alternate` (SPEC C.2 rule 1).
+/// Returns the relation of a link in lower case, the IANA form shortened. A missing one is `alternate` (SPEC C.2 rule 1).
 fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
@@ -24,12 +24,12 @@ fn relation(element: XmlElement<'_, '_>) -> String {
     if rel.is_empty() { "alternate".to_owned() } else { rel.to_owned() }
 }
 
-/// Whether an element is a link with an address in an attribute, as in Atom.
+/// Whether an element is a link that has its address in an attribute, as in Atom.
 fn is_atom_link(element: XmlElement<'_, '_>) -> bool {
     element.local() == "link" && (element.ns() == Ns::Atom || element.attribute("href").is_some())
 }
 
-/// The links directly inside the parents, resolved, in document order.
+/// Reads the links that are children of the parents, resolved, in document order.
 pub(in crate::feed) fn read_head_links(
     parents: &[XmlElement<'_, '_>],
     document: Option<&Url>,
@@ -67,7 +67,7 @@ fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link
     None
 }
 
-/// The page of a feed: the format's own link outranks one of another vocabulary; in CDF it is an attribute.
+/// Finds the page of a feed. The format's own link outranks one of another vocabulary; in CDF it is an attribute.
 pub(in crate::feed) fn find_home_page(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
@@ -83,7 +83,7 @@ pub(in crate::feed) fn find_home_page(
     page.or_else(|| parents.iter().find_map(|parent| read_page_attribute(*parent, document)))
 }
 
-/// The page named in the `href` of a channel or an item itself (CDF).
+/// Reads the page in the `href` of a channel or an item itself (CDF).
 pub(in crate::feed) fn read_page_attribute(
     element: XmlElement<'_, '_>,
     document: Option<&Url>,
@@ -91,7 +91,7 @@ pub(in crate::feed) fn read_page_attribute(
     address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
 }
 
-/// The page that a list of links leads to: the first alternate that is or may be a page.
+/// Chooses the page among links: the first alternate that is or may be a page.
 fn choose_page(links: &[Link]) -> Option<&Link> {
     let alternates = || links.iter().filter(|link| link.rel == "alternate");
     let may_be_page =
@@ -99,7 +99,7 @@ fn choose_page(links: &[Link]) -> Option<&Link> {
     alternates().find(may_be_page).or_else(|| alternates().next())
 }
 
-/// The page of an entry, and its attached files.
+/// Reads the page of an entry, and returns it with the links to its attached files.
 pub(in crate::feed) fn read_entry_links<'t, 'a>(
     entry: XmlElement<'t, 'a>,
     document: Option<&Url>,
@@ -118,7 +118,7 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
     (choose_page(&links).map(|link| link.href.clone()), attached)
 }
 
-/// Archive and paging links and marks of a head section.
+/// Reads the archive and paging links and marks of a head section.
 pub(in crate::feed) fn read_history_links(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
@@ -167,14 +167,14 @@ pub(in crate::feed) fn read_history_links(
     history
 }
 
-/// The first link of a relation that may lead to a feed.
+/// Finds the first link of a relation that may lead to a feed.
 fn find_feed_link<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
     let may_be_feed =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| !kind.starts_with("text/html"));
     links.iter().filter(|link| link.rel == rel).find(may_be_feed)
 }
 
-/// `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
+/// Reads `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
 fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
     match element.local() {
         "complete" => history.complete = true,
@@ -188,7 +188,7 @@ fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, fl
     }
 }
 
-/// The role of a document, judged from itself alone (SPEC C.2).
+/// Judges the role of a document from itself alone (SPEC C.2).
 pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();

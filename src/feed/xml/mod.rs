@@ -1,4 +1,4 @@
-//! Feeds in XML: a tolerant tree of any document, and what its elements say.
+//! Reads RSS, RDF and Atom: a tolerant XML tree, and the meaning of its elements.
 
 pub(super) mod attachments;
 pub(super) mod constructs;

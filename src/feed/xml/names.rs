@@ -1,16 +1,16 @@
-//! Namespaces of feed documents: by name, by usual prefix, in the scope of an element (SPEC G.9, G.11).
+//! XML namespaces of feed documents: recognised by their URI, by their usual prefix, and in the scope of an element
+//! (SPEC G.9, G.11).
 
 /// The schedule extension (SPEC H.1).
 const SCHED_NS: &str = "tag:backissue.example,2026:schedule";
 
-/// A namespace, with all names that mean it made one.
+/// A namespace. All URIs that mean the same vocabulary are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum Ns {
     /// Atom 1.0, 0.3 and the drafts between.
     Atom,
     /// RSS of all versions, with or without a namespace.
     Rss,
-    /// RDF syntax.
     Rdf,
     /// Dublin Core elements.
     Dc,
@@ -22,22 +22,18 @@ pub(in crate::feed) enum Ns {
     Sy,
     /// Feed history (RFC 5005).
     History,
-    /// The schedule extension.
     Schedule,
     /// Podcasts, Apple's elements.
     Itunes,
-    /// Media RSS.
     Media,
-    /// XHTML.
     Xhtml,
     /// Deleted entries (RFC 6721).
     Tombstone,
-    /// Anything else.
     Other,
 }
 
-/// Names without their scheme, in lower case, without a final slash. A name that starts with one of
-/// these followed by `*` in the table matches too.
+/// URIs without their scheme, in lower case, without a final slash. One that ends in `*` matches every URI
+/// that starts so.
 const NAMES: [(&str, Ns); 25] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
@@ -95,7 +91,7 @@ const PREFIXES: [(&str, Ns); 24] = [
 ];
 
 impl Ns {
-    /// The namespace of a name.
+    /// Returns the namespace of a URI.
     pub(in crate::feed) fn from_uri(name: &str) -> Self {
         let name = name.trim().to_ascii_lowercase();
         let bare =
@@ -108,7 +104,7 @@ impl Ns {
         NAMES.iter().find(|(known, _)| matches(known)).map_or(Self::Other, |(_, ns)| *ns)
     }
 
-    /// The namespace that a prefix means when nothing declares it.
+    /// Returns the namespace that a prefix means when nothing declares it.
     pub(in crate::feed) fn from_prefix(prefix: &str) -> Self {
         PREFIXES
             .iter()
@@ -117,7 +113,7 @@ impl Ns {
     }
 }
 
-/// Which declarations may be in force at one time; further ones are not read.
+/// How many declarations may be in force at one time. Further ones are not read.
 const BINDINGS_MAX: usize = 128;
 
 /// The declarations in force.
@@ -130,7 +126,7 @@ pub(in crate::feed) struct NamespaceScope<'a> {
 }
 
 impl<'a> NamespaceScope<'a> {
-    /// At the root element, whose own vocabulary is `home` whatever its declaration says.
+    /// The scope of a root element, whose own vocabulary is `home` whatever its declaration says.
     pub(in crate::feed) const fn new(home: Ns) -> Self {
         Self { home, bindings: Vec::new() }
     }
@@ -160,7 +156,7 @@ impl<'a> NamespaceScope<'a> {
         }
     }
 
-    /// The namespace of a prefix; the empty one stands for no prefix.
+    /// Returns the namespace of a prefix. The empty prefix stands for none.
     pub(in crate::feed) fn resolve(&self, prefix: &str) -> Ns {
         match self.bindings.iter().rev().find(|(known, _, _)| *known == prefix) {
             Some((_, ns, _)) => *ns,

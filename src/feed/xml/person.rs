@@ -1,4 +1,4 @@
-//! Names of people, as feeds write them: with addresses, with parentheses, in parts.
+//! Reads the names of authors, which feeds write with mail addresses, with parentheses, or in parts.
 
 use super::tree::XmlElement;
 use crate::feed::text;
@@ -20,7 +20,7 @@ pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String
     Some(without_address(&stated)).filter(|name| !name.is_empty())
 }
 
-/// `mail@host (Name)`, `Name <mail@host>` and the like: the name; an address alone stays.
+/// Takes the name from `mail@host (Name)`, `Name <mail@host>` and the like. An address alone stays.
 fn without_address(text: &str) -> String {
     let Some(mail) = text.split_whitespace().find(|word| word.contains('@')) else {
         return text.to_owned();

@@ -1,5 +1,5 @@
-//! What a head section asks of pollers: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate`, interval
-//! rules (SPEC S0.5 to S0.11, A.5.2, H.1). A bad hint is dropped alone.
+//! Reads the hints for pollers in a head section: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate` and
+//! interval rules (SPEC S0.5 to S0.11, A.5.2, H.1). A bad hint is dropped without its neighbours.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Fl
     reader.finish(flaws)
 }
 
-/// What was found so far.
+/// The hints found so far.
 #[derive(Default)]
 struct HintReader {
     hints: Hints,
@@ -212,7 +212,7 @@ pub(in crate::feed) struct StatedRule {
     pub(in crate::feed) zone: Option<String>,
 }
 
-/// Adds a rule where it is good and there is room; else notes why not (SPEC A.5.2).
+/// Adds a rule if it is valid and there is room, else notes why not (SPEC A.5.2).
 pub(in crate::feed) fn add_rule(
     rules: &mut Vec<IntervalRule>,
     stated: &StatedRule,
@@ -255,7 +255,7 @@ fn read_rule<'s>(
     })
 }
 
-/// The zone of a rule; one that is not understood counts as UTC.
+/// The zone of a rule. An unknown one counts as UTC.
 fn zone_or_utc(text: &str, flaws: &mut Flaws) -> Zone {
     let text = text.trim();
     if text.is_empty() {
@@ -267,7 +267,7 @@ fn zone_or_utc(text: &str, flaws: &mut Flaws) -> Zone {
     })
 }
 
-/// A zone as rules name it: `UTC`, `+05:30`, `Europe/Berlin`; `None`: it is not understood.
+/// Reads a zone as rules write it: `UTC`, `+05:30`, `Europe/Berlin`. `None` means that it is unknown.
 pub fn read_zone(text: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
         return Some(Zone::Utc);

@@ -1,4 +1,4 @@
-//! Hints, good and bad, as feeds state them.
+//! Reads valid and invalid hints of feeds.
 
 use super::*;
 use crate::feed::{Origin, parse};

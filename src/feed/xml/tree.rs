@@ -1,7 +1,7 @@
-//! The elements of a document, with their namespaces, however broken the document was.
+//! A tree of the elements and texts of an XML document, with namespaces. It exists for broken documents too.
 //!
-//! Nodes lie in one list and know each other by number. Names, attributes and texts are slices of the
-//! document; references are resolved when a value is asked for.
+//! All nodes are in one list and refer to each other by number. Names, attributes and texts are slices of the
+//! document; references are resolved when a value is read.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(in crate::feed) struct XmlTree<'a> {
 /// Number of a node.
 pub(in crate::feed) type NodeId = usize;
 
-/// What stands at one place, and its neighbours.
+/// An element or a text, with its neighbours.
 #[derive(Debug)]
 pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) kind: NodeKind<'a>,
@@ -57,7 +57,7 @@ pub(in crate::feed) struct ElementName<'a> {
     pub(in crate::feed) local: Cow<'a, str>,
     /// As written, with prefix.
     pub(in crate::feed) raw: &'a str,
-    /// Where its attributes lie.
+    /// The range of its attributes in [`XmlTree::attributes`].
     pub(in crate::feed) attributes: std::ops::Range<usize>,
 }
 
@@ -70,7 +70,6 @@ pub(in crate::feed) struct XmlElement<'t, 'a> {
 }
 
 impl<'a> XmlTree<'a> {
-    /// The outermost element.
     pub(in crate::feed) fn root(&self) -> Option<XmlElement<'_, 'a>> {
         self.element(0)
     }
@@ -113,13 +112,13 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         std::iter::successors(first, move |id| tree.nodes.get(*id).and_then(|node| node.next))
     }
 
-    /// The elements directly inside, in document order.
+    /// The child elements, in document order.
     pub(in crate::feed) fn children(self) -> impl Iterator<Item = Self> + use<'t, 'a> {
         let tree = self.tree;
         self.nodes().filter_map(move |id| tree.element(id))
     }
 
-    /// The texts directly inside, as written.
+    /// The child texts, as written.
     pub(in crate::feed) fn raw_texts(self) -> impl Iterator<Item = &'a str> + use<'t, 'a> {
         let tree = self.tree;
         self.nodes().filter_map(move |id| match tree.nodes.get(id)?.kind {
@@ -151,12 +150,12 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Whether an element stands directly inside.
+    /// Whether it has child elements.
     pub(in crate::feed) fn has_elements(self) -> bool {
         self.children().next().is_some()
     }
 
-    /// Whether neither an element nor any visible text stands directly inside.
+    /// Whether it has neither child elements nor any visible text.
     pub(in crate::feed) fn is_blank(self) -> bool {
         self.nodes().all(|id| match self.tree.nodes.get(id).map(|node| &node.kind) {
             Some(NodeKind::Text(text) | NodeKind::Cdata(text)) => text.trim_ascii().is_empty(),
@@ -164,7 +163,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// All text inside, references resolved once, elements passed over.
+    /// All text inside, with references resolved once and without tags.
     pub(in crate::feed) fn text(self) -> Cow<'a, str> {
         let mut nodes = self.nodes();
         let (first, second) = (nodes.next(), nodes.next());
@@ -177,7 +176,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         Cow::Owned(out)
     }
 
-    /// As [`Self::text`], trimmed; `None` where nothing is left.
+    /// Like [`Self::text`], trimmed. `None` means that nothing is left.
     pub(in crate::feed) fn line(self) -> Option<String> {
         let text = self.text();
         Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -211,12 +210,12 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    /// What stands inside as markup: text alone is taken to be escaped markup, elements are written out.
+    /// The inside as markup: text alone is taken to be escaped markup, elements are written out.
     pub(in crate::feed) fn markup(self) -> Cow<'a, str> {
         if self.has_elements() { Cow::Owned(self.written_out()) } else { self.text() }
     }
 
-    /// What stands inside, written out as HTML: prefixes dropped, text escaped.
+    /// The inside written out as HTML, without prefixes and with text escaped.
     pub(in crate::feed) fn written_out(self) -> String {
         let mut out = String::new();
         self.write_inside(&mut out);
@@ -260,7 +259,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         out.push('>');
     }
 
-    /// The base that relative addresses inside are resolved against: all `xml:base` from the outside
+    /// The base against which relative addresses inside are resolved: all `xml:base` from the outside
     /// in, on top of the address of the document (SPEC C.4).
     pub(in crate::feed) fn base(self, document: Option<&Url>) -> Option<Url> {
         if !self.tree.has_base {
@@ -286,7 +285,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
 /// Longest `xml:base` that is read.
 const BASE_BYTES_MAX: usize = 2_048;
 
-/// HTML elements that have no inside and no end tag.
+/// Whether an HTML element has neither content nor an end tag.
 pub(in crate::feed) fn is_void(name: &str) -> bool {
     const VOID: [&str; 12] = [
         "area", "br", "col", "embed", "hr", "img", "input", "keygen", "param", "source", "track",

@@ -1,6 +1,7 @@
-//! Builds the tree of a document from its tokens, and mends what does not fit together.
+//! Builds the tree of an XML document from its tokens, and repairs missing, stray and misplaced end tags.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use super::lexer::Lexer;
 use super::lexer::Token;
@@ -14,29 +15,29 @@ use super::tree::XmlTree;
 use super::tree::is_void;
 use crate::feed::flaws::Flaws;
 
-/// Deepest nesting kept; what is deeper is left out (SPEC 0, `XML_DEPTH_MAX`).
+/// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;
 /// How many nodes of one document are kept.
 const NODES_MAX: usize = 700_000;
 /// How many attributes of one document are kept.
 const ATTRIBUTES_MAX: usize = 1_000_000;
-/// How many end tags without a start tag a document may have.
-const STRAY_ENDS_MAX: usize = 100_000;
+/// How many end tags of one document may not fit.
+const MISFITS_MAX: usize = 100_000;
 /// How many entries of one document are kept (SPEC 0, `ENTRIES_MAX`).
 pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
 
-/// Elements that can be the outermost one of a document we read.
+/// Names of the root elements of feeds.
 const ROOTS: [&str; 6] = ["rss", "feed", "rdf", "channel", "entry", "redirect"];
-/// Elements that say that a document is a web page.
+/// Elements by which a web page is recognised.
 const PAGE: [&str; 3] = ["html", "head", "body"];
 
-/// Builds the tree below the first element that can be the root of a feed; what stands before and after
-/// it is left out. Empty where there is none.
+/// Builds the tree of the first element that can be the root of a feed. What comes before and after it is
+/// left out; without such an element the tree is empty.
 pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
     build_tree_below(document, &ROOTS, flaws)
 }
 
-/// Builds the tree below the first element with one of these names.
+/// Builds the tree of the first element with one of these names.
 pub(in crate::feed) fn build_tree_below<'a>(
     document: &'a str,
     roots: &'static [&'static str],
@@ -50,7 +51,7 @@ pub(in crate::feed) fn build_tree_below<'a>(
         {
             builder.flaws.add_once("document", "", reason);
         }
-        if builder.add_token(token) == Step::Stop || builder.is_full() {
+        if builder.add_token(token).is_break() || builder.is_full() {
             break;
         }
     }
@@ -61,25 +62,16 @@ pub(in crate::feed) fn build_tree_below<'a>(
     builder.tree
 }
 
-/// Whether to read on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    On,
-    Stop,
-}
-
-/// What an element is for, as far as mending goes.
+/// What an element may contain, which decides where a missing end tag is assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ElementPurpose {
     /// Holds entries.
     Container,
-    /// An entry.
     Entry,
     /// Holds a short text and no other element of a feed.
     Leaf,
     /// Holds text that may be markup.
     Body,
-    /// Anything else.
     Other,
 }
 
@@ -122,8 +114,7 @@ struct TreeBuilder<'a, 'f> {
     stack: Vec<OpenElement<'a>>,
     started: bool,
     entries: usize,
-    stray_ends: usize,
-    /// An element that is left out with all it holds, and how often its name is open.
+    /// Name of an element that is left out with all it contains, and how many of that name are open.
     skipped: Option<(&'a str, usize)>,
     flaws: &'f mut Flaws,
 }
@@ -137,13 +128,12 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             stack: Vec::new(),
             started: false,
             entries: 0,
-            stray_ends: 0,
             skipped: None,
             flaws,
         }
     }
 
-    fn add_token(&mut self, token: Token<'a>) -> Step {
+    fn add_token(&mut self, token: Token<'a>) -> ControlFlow<()> {
         if let Some((name, open)) = &mut self.skipped {
             match token {
                 Token::Start { name: other, empty: false, .. } if other == *name => *open += 1,
@@ -153,7 +143,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             if *open == 0 {
                 self.skipped = None;
             }
-            return Step::On;
+            return ControlFlow::Continue(());
         }
         match token {
             Token::Start { name, attributes, empty } => {
@@ -162,17 +152,17 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             Token::End { name } => {
                 self.close_element(name);
                 if self.started && self.stack.is_empty() {
-                    return Step::Stop;
+                    return ControlFlow::Break(());
                 }
             }
             Token::Text(text) => self.add_text(text, NodeKind::Text(text)),
             Token::Cdata(text) => self.add_text(text, NodeKind::Cdata(text)),
         }
-        Step::On
+        ControlFlow::Continue(())
     }
 
     fn is_full(&mut self) -> bool {
-        let is_full = self.tree.nodes.len() >= NODES_MAX || self.stray_ends >= STRAY_ENDS_MAX;
+        let is_full = self.tree.nodes.len() >= NODES_MAX || self.tree.misfits.len() >= MISFITS_MAX;
         if is_full {
             self.flaws.add("document", "", "too many elements: the rest was left out");
         }
@@ -207,15 +197,15 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         raw: &'a str,
         attributes: &[(&'a str, &'a str)],
         empty: bool,
-    ) -> Step {
+    ) -> ControlFlow<()> {
         let (prefix, local) = raw.rsplit_once(':').unwrap_or(("", raw));
         let local = lower_case(local);
         if !self.started {
             if PAGE.contains(&local.as_ref()) {
-                return Step::Stop;
+                return ControlFlow::Break(());
             }
             if !self.roots.contains(&local.as_ref()) {
-                return Step::On;
+                return ControlFlow::Continue(());
             }
             let home = match local.as_ref() {
                 "feed" | "entry" => Ns::Atom,
@@ -230,7 +220,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         if !self.started {
             if !prefix.is_empty() && !matches!(ns, Ns::Atom | Ns::Rss | Ns::Rdf) {
                 self.scope.leave(0);
-                return Step::On;
+                return ControlFlow::Continue(());
             }
             self.started = true;
         }
@@ -254,7 +244,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.flaws.add_once("document", raw, reason);
             self.scope.leave(self.stack.len());
             self.skipped = (!empty).then_some((raw, 1));
-            return Step::On;
+            return ControlFlow::Continue(());
         }
         let void = is_void(&local)
             && self
@@ -273,7 +263,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         } else {
             self.stack.push(OpenElement { id, raw, purpose });
         }
-        if self.stack.is_empty() { Step::Stop } else { Step::On }
+        if self.stack.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn declare_namespaces(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
@@ -290,8 +280,8 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// Closes elements that cannot hold the one that begins: a mistyped or missing end tag must not let
-    /// one element swallow the rest of the feed. Tells whether it closed any.
+    /// Closes elements that cannot contain the one that begins, so that a mistyped or missing end tag does
+    /// not let one element swallow the rest of the feed. Returns whether it closed any.
     fn make_room(&mut self, ns: Ns, local: &str, purpose: ElementPurpose) -> bool {
         let Some(at) = self.stack.iter().rposition(|open| open.purpose != ElementPurpose::Other)
         else {
@@ -343,7 +333,6 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
                 self.close_to(at);
             }
             None if self.started && !is_void(name) => {
-                self.stray_ends += 1;
                 self.tree.misfits.push(name);
                 self.flaws.add_once(
                     "document",
@@ -361,7 +350,6 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
     }
 }
 
-/// The name in lower case.
 fn lower_case(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(name.to_ascii_lowercase())

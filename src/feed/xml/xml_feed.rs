@@ -1,6 +1,6 @@
-//! Reads feeds in XML: a tolerant tree of the document says where the parts of the feed stand and which element
-//! counts for what. Dates, texts with markup, identities, links, archive marks, hints and deleted entries are taken
-//! from the tree; the other lines are read by feed-rs (see `feed_rs_reader`).
+//! Reads RSS, RDF and Atom documents. The tolerant tree shows where the parts of the feed are and which element fills
+//! which field. It yields dates, texts with markup, identities, links, archive marks, hints and deleted entries; feed-rs
+//! reads the rest (see `feed_rs_reader`).
 
 use std::borrow::Cow;
 
@@ -77,7 +77,7 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
     FeedDocument { kind: Kind::Redirect, new_location: location, ..FeedDocument::default() }
 }
 
-/// Where the parts of a feed stand in its tree.
+/// The parts of a feed in its tree.
 pub(in crate::feed) struct FeedParts<'t, 'a> {
     kind: Kind,
     root: XmlElement<'t, 'a>,
@@ -122,7 +122,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         Self { kind, root, heads, entries }
     }
 
-    /// Neither an entry nor a head section in a vocabulary we know (SPEC G.9).
+    /// Whether there is neither an entry nor a head section in a known vocabulary (SPEC G.9).
     fn is_empty(&self) -> bool {
         let declared = self.root.attribute("xmlns").map(|name| Ns::from_uri(&name));
         let is_known = declared.is_some_and(|ns| matches!(ns, Ns::Atom | Ns::Rss));
@@ -225,7 +225,7 @@ fn is_entry(element: XmlElement<'_, '_>) -> bool {
     element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
 }
 
-/// Reads of an entry what the tree tells, its stated id as it is, and hands the rest to feed-rs.
+/// Reads from the tree what feed-rs does not read of an entry, with the id as stated, and hands the rest to feed-rs.
 fn read_entry(
     entry: XmlElement<'_, '_>,
     reader: &mut FeedRsReader,
@@ -252,7 +252,7 @@ fn read_entry(
     }
 }
 
-/// The text of a field as markup with absolute addresses, `None` where it is blank.
+/// Reads the text of a field as markup with absolute addresses. `None` means that it is blank.
 fn read_markup(
     chosen: &ChosenElements<'_, '_>,
     field: FeedField,
@@ -269,14 +269,14 @@ fn read_markup(
     }
 }
 
-/// A `guid` that is the address of its entry.
+/// Returns a `guid` that is the address of its entry.
 fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
     let denied =
         id.attribute("ispermalink").is_some_and(|value| value.eq_ignore_ascii_case("false"));
     id.line().filter(|guid| id.is(Ns::Rss, "guid") && !denied && address::is_web(guid))
 }
 
-/// Completes entries with what feed-rs read of them, and leaves out those it failed on.
+/// Completes entries with what feed-rs read of them, and leaves out those on which it failed.
 fn complete_entries(
     entries: Vec<Entry>,
     read: Vec<Option<Entry>>,

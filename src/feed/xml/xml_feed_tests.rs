@@ -1,4 +1,4 @@
-//! Feeds in XML as they are met: old, odd, broken.
+//! Reads old, odd and broken feeds in XML.
 
 use super::*;
 use crate::feed::DocumentRole;
