@@ -105,6 +105,20 @@ fn an_outline_whose_quote_is_missing_does_not_take_the_next_along() {
 }
 
 #[test]
+fn attributes_without_blanks_between_them_and_tags_in_texts_are_read() {
+    let opml = list(
+        "<outline text='a > b'type=\"rss\"xmlUrl='http://a.example/'/>\n<outline text='b'/xmlUrl='http://b.example/'/>\
+         <outline text='c' xmlUrl='http://c.example/'<outline xmlUrl='http://d.example/'/>",
+    );
+    let expected =
+        ["http://a.example/", "http://b.example/", "http://d.example/", "http://c.example/"];
+    assert_eq!(urls(&opml), expected);
+    assert_eq!(opml.outlines[0].title.as_deref(), Some("a > b"));
+    assert_eq!((opml.bad.len(), opml.flaws.len(), opml.broken), (0, 1, None));
+    assert_eq!(opml.flaws[0].line, 2);
+}
+
+#[test]
 fn a_list_that_breaks_off_keeps_what_was_before_and_says_where() {
     let whole = "<opml>\n<body>\n<outline text='F'>\n<outline xmlUrl='http://a.example/'/>\n\
                  <outline xmlUrl='http://b.example/'/>\n</outline></body></opml>";

@@ -195,23 +195,20 @@ impl<'a> OpmlReader<'a> {
         self.read_inside(outline);
     }
 
-    /// The tag of an outline, if quotes stand in the wrong places in it.
+    /// Returns the tag of an outline if its quotes are misplaced.
     fn ill_formed_tag(&self, outline: XmlElement<'_, 'a>) -> Option<&'a str> {
         let tag = self.text.get(self.place(outline.raw()).checked_sub(1)?..)?;
         let tag = (0..=TAG_BYTES_MAX.min(tag.len())).rev().find_map(|end| tag.get(..end))?;
         let next = tag.get(1..)?.find(OUTLINE).map(|at| at + 1);
         let tag = tag.get(..next.unwrap_or(tag.len()))?;
         let (mut open, mut before) = (None, b' ');
-        for byte in tag.bytes() {
+        for (at, byte) in tag.bytes().enumerate() {
             match (open, byte) {
                 (None, b'"' | b'\'') => open = Some(byte),
                 (Some(quote), _) if quote == byte => open = None,
                 (None, b'>') => return None,
-                // Behind a closing quote the next attribute or the end of the tag is due.
-                (None, _) if matches!(before, b'"' | b'\'') => {
-                    if !byte.is_ascii_whitespace() && byte != b'/' {
-                        return Some(tag);
-                    }
+                (None, _) if matches!(before, b'"' | b'\'') && !may_follow_a_value(tag, at) => {
+                    return Some(tag);
                 }
                 _ => {}
             }
@@ -220,7 +217,7 @@ impl<'a> OpmlReader<'a> {
         next.map(|_| tag)
     }
 
-    /// Takes from an outline whose tag cannot be read what can be made out, or reports it.
+    /// Takes what it can from an outline with a broken tag, or reports it.
     fn salvage(&mut self, tag: &str) {
         let line = self.line(tag);
         let attributes = salvage_attributes(tag);
@@ -270,7 +267,7 @@ impl<'a> OpmlReader<'a> {
         let mut settings = BTreeMap::new();
         for (key, value) in attributes {
             if let Some((prefix, name)) = key.split_once(':')
-                && self.prefixes.iter().any(|ours| *ours == prefix)
+                && self.prefixes.contains(&prefix)
             {
                 settings.insert(name.to_owned(), value.clone());
             }
@@ -344,6 +341,14 @@ impl<'a> OpmlReader<'a> {
     fn line_at(&self, place: usize) -> usize {
         self.line_ends.partition_point(|end| *end < place) + 1
     }
+}
+
+/// Whether a blank, the end of the tag or a further attribute begins at a place in a tag.
+fn may_follow_a_value(tag: &str, at: usize) -> bool {
+    let rest = tag.get(at..).unwrap_or_default();
+    let behind_name =
+        rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c));
+    rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '/') || behind_name.starts_with('=')
 }
 
 /// Returns the name of an outline as it is shown.

@@ -132,7 +132,7 @@ const LIST_MAX: usize = 100;
 
 /// An element chosen for a field, with its rank and, where the field is a date, the date it states.
 #[derive(Debug, Clone, Copy)]
-struct Choice<'t, 'a> {
+struct FieldChoice<'t, 'a> {
     element: XmlElement<'t, 'a>,
     rank: u8,
     date: Option<DateTime<Utc>>,
@@ -141,7 +141,7 @@ struct Choice<'t, 'a> {
 /// The elements chosen for the fields.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct ChosenElements<'t, 'a> {
-    single: [Option<Choice<'t, 'a>>; FIELDS],
+    single: [Option<FieldChoice<'t, 'a>>; FIELDS],
     lists: Vec<(FeedField, XmlElement<'t, 'a>)>,
 }
 
@@ -195,11 +195,11 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         let date = is_date(field).then(|| read_date(element, flaws)).flatten();
         let says_something = if is_date(field) { date.is_some() } else { !element.is_blank() };
         if says_something {
-            *slot = Some(Choice { element, rank, date });
+            *slot = Some(FieldChoice { element, rank, date });
         }
     }
 
-    fn choice(&self, field: FeedField) -> Option<Choice<'t, 'a>> {
+    fn choice(&self, field: FeedField) -> Option<FieldChoice<'t, 'a>> {
         self.single.get(field as usize).copied().flatten()
     }
 

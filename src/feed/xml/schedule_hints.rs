@@ -69,10 +69,10 @@ impl HintReader {
                 self.hints.refresh_rate_ms = read_refresh_rate(&text(), flaws);
             }
             (Ns::Schedule, "interval") => {
-                add_rule_element(&mut self.hints.intervals, element, flaws)
+                add_rule_element(&mut self.hints.intervals, element, flaws);
             }
             (Ns::Rss | Ns::Atom, "interval") => {
-                add_rule_element(&mut self.plain_rules, element, flaws)
+                add_rule_element(&mut self.plain_rules, element, flaws);
             }
             (Ns::Rss, "cloud") => self.hints.offers_push = true,
             (Ns::Atom | Ns::Rss, "link") => {

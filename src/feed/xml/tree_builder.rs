@@ -13,6 +13,7 @@ use super::tree::NodeKind;
 use super::tree::XmlNode;
 use super::tree::XmlTree;
 use super::tree::is_void;
+use crate::feed::document::TOO_MANY_ENTRIES;
 use crate::feed::flaws::Flaws;
 
 /// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
@@ -234,14 +235,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         {
             self.entries += 1;
         }
-        if self.stack.len() >= DEPTH_MAX || self.entries > ENTRIES_MAX {
-            let reason = if self.entries > ENTRIES_MAX {
-                crate::feed::document::TOO_MANY_ENTRIES
-            } else {
-                self.tree.too_deep.get_or_insert(raw);
-                "nested too deeply"
-            };
-            self.flaws.add_once("document", raw, reason);
+        if self.is_over_a_limit(raw) {
             self.scope.leave(self.stack.len());
             self.skipped = (!empty).then_some((raw, 1));
             return ControlFlow::Continue(());
@@ -264,6 +258,20 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.stack.push(OpenElement { id, raw, purpose });
         }
         if self.stack.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether an element that begins here is too much for the tree.
+    fn is_over_a_limit(&mut self, raw: &'a str) -> bool {
+        let reason = if self.entries > ENTRIES_MAX {
+            TOO_MANY_ENTRIES
+        } else if self.stack.len() >= DEPTH_MAX {
+            self.tree.too_deep.get_or_insert(raw);
+            "nested too deeply"
+        } else {
+            return false;
+        };
+        self.flaws.add_once("document", raw, reason);
+        true
     }
 
     fn declare_namespaces(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
