@@ -1,13 +1,15 @@
-//! Addresses in documents: resolved, compared, and told from same-document references (SPEC C.4).
+//! Resolves and compares addresses that documents contain (SPEC C.4).
+
+use std::borrow::Cow;
 
 use url::Url;
 
 /// Longest address kept, in bytes.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
-/// An address with white space removed and resolved; an absolute one stays as it was written. `None`
-/// where it is empty.
-pub(super) fn resolved(written: &str, base: Option<&Url>) -> Option<String> {
+/// Resolves an address without the white space around it. An absolute one stays as it was written, an
+/// empty one is `None`.
+pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
     let written = written.trim();
     if written.is_empty() || written.len() > ADDRESS_BYTES_MAX {
         return None;
@@ -42,12 +44,32 @@ pub(super) fn is_web(address: &str) -> bool {
     starts("http://") || starts("https://")
 }
 
-/// An address without its fragment.
+/// Parses an address with the scheme `http` or `https`.
+pub(super) fn web_url(address: &str) -> Option<Url> {
+    let url = Url::parse(address.trim()).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+}
+
+/// Turns `feed://host/` and `feed:https://host/` into web addresses. Others stay as they are.
+pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
+    match address.split_at_checked(5) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
+            if rest.starts_with("//") {
+                Cow::Owned(format!("http:{rest}"))
+            } else {
+                Cow::Borrowed(rest)
+            }
+        }
+        Some(_) | None => Cow::Borrowed(address),
+    }
+}
+
+/// Returns an address without its fragment.
 pub(super) fn without_fragment(address: &str) -> &str {
     address.split('#').next().unwrap_or(address)
 }
 
-/// Whether two addresses name one document: compared in canonical form, fragments left out.
+/// Whether two addresses name the same document. They are compared in canonical form without fragments.
 pub(super) fn same_document(address: &str, other: &Url) -> bool {
     Url::parse(without_fragment(address)).is_ok_and(|mut address| {
         let mut other = other.clone();
@@ -63,7 +85,7 @@ mod tests {
 
     fn check(written: &str, expected: Option<&str>) {
         let base = Url::parse("https://a.example/dir/feed.xml").expect("an address");
-        assert_eq!(resolved(written, Some(&base)).as_deref(), expected, "{written:?}");
+        assert_eq!(resolve_address(written, Some(&base)).as_deref(), expected, "{written:?}");
     }
 
     #[test]
@@ -75,7 +97,7 @@ mod tests {
         check("http://b.exa\n\tmple/", Some("http://b.example/"));
         check("tag:b.example,2026:1", Some("tag:b.example,2026:1"));
         check("  ", None);
-        assert_eq!(resolved("x", None).as_deref(), Some("x"));
+        assert_eq!(resolve_address("x", None).as_deref(), Some("x"));
     }
 
     #[test]

@@ -1,24 +1,23 @@
-//! A feed document: what one HTTP answer (or file) carried, format by format made the same.
+//! The result of parsing: one feed document with its head section, hints, links and entries, the same for all formats.
 
 use chrono::{DateTime, Utc};
 
 use super::entry::Entry;
 use super::hints::Hints;
 
-/// Everything we read in one document.
+/// Everything that was read in one document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedDocument {
     /// The format family of the root element.
     pub kind: Kind,
     /// What the document says of its own place in the logical feed (RFC 5005, SPEC C.2), judged from
     /// the document alone: whether it was reached through an archive link is not known here.
-    pub role: Role,
-    /// The head section.
+    pub role: DocumentRole,
     pub head: FeedHead,
     /// What the publisher asks of pollers. Meaningful only in a subscription document (SPEC 0).
     pub hints: Hints,
     /// Archive and paging links, resolved (SPEC C.4).
-    pub history: History,
+    pub history: HistoryLinks,
     /// All links of the head section, resolved, in document order.
     pub links: Vec<Link>,
     /// For a redirect document (SPEC S1.12, S1.14).
@@ -32,22 +31,22 @@ pub struct FeedDocument {
 }
 
 impl FeedDocument {
-    /// Whether the document breaks off: what could be read of it stands here, but it must not be taken
-    /// for the whole (SPEC G.30).
+    /// Whether the document breaks off. What could be read of it is here, but it must not be taken for
+    /// the whole (SPEC G.30).
     pub fn is_truncated(&self) -> bool {
         self.flaws.iter().any(|flaw| flaw.reason == TRUNCATED)
     }
 
-    /// Whether the document holds more entries than are read of one (SPEC 0): the rest is not here.
+    /// Whether the document holds more entries than the limit (SPEC 0). The rest was left out.
     pub fn is_cut_short(&self) -> bool {
         self.flaws.iter().any(|flaw| flaw.reason == TOO_MANY_ENTRIES)
     }
 }
 
-/// The reason of the flaw that says that a document breaks off.
+/// The reason of the flaw of a document that breaks off.
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";
 
-/// The reason of the flaw that says that a document holds more entries than are read of one.
+/// The reason of the flaw of a document with more entries than the limit.
 pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries";
 
 /// The format family of a document.
@@ -81,15 +80,15 @@ impl Kind {
         }
     }
 
-    /// Whether entries may be taken from it.
+    /// Whether a document of this kind can have entries.
     pub const fn is_feed(self) -> bool {
         matches!(self, Self::Atom | Self::Rss | Self::Rdf | Self::Json)
     }
 }
 
-/// The place of a document in its logical feed, as far as the document itself tells.
+/// The place of a document in its logical feed, judged from the document alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum DocumentRole {
     /// It links to archives: a subscription document of an archived feed (RFC 5005 §4).
     Subscription,
     /// It is marked as an archive document (RFC 5005 §4).
@@ -98,12 +97,11 @@ pub enum Role {
     Complete,
     /// It has paging links (RFC 5005 §3, JSON Feed `next_url`).
     Paged,
-    /// None of these.
     #[default]
     Plain,
 }
 
-impl Role {
+impl DocumentRole {
     /// The word used in `parse --json` (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
@@ -143,7 +141,7 @@ pub struct FeedHead {
 
 /// Archive and paging links and marks (RFC 5005; drafts as SPEC A.4). Addresses are resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct History {
+pub struct HistoryLinks {
     /// `fh:complete`, or the drafts' `incremental` / `stateful` = false.
     pub complete: bool,
     /// `fh:archive`.
@@ -182,9 +180,9 @@ pub struct Link {
 /// Where a redirect document points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewLocation {
-    /// A resolved address: as 301 (SPEC S1.12).
+    /// A resolved address; it has the effect of a 301 (SPEC S1.12).
     At(String),
-    /// Empty: as 410 (SPEC S1.14).
+    /// An empty address; it has the effect of a 410 (SPEC S1.14).
     Gone,
 }
 
@@ -197,12 +195,12 @@ pub struct Tombstone {
     pub when: DateTime<Utc>,
 }
 
-/// Something that was dropped or repaired, alone, so that the rest could be used (SPEC A).
+/// One thing that was dropped or repaired so that the rest of the document could be used (SPEC A).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Flaw {
     /// The element, attribute or layer concerned, e.g. `ttl`, `encoding`, `item`.
     pub element: String,
-    /// The offending text, cut to a length fit for a line.
+    /// The offending text, cut so that it fits on a line.
     pub text: String,
     /// One sentence fragment that says what was done and why.
     pub reason: String,

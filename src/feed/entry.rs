@@ -1,4 +1,4 @@
-//! One entry as a publisher wrote it, made safe to keep and to show.
+//! One entry of a feed, made safe to keep and to show.
 
 use chrono::{DateTime, Utc};
 
@@ -22,7 +22,6 @@ pub struct Entry {
     pub summary: Option<String>,
     /// Publisher's markup.
     pub content: Option<String>,
-    /// Attached files.
     pub enclosures: Vec<Enclosure>,
     /// Categories as plain text.
     pub categories: Vec<String>,

@@ -1,4 +1,4 @@
-//! What an entry says, as a number: to know an edit from a repetition (SPEC E).
+//! Hashes the content of an entry, so that an edit can be told from a repetition (SPEC E).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,14 +8,14 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::entry::Entry;
 
-/// Keys of [`content_hash`]. They are part of what is stored and never change.
+/// Keys of [`content_hash`]. Stored data depends on them: they never change.
 const KEYS: (u64, u64) = (0x636f_6e74_656e_7420, 0x6f66_2061_6e20_656e);
 /// Separates fields: the ASCII unit separator, which no field holds.
 const US: u8 = 0x1f;
 
-/// Hash of what a reader sees of an entry (SPEC E.2): title, link, author, summary, content,
-/// addresses of enclosures, categories. Not the times, not the order, not white space, not comments in
-/// the markup, not the `utm_*` parameters of the link.
+/// Hashes what a reader sees of an entry (SPEC E.2): title, link, author, summary, content,
+/// addresses of enclosures, categories. Times, order, white space, comments in the markup and the `utm_*`
+/// parameters of the link do not count.
 pub fn content_hash(entry: &Entry) -> u128 {
     let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
     let mut field = |text: &str| {
@@ -46,7 +46,7 @@ fn write_words(hasher: &mut SipHasher13, text: &str) {
     }
 }
 
-/// Markup without its comments: some programs write the time they took into one.
+/// Removes comments from markup, because some programs write the time they took into one.
 fn without_comments(markup: &str) -> Cow<'_, str> {
     let mut rest = markup;
     let mut out = String::new();
@@ -62,7 +62,7 @@ fn without_comments(markup: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A link without the `utm_*` parameters of its query.
+/// Removes the `utm_*` parameters from the query of a link.
 fn without_tracking(link: &str) -> Cow<'_, str> {
     if !link.contains("utm_") {
         return Cow::Borrowed(link);
@@ -83,13 +83,13 @@ fn without_tracking(link: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// CRC-32 of each entry, as a set (SPEC E.1, E.5): fed with id, title, link and text to read, separated
-/// by 0x1F. Order and repetition do not matter.
+/// Returns the set of the CRC-32 of each entry (SPEC E.1, E.5) over id, title, link and text to read,
+/// separated by 0x1F. Order and repetition do not matter.
 pub fn crc_set(entries: &[Entry]) -> BTreeSet<u32> {
     entries.iter().map(entry_crc).collect()
 }
 
-/// CRC-32 of one entry, as in [`crc_set`].
+/// Returns the CRC-32 of one entry, as in [`crc_set`].
 pub fn entry_crc(entry: &Entry) -> u32 {
     let fields = [
         entry.id.as_str(),
@@ -97,63 +97,14 @@ pub fn entry_crc(entry: &Entry) -> u32 {
         entry.link.as_deref().unwrap_or_default(),
         entry.body().unwrap_or_default(),
     ];
-    let mut crc = Crc32::new();
+    let mut crc = crc32fast::Hasher::new();
     for (at, field) in fields.into_iter().enumerate() {
         if at > 0 {
-            crc.write(&[US]);
+            crc.update(&[US]);
         }
-        crc.write(field.as_bytes());
+        crc.update(field.as_bytes());
     }
-    crc.finish()
-}
-
-/// CRC-32 with the polynomial 0x04C11DB7 reflected, all ones before and after.
-pub fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = Crc32::new();
-    crc.write(bytes);
-    crc.finish()
-}
-
-struct Crc32(u32);
-
-impl Crc32 {
-    const TABLE: [u32; 256] = crc_table();
-
-    const fn new() -> Self {
-        Self(u32::MAX)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            let at = self.0.to_le_bytes()[0] ^ byte;
-            self.0 = Self::TABLE.get(usize::from(at)).copied().unwrap_or_default() ^ (self.0 >> 8);
-        }
-    }
-
-    const fn finish(&self) -> u32 {
-        !self.0
-    }
-}
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "a table of 256 filled by a counter below 256, at compile time"
-)]
-#[expect(clippy::cast_possible_truncation, reason = "the counter is below 256")]
-const fn crc_table() -> [u32; 256] {
-    let mut table = [0_u32; 256];
-    let mut at = 0_usize;
-    while at < table.len() {
-        let mut value = at as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { 0xedb8_8320 ^ (value >> 1) } else { value >> 1 };
-            bit += 1;
-        }
-        table[at] = value;
-        at += 1;
-    }
-    table
+    crc.finalize()
 }
 
 #[cfg(test)]
@@ -209,12 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn the_crc_is_the_usual_one() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    fn the_crc_of_an_entry_is_that_of_its_fields_with_separators() {
         assert_eq!(crc_set(&[entry(), entry()]).len(), 1);
-        assert_eq!(
-            entry_crc(&entry()),
-            crc32(b"1\x1fLadders\x1fhttps://orchard.example/n3?a=1\x1f<p>Three.</p>")
-        );
+        let fields = b"1\x1fLadders\x1fhttps://orchard.example/n3?a=1\x1f<p>Three.</p>";
+        assert_eq!(entry_crc(&entry()), crc32fast::hash(fields));
     }
 }

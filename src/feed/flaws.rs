@@ -1,14 +1,13 @@
-//! A bounded list of what was dropped or repaired while reading one document.
+//! Collects what was dropped or repaired in one document, up to a limit.
 
 use super::document::{Flaw, TRUNCATED};
 use super::text;
 
-/// How many flaws of a document are kept; of the others only the number.
+/// How many flaws of a document are kept. The others are only counted.
 pub(super) const FLAWS_MAX: usize = 64;
 /// Longest text of a flaw, in characters.
 const FLAW_TEXT_MAX: usize = 120;
 
-/// Collects flaws.
 #[derive(Debug, Default)]
 pub(super) struct Flaws {
     list: Vec<Flaw>,
@@ -31,14 +30,14 @@ impl Flaws {
         });
     }
 
-    /// As [`Self::add`], but only the first time this is said of this element.
+    /// Like [`Self::add`], but only the first time for this element and reason.
     pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
         if !self.list.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
             self.add(element, offending, reason);
         }
     }
 
-    /// Notes that the document ends inside an element; this is never left out.
+    /// Notes that the document ends inside an element. This is kept beyond the limit.
     pub(super) fn truncated(&mut self, element: &str) {
         self.truncated = Some(Flaw {
             element: "document".to_owned(),
@@ -47,7 +46,7 @@ impl Flaws {
         });
     }
 
-    /// The list, with one line for what did not fit.
+    /// Returns the list, with one line for what did not fit.
     pub(super) fn into_list(mut self) -> Vec<Flaw> {
         if self.more > 0 {
             self.list.push(Flaw {

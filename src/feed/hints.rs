@@ -1,23 +1,23 @@
-//! What a publisher asks of pollers inside a document (SPEC S0.5 to S0.11, A.5, H.1).
+//! The hints for pollers that a publisher writes into a document (SPEC S0.5 to S0.11, A.5, H.1).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::sparse::is_default;
 
-/// All hints of one subscription document. Absent means not stated, or dropped as unreadable.
+/// All hints of one subscription document. An absent one was not stated, or was dropped as unreadable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hints {
     /// RSS `ttl`, minutes, 1 to 527 040 (SPEC S0.7).
     #[serde(skip_serializing_if = "is_default")]
     pub ttl_minutes: Option<u32>,
-    /// Hours of the day in UTC not to poll in, 0 to 23, ascending, without duplicates (SPEC S0.8).
+    /// Hours in UTC without polls, 0 to 23, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
     pub skip_hours: Vec<u8>,
-    /// Days in UTC not to poll on, ascending, without duplicates (SPEC S0.8).
+    /// Days in UTC without polls, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
-    pub skip_days: Vec<Day>,
+    pub skip_days: Vec<DayOfWeek>,
     /// `sy:*` (SPEC S0.5).
     #[serde(skip_serializing_if = "is_default")]
     pub sy: Option<SyHint>,
@@ -39,7 +39,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Takes over the hints that a delta (RFC 3229) contains; those it is silent about stay (SPEC section 0).
+    /// Takes over the hints of a delta (RFC 3229). Those that it does not contain stay (SPEC section 0).
     pub fn overlay(&mut self, delta: Self) {
         let kept = std::mem::take(self);
         let either = |new: Vec<u8>, old| if new.is_empty() { old } else { new };
@@ -68,7 +68,6 @@ pub struct SyHint {
     pub base: Option<DateTime<Utc>>,
 }
 
-/// `sy:updatePeriod`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Period {
     /// 60 minutes.
@@ -101,7 +100,7 @@ impl Period {
 pub struct IntervalRule {
     /// 1 to 527 040.
     pub minutes: u32,
-    /// 0 to 23; inclusive. `None` = stated nowhere, i.e. 0.
+    /// 0 to 23; inclusive. `None` = 0.
     pub start_hour: Option<u8>,
     /// 0 to 23; inclusive. Smaller than the start: wraps into the next day. `None` = 23.
     pub end_hour: Option<u8>,
@@ -109,7 +108,7 @@ pub struct IntervalRule {
     pub start_day: Option<u8>,
     /// 1 = Monday to 7 = Sunday; smaller than the start: wraps over the weekend. `None` = 7.
     pub end_day: Option<u8>,
-    /// Zone the hours and days are counted in.
+    /// The zone in which hours and days are counted.
     pub zone: Zone,
 }
 
@@ -120,30 +119,23 @@ pub enum Zone {
     Utc,
     /// East of UTC, in minutes, -840 to 840.
     Offset(i16),
-    /// A name of the IANA zone database, known to be valid.
+    /// A valid name of the IANA zone database.
     Named(String),
 }
 
 /// A day of the week in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Day {
-    /// ISO day 1.
+pub enum DayOfWeek {
     Monday,
-    /// ISO day 2.
     Tuesday,
-    /// ISO day 3.
     Wednesday,
-    /// ISO day 4.
     Thursday,
-    /// ISO day 5.
     Friday,
-    /// ISO day 6.
     Saturday,
-    /// ISO day 7.
     Sunday,
 }
 
-impl Day {
+impl DayOfWeek {
     /// All days, Monday first.
     pub const ALL: [Self; 7] = [
         Self::Monday,

@@ -1,20 +1,21 @@
-//! Reads JSON Feed 1 and 1.1, value by value, so that one of a wrong type costs no more than itself (SPEC G.39).
+//! Reads JSON Feed 1 and 1.1 value by value, so that a value of a wrong type costs only itself (SPEC G.39).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use url::Url;
 
 use super::address;
-use super::content::rebased::rebased;
+use super::content::absolute_addresses::make_addresses_absolute;
 use super::dates::date::parse_date;
-use super::document::{FeedDocument, FeedHead, History, Kind, Link};
+use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
 use super::flaws::Flaws;
 use super::hints::{Hints, IntervalRule};
-use super::identity::{self, Stated};
+use super::identity::{self, StatedIdentity};
 use super::text::{self, NAME_MAX, TITLE_MAX};
 use super::xml::links;
-use super::xml::schedule_hints::{self, StatedRule};
+use super::xml::schedule_hints;
+use super::xml::schedule_hints::StatedRule;
 use super::xml::tree_builder::ENTRIES_MAX;
 
 /// How many values of one list inside an item are kept.
@@ -24,12 +25,12 @@ const LIST_MAX: usize = 100;
 const VALUES_MAX: usize = 1_000_000;
 
 /// Reads a document; `url` is where it came from.
-pub(super) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     if memchr::memchr3_iter(b',', b'[', b'{', document.as_bytes()).nth(VALUES_MAX).is_some() {
         flaws.add("document", "", "too many values");
         return FeedDocument::default();
     }
-    let value = match first_value(document) {
+    let value = match read_first_value(document) {
         Ok(value) => value,
         Err(error) => {
             if error.is_eof() {
@@ -39,29 +40,29 @@ pub(super) fn read(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> Feed
             return FeedDocument::default();
         }
     };
-    let version = line(&value, "version").unwrap_or_default();
+    let version = read_line(&value, "version").unwrap_or_default();
     if !version.contains("jsonfeed.org") && !value.get("items").is_some_and(Value::is_array) {
         flaws.add("document", &version, "JSON, but no JSON Feed");
         return FeedDocument::default();
     }
-    let base = url.cloned().or_else(|| Url::parse(&line(&value, "feed_url")?).ok());
+    let base = url.cloned().or_else(|| Url::parse(&read_line(&value, "feed_url")?).ok());
     let links = feed_links(&value, base.as_ref());
-    let history = history(&links, url);
+    let history = read_history(&links, url);
     FeedDocument {
         kind: Kind::Json,
-        role: links::role(&history),
-        head: head(&value, base.as_ref()),
-        hints: hints(&value, flaws),
+        role: links::judge_role(&history),
+        head: read_head(&value, base.as_ref()),
+        hints: read_hints(&value, flaws),
         history,
         links,
-        entries: entries(&value, base.as_ref(), flaws),
+        entries: read_entries(&value, base.as_ref(), flaws),
         ..FeedDocument::default()
     }
 }
 
-/// The first JSON value of a text; what follows it is left out. Line ends inside texts, which JSON
+/// Reads the first JSON value of a text and ignores what follows it. Line ends inside texts, which JSON
 /// forbids, count as spaces.
-pub(super) fn first_value(document: &str) -> Result<Value, serde_json::Error> {
+pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Error> {
     let first = |text: &str| {
         serde_json::Deserializer::from_str(text)
             .into_iter::<Value>()
@@ -77,8 +78,8 @@ pub(super) fn first_value(document: &str) -> Result<Value, serde_json::Error> {
     })
 }
 
-/// A text or a number as text, not blank.
-fn scalar(value: &Value) -> Option<String> {
+/// Returns a text or a number as text, unless it is blank.
+fn scalar_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text::safe_text(text).into_owned(),
         Value::Number(number) => number.to_string(),
@@ -87,53 +88,53 @@ fn scalar(value: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-fn line(value: &Value, key: &str) -> Option<String> {
-    scalar(value.get(key)?).map(|text| text.trim().to_owned())
+fn read_line(value: &Value, key: &str) -> Option<String> {
+    scalar_text(value.get(key)?).map(|text| text.trim().to_owned())
 }
 
-/// Plain text as one line. Titles of JSON Feed are plain text.
-fn shown(value: &Value, key: &str, max: usize) -> Option<String> {
-    Some(text::one_line(&scalar(value.get(key)?)?, max)).filter(|line| !line.is_empty())
+/// Reads plain text as one line. Titles of JSON Feed are plain text.
+fn read_shown_line(value: &Value, key: &str, max: usize) -> Option<String> {
+    Some(text::one_line(&scalar_text(value.get(key)?)?, max)).filter(|line| !line.is_empty())
 }
 
-fn link(value: &Value, key: &str, base: Option<&Url>) -> Option<String> {
-    address::resolved(&line(value, key)?, base)
+fn read_link(value: &Value, key: &str, base: Option<&Url>) -> Option<String> {
+    address::resolve_address(&read_line(value, key)?, base)
 }
 
-fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+fn list_values<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn head(value: &Value, base: Option<&Url>) -> FeedHead {
+fn read_head(value: &Value, base: Option<&Url>) -> FeedHead {
     FeedHead {
-        title: shown(value, "title", TITLE_MAX),
-        link: link(value, "home_page_url", base),
-        subtitle: shown(value, "description", TITLE_MAX * 4),
-        language: shown(value, "language", NAME_MAX),
-        author: author(value),
-        rights: shown(value, "copyright", TITLE_MAX),
+        title: read_shown_line(value, "title", TITLE_MAX),
+        link: read_link(value, "home_page_url", base),
+        subtitle: read_shown_line(value, "description", TITLE_MAX * 4),
+        language: read_shown_line(value, "language", NAME_MAX),
+        author: read_author(value),
+        rights: read_shown_line(value, "copyright", TITLE_MAX),
         ..FeedHead::default()
     }
 }
 
 /// `authors` of version 1.1, `author` of version 1.
-fn author(value: &Value) -> Option<String> {
+fn read_author(value: &Value) -> Option<String> {
     let name = |author: &Value| {
-        shown(author, "name", NAME_MAX)
-            .or_else(|| Some(author).filter(|a| a.is_string()).and_then(scalar))
+        read_shown_line(author, "name", NAME_MAX)
+            .or_else(|| Some(author).filter(|a| a.is_string()).and_then(scalar_text))
     };
-    list(value, "authors").find_map(name).or_else(|| value.get("author").and_then(name))
+    list_values(value, "authors").find_map(name).or_else(|| value.get("author").and_then(name))
 }
 
 fn feed_links(value: &Value, base: Option<&Url>) -> Vec<Link> {
     let rels = [("home_page_url", "alternate"), ("feed_url", "self"), ("next_url", "next")];
     let link = |(key, rel): (&str, &str)| {
-        Some(Link { rel: rel.to_owned(), href: link(value, key, base)?, media_type: None })
+        Some(Link { rel: rel.to_owned(), href: read_link(value, key, base)?, media_type: None })
     };
     rels.into_iter().filter_map(link).collect()
 }
 
-fn history(links: &[Link], url: Option<&Url>) -> History {
+fn read_history(links: &[Link], url: Option<&Url>) -> HistoryLinks {
     let named = |rel: &str| links.iter().find(|link| link.rel == rel).map(|link| link.href.clone());
     let this = named("self");
     let own = this.as_deref().and_then(|this| Url::parse(this).ok());
@@ -141,51 +142,51 @@ fn history(links: &[Link], url: Option<&Url>) -> History {
     let elsewhere = |href: &String| {
         ![url, own.as_ref()].into_iter().flatten().any(|own| address::same_document(href, own))
     };
-    History { next: named("next").filter(elsewhere), this, ..History::default() }
+    HistoryLinks { next: named("next").filter(elsewhere), this, ..HistoryLinks::default() }
 }
 
-fn hints(value: &Value, flaws: &mut Flaws) -> Hints {
+fn read_hints(value: &Value, flaws: &mut Flaws) -> Hints {
     Hints {
         intervals: value
             .get("_schedule")
-            .map(|schedule| intervals(schedule, flaws))
+            .map(|schedule| read_rules(schedule, flaws))
             .unwrap_or_default(),
-        offers_push: list(value, "hubs").next().is_some(),
+        offers_push: list_values(value, "hubs").next().is_some(),
         expired: value.get("expired") == Some(&Value::Bool(true)),
-        generator: shown(value, "_generator", NAME_MAX),
+        generator: read_shown_line(value, "_generator", NAME_MAX),
         ..Hints::default()
     }
 }
 
 /// `_schedule` (SPEC H.1).
-fn intervals(schedule: &Value, flaws: &mut Flaws) -> Vec<IntervalRule> {
+fn read_rules(schedule: &Value, flaws: &mut Flaws) -> Vec<IntervalRule> {
     let mut rules = Vec::new();
-    for rule in list(schedule, "intervals") {
+    for rule in list_values(schedule, "intervals") {
         let stated = StatedRule {
-            minutes: line(rule, "minutes").unwrap_or_default(),
-            start_hour: line(rule, "starthour"),
-            end_hour: line(rule, "endhour"),
-            start_day: line(rule, "startday"),
-            end_day: line(rule, "endday"),
-            zone: line(rule, "tz"),
+            minutes: read_line(rule, "minutes").unwrap_or_default(),
+            start_hour: read_line(rule, "starthour"),
+            end_hour: read_line(rule, "endhour"),
+            start_day: read_line(rule, "startday"),
+            end_day: read_line(rule, "endday"),
+            zone: read_line(rule, "tz"),
         };
         schedule_hints::add_rule(&mut rules, &stated, flaws);
     }
     rules
 }
 
-fn entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Entry> {
+fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Entry> {
     let mut entries = Vec::new();
-    for item in list(value, "items") {
+    for item in list_values(value, "items") {
         if entries.len() >= ENTRIES_MAX {
             flaws.add("items", "", super::document::TOO_MANY_ENTRIES);
             break;
         }
-        match line(item, "id") {
-            Some(id) => entries.push(entry(item, &id, base, flaws)),
+        match read_line(item, "id") {
+            Some(id) => entries.push(read_entry(item, &id, base, flaws)),
             None => flaws.add(
                 "item",
-                &shown(item, "title", NAME_MAX).unwrap_or_default(),
+                &read_shown_line(item, "title", NAME_MAX).unwrap_or_default(),
                 "without id: discarded",
             ),
         }
@@ -193,9 +194,9 @@ fn entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Entry> {
     entries
 }
 
-fn entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
+fn read_entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> Entry {
     let markup = |key: &str| {
-        item.get(key).and_then(scalar).map(|markup| text::safe_text(&markup).into_owned())
+        item.get(key).and_then(scalar_text).map(|markup| text::safe_text(&markup).into_owned())
     };
     let plain = || {
         markup("content_text").map(|plain| {
@@ -204,32 +205,32 @@ fn entry(item: &Value, id: &str, base: Option<&Url>, flaws: &mut Flaws) -> Entry
             escaped
         })
     };
-    let stated = Stated { id: Some(id), ..Stated::default() };
+    let stated = StatedIdentity { id: Some(id), ..StatedIdentity::default() };
     Entry {
         id: identity::entry_id(&stated),
-        title: shown(item, "title", TITLE_MAX),
-        link: link(item, "url", base).or_else(|| link(item, "external_url", base)),
-        author: author(item),
-        published: date(item, "date_published", flaws),
-        updated: date(item, "date_modified", flaws),
+        title: read_shown_line(item, "title", TITLE_MAX),
+        link: read_link(item, "url", base).or_else(|| read_link(item, "external_url", base)),
+        author: read_author(item),
+        published: read_date(item, "date_published", flaws),
+        updated: read_date(item, "date_modified", flaws),
         summary: markup("summary"),
         content: markup("content_html")
-            .map(|html| rebased(html.into(), base).into_owned())
+            .map(|html| make_addresses_absolute(html.into(), base).into_owned())
             .or_else(plain),
-        enclosures: list(item, "attachments")
+        enclosures: list_values(item, "attachments")
             .take(LIST_MAX)
-            .filter_map(|file| enclosure(file, base))
+            .filter_map(|file| read_enclosure(file, base))
             .collect(),
-        categories: list(item, "tags")
+        categories: list_values(item, "tags")
             .take(LIST_MAX)
-            .filter_map(scalar)
+            .filter_map(scalar_text)
             .map(|tag| text::one_line(&tag, NAME_MAX))
             .collect(),
     }
 }
 
-fn date(item: &Value, key: &str, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
-    let text = line(item, key)?;
+fn read_date(item: &Value, key: &str, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
+    let text = read_line(item, key)?;
     let date = parse_date(&text);
     if date.is_none() {
         flaws.add(key, &text, "not a date");
@@ -237,26 +238,26 @@ fn date(item: &Value, key: &str, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
     date
 }
 
-fn enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {
-    let number = |key: &str| file.get(key).and_then(whole_number);
+fn read_enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {
+    let number = |key: &str| file.get(key).and_then(read_whole_number);
     Some(Enclosure {
-        url: link(file, "url", base)?,
-        media_type: shown(file, "mime_type", NAME_MAX),
+        url: read_link(file, "url", base)?,
+        media_type: read_shown_line(file, "mime_type", NAME_MAX),
         length: number("size_in_bytes"),
         duration_seconds: number("duration_in_seconds")
             .and_then(|seconds| u32::try_from(seconds).ok()),
     })
 }
 
-/// A number, also where it is written as a text or with a fraction.
-fn whole_number(value: &Value) -> Option<u64> {
-    let text = scalar(value)?;
+/// Reads a number, also one that is written as a text or with a fraction.
+fn read_whole_number(value: &Value) -> Option<u64> {
+    let text = scalar_text(value)?;
     text.split('.').next().unwrap_or_default().trim().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::{Kind, Origin, Role, parse};
+    use crate::feed::{DocumentRole, Kind, Origin, parse};
 
     fn read(document: &str) -> crate::feed::FeedDocument {
         parse(
@@ -308,7 +309,7 @@ mod tests {
         };
         assert_eq!(page("feed.json#x").history.next, None);
         assert_eq!(page("?p=2").history.next.as_deref(), Some("https://a.example/feed.json?p=2"));
-        assert_eq!(page("?p=2").role, Role::Paged);
+        assert_eq!(page("?p=2").role, DocumentRole::Paged);
         assert!(page("?p=2").hints.expired);
     }
 }

@@ -1,16 +1,24 @@
-//! What a publisher says: feed documents and what is written in them. Pure; stands on nothing.
+//! Parses feed documents (RSS, RDF, Atom, JSON Feed), OPML lists and the feed links of web pages.
 //!
 //! This folder does not fetch, does not store, does not decide when to poll and does not know the
-//! time. It turns bytes into a [`FeedDocument`] and a list of [`Flaw`]s, and never fails: a document
+//! time. It turns bytes into a [`FeedDocument`] with a list of [`Flaw`]s, and never fails: a document
 //! that is no feed has the kind [`Kind::None`].
 //!
-//! The way of an XML document: `decode` makes text of bytes; `lexer` and `tree_builder` make a tree of it,
-//! however broken it is; `repaired` writes what was understood as a clean document, which feed-rs reads
-//! (`feed_rs_reader`); `xml_feed` adds from the tree what feed-rs drops: identity (`identity`), links and
-//! archive marks (`links`), hints (`schedule_hints`), deleted entries. JSON Feed is read value by value
-//! (`json_feed`). Which element says what stands in the tables of `fields` and `names`.
+//! An XML document is read in these steps:
+//!
+//! 1. `decode` turns its bytes into text.
+//! 2. `lexer` and `tree_builder` turn the text into a tree, however broken it is. OPML is read from such a tree too.
+//! 3. `fields` chooses which element fills which field; `names` knows the namespaces.
+//! 4. `xml_feed` reads from the tree the dates, the texts with markup, the identity (`identity`), links and archive
+//!    marks (`links`), hints (`schedule_hints`) and deleted entries.
+//! 5. feed-rs reads the lines of the head section and the titles, authors, categories and attached files of entries,
+//!    from a small Atom document that `feed_rs_reader` writes from the tree. It never sees the publisher's bytes,
+//!    because one fault in them would cost the whole feed.
+//!
+//! JSON Feed is read value by value (`json_feed`).
 
 mod address;
+pub mod characters;
 pub mod document;
 pub mod entry;
 pub mod fingerprint;
@@ -18,22 +26,22 @@ mod flaws;
 pub mod hints;
 pub mod identity;
 mod json_feed;
+mod oddities;
 pub mod parse;
 pub mod report;
-mod scrutiny;
 pub mod sparse;
 pub mod text;
 
 pub use crate::feed::discover::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
 pub use document::{
-    FeedDocument, FeedHead, Flaw, History, Kind, Link, NewLocation, Role, Tombstone,
+    DocumentRole, FeedDocument, FeedHead, Flaw, HistoryLinks, Kind, Link, NewLocation, Tombstone,
 };
 pub use entry::{Enclosure, Entry};
-pub use hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
+pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
+pub use oddities::{Oddity, OddityKind, find_oddities};
 pub use parse::{Origin, parse};
 pub use report::report;
-pub use scrutiny::{Sight, Sighting, scrutinise};
 
 pub mod content;
 pub mod dates;

@@ -1,4 +1,4 @@
-//! From bytes to a [`FeedDocument`].
+//! Parses the bytes of a feed in any format into a [`FeedDocument`].
 
 use url::Url;
 
@@ -8,7 +8,7 @@ use super::flaws::Flaws;
 use super::json_feed;
 use super::xml::xml_feed;
 
-/// Where a document came from, as far as known.
+/// Where a document came from, as far as it is known.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Origin<'a> {
     /// Address of the document after redirects: what relative links are resolved against.
@@ -17,8 +17,8 @@ pub struct Origin<'a> {
     pub content_type: Option<&'a str>,
 }
 
-/// Reads a document. Never fails: what is no feed has the kind [`super::Kind::None`] and a flaw that says
-/// why. What was dropped or repaired is listed in the flaws (SPEC A).
+/// Parses a document. It never fails: what is no feed has the kind [`super::Kind::None`] and a flaw that says
+/// why. The flaws list what was dropped or repaired (SPEC A).
 pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     let mut flaws = Flaws::default();
     let url = origin.url.and_then(|url| Url::parse(url.trim()).ok());
@@ -28,9 +28,9 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
         flaws.add("document", "", "empty");
         FeedDocument::default()
     } else if text.starts_with('{') {
-        json_feed::read(text, url.as_ref(), &mut flaws)
+        json_feed::read_json_feed(text, url.as_ref(), &mut flaws)
     } else {
-        xml_feed::read(text, url.as_ref(), &mut flaws)
+        xml_feed::read_xml_feed(text, url.as_ref(), &mut flaws)
     };
     document.flaws = flaws.into_list();
     document

@@ -1,24 +1,24 @@
-//! What was read in a document, as one JSON object for programs (`parse --json`, UX 5).
+//! Writes a feed document as one JSON object for programs (`parse --json`, UX 5).
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::document::{FeedDocument, Flaw, History, Link, NewLocation};
+use super::document::{FeedDocument, Flaw, HistoryLinks, Link, NewLocation};
 use super::entry::{Enclosure, Entry};
 use super::hints::{Hints, IntervalRule, Zone};
 
-/// The object of UX 5. What is absent is null; times are RFC 3339 in UTC.
+/// Returns the object of UX 5. Absent values are null; times are RFC 3339 in UTC.
 pub fn report(document: &FeedDocument) -> Value {
     json!({
         "kind": document.kind.word(),
         "role": document.role.word(),
-        "feed": feed(document),
-        "entries": document.entries.iter().map(entry).collect::<Vec<_>>(),
-        "flaws": document.flaws.iter().map(flaw).collect::<Vec<_>>(),
+        "feed": feed_json(document),
+        "entries": document.entries.iter().map(entry_json).collect::<Vec<_>>(),
+        "flaws": document.flaws.iter().map(flaw_json).collect::<Vec<_>>(),
     })
 }
 
-fn feed(document: &FeedDocument) -> Value {
+fn feed_json(document: &FeedDocument) -> Value {
     let head = &document.head;
     let Hints { ttl_minutes, skip_hours, skip_days, sy, refresh_rate_ms, intervals, .. } =
         &document.hints;
@@ -26,8 +26,8 @@ fn feed(document: &FeedDocument) -> Value {
         "id": head.id,
         "title": head.title,
         "link": head.link,
-        "updated": time(head.updated),
-        "published": time(head.published),
+        "updated": time_text(head.updated),
+        "published": time_text(head.published),
         "subtitle": head.subtitle,
         "language": head.language,
         "rights": head.rights,
@@ -38,24 +38,24 @@ fn feed(document: &FeedDocument) -> Value {
         "skip_days": skip_days.iter().map(|day| day.name()).collect::<Vec<_>>(),
         "update_period": sy.map(|sy| sy.period.word()),
         "update_frequency": sy.map(|sy| sy.frequency),
-        "update_base": time(sy.and_then(|sy| sy.base)),
+        "update_base": time_text(sy.and_then(|sy| sy.base)),
         "refresh_rate_ms": refresh_rate_ms,
-        "intervals": intervals.iter().map(interval).collect::<Vec<_>>(),
-        "history": history(&document.history),
-        "links": document.links.iter().map(link).collect::<Vec<_>>(),
-        "new_location": document.new_location.as_ref().map(new_location),
+        "intervals": intervals.iter().map(rule_json).collect::<Vec<_>>(),
+        "history": history_json(&document.history),
+        "links": document.links.iter().map(link_json).collect::<Vec<_>>(),
+        "new_location": document.new_location.as_ref().map(new_location_text),
     })
 }
 
-/// Empty for a redirect to nowhere.
-fn new_location(location: &NewLocation) -> &str {
+/// Returns the address, empty for a redirect to nowhere.
+fn new_location_text(location: &NewLocation) -> &str {
     match location {
         NewLocation::At(address) => address,
         NewLocation::Gone => "",
     }
 }
 
-fn history(history: &History) -> Value {
+fn history_json(history: &HistoryLinks) -> Value {
     json!({
         "complete": history.complete,
         "archive": history.archive,
@@ -70,22 +70,22 @@ fn history(history: &History) -> Value {
     })
 }
 
-fn link(link: &Link) -> Value {
+fn link_json(link: &Link) -> Value {
     json!({ "rel": link.rel, "href": link.href, "type": link.media_type })
 }
 
-fn interval(rule: &IntervalRule) -> Value {
+fn rule_json(rule: &IntervalRule) -> Value {
     json!({
         "minutes": rule.minutes,
         "starthour": rule.start_hour,
         "endhour": rule.end_hour,
         "startday": rule.start_day,
         "endday": rule.end_day,
-        "tz": zone(&rule.zone),
+        "tz": zone_text(&rule.zone),
     })
 }
 
-fn zone(zone: &Zone) -> String {
+fn zone_text(zone: &Zone) -> String {
     match zone {
         Zone::Utc => "UTC".to_owned(),
         Zone::Offset(minutes) => {
@@ -97,37 +97,37 @@ fn zone(zone: &Zone) -> String {
     }
 }
 
-fn entry(entry: &Entry) -> Value {
+fn entry_json(entry: &Entry) -> Value {
     json!({
         "id": entry.id,
         "title": entry.title,
         "link": entry.link,
-        "published": time(entry.published),
-        "updated": time(entry.updated),
+        "published": time_text(entry.published),
+        "updated": time_text(entry.updated),
         "author": entry.author,
         "summary": entry.summary,
         "content": entry.content,
-        "enclosures": entry.enclosures.iter().map(enclosure).collect::<Vec<_>>(),
+        "enclosures": entry.enclosures.iter().map(enclosure_json).collect::<Vec<_>>(),
         "categories": entry.categories,
     })
 }
 
-fn enclosure(enclosure: &Enclosure) -> Value {
+fn enclosure_json(enclosure: &Enclosure) -> Value {
     json!({ "url": enclosure.url, "type": enclosure.media_type, "length": enclosure.length })
 }
 
-fn flaw(flaw: &Flaw) -> Value {
+fn flaw_json(flaw: &Flaw) -> Value {
     json!({ "element": flaw.element, "text": flaw.text, "reason": flaw.reason })
 }
 
-fn time(time: Option<DateTime<Utc>>) -> Option<String> {
+fn time_text(time: Option<DateTime<Utc>>) -> Option<String> {
     time.map(|time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::hints::{Day, Period, SyHint};
+    use crate::feed::hints::{DayOfWeek, Period, SyHint};
 
     #[test]
     fn absent_values_are_null_and_lists_are_empty() {
@@ -150,7 +150,7 @@ mod tests {
         };
         let document = FeedDocument {
             hints: Hints {
-                skip_days: vec![Day::Sunday],
+                skip_days: vec![DayOfWeek::Sunday],
                 sy: Some(SyHint {
                     period: Period::Hourly,
                     frequency: 2,

@@ -1,5 +1,5 @@
-//! Attacks end soon, identities stay, and documents that use everything are read in full. Mutated documents are
-//! read in `tests/it/mutations.rs`.
+//! Checks that attacks end soon, that identities stay, and that documents with every element are read in full. Mutated
+//! documents are read in `tests/it/feeds/mutations.rs`.
 
 use super::*;
 
@@ -71,7 +71,10 @@ fn the_specimens_are_read_in_full() {
     assert_eq!(rss.entries[0].enclosures[0].url, "https://a.example/dir/a.mp3");
     assert_eq!(rss.entries[0].enclosures[0].duration_seconds, Some(3_723));
     assert_eq!(rss.entries[1].id, "u");
-    assert_eq!((rss.role, rss.head.link.as_deref()), (Role::Archive, Some("https://a.example/")));
+    assert_eq!(
+        (rss.role, rss.head.link.as_deref()),
+        (DocumentRole::Archive, Some("https://a.example/"))
+    );
     let atom = parse(ATOM.as_bytes(), &origin);
     assert_eq!(atom.head.title.as_deref(), Some("A & B"));
     assert_eq!(atom.head.language.as_deref(), Some("en"));

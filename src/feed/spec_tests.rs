@@ -1,8 +1,7 @@
-//! The documents of SPEC H, and what they say.
-
-use chrono::{DateTime, Utc};
+//! Reads the example documents of SPEC H.
 
 use super::*;
+use chrono::{DateTime, Utc};
 
 /// Reads a fixture as if it came from `url`.
 macro_rules! document {
@@ -42,11 +41,11 @@ const ALWAYS: (Option<u8>, Option<u8>) = (None, None);
 #[test]
 fn h2_rules_and_legacy_hints_of_an_rss_feed_are_all_read() {
     let document = document!("rules-rss.xml", Some("https://gazette.example/feed.rss"));
-    assert_eq!((document.kind, document.role), (Kind::Rss, Role::Plain));
+    assert_eq!((document.kind, document.role), (Kind::Rss, DocumentRole::Plain));
     let hints = &document.hints;
     assert_eq!(hints.ttl_minutes, Some(120));
     assert_eq!(hints.skip_hours, [0, 10]);
-    assert_eq!(hints.skip_days, [Day::Sunday]);
+    assert_eq!(hints.skip_days, [DayOfWeek::Sunday]);
     let base = time("2000-01-01T12:00:00Z");
     assert_eq!(hints.sy, Some(SyHint { period: Period::Hourly, frequency: 2, base }));
     assert_eq!(
@@ -88,7 +87,7 @@ fn h3_a_bad_rule_is_dropped_alone() {
 #[test]
 fn h4_archive_links_are_resolved_against_base_or_document() {
     let index = document!("arch-index.xml", Some("https://orchard.example/notes/index.atom"));
-    assert_eq!(index.role, Role::Subscription);
+    assert_eq!(index.role, DocumentRole::Subscription);
     assert_eq!(
         index.history.prev_archive.as_deref(),
         Some("https://orchard.example/notes/archive/2026-02.atom")
@@ -99,7 +98,7 @@ fn h4_archive_links_are_resolved_against_base_or_document() {
 
     let url = "https://orchard.example/notes/archive/2026-02.atom";
     let february = document!("arch-2026-02.xml", Some(url));
-    assert_eq!(february.role, Role::Archive);
+    assert_eq!(february.role, DocumentRole::Archive);
     assert_eq!(february.history.this.as_deref(), Some(url));
     assert_eq!(
         february.history.current.as_deref(),
@@ -123,42 +122,42 @@ fn h4_archive_links_are_resolved_against_base_or_document() {
 
     let december =
         document!("arch-2025-12.xml", Some("https://orchard.example/notes/archive/2025-12.atom"));
-    assert_eq!((december.role, december.history.prev_archive), (Role::Archive, None));
+    assert_eq!((december.role, december.history.prev_archive), (DocumentRole::Archive, None));
 }
 
 #[test]
 fn h5_an_rss_archive_is_read_and_an_empty_link_ends_it() {
     let index = document!("arch-rss-index.xml", Some("https://tower.example/rss/current.xml"));
-    assert_eq!(index.role, Role::Subscription);
+    assert_eq!(index.role, DocumentRole::Subscription);
     assert_eq!(index.history.prev_archive.as_deref(), Some("https://tower.example/rss/a3.xml"));
     assert_eq!(ids(&index), ["b7", "b6"]);
     assert!(index.entries.iter().all(|entry| entry.updated.is_none() && entry.published.is_none()));
 
     let third = document!("arch-rss-a3.xml", Some("https://tower.example/rss/a3.xml"));
-    assert_eq!(third.role, Role::Archive);
+    assert_eq!(third.role, DocumentRole::Archive);
     assert_eq!(third.history.this.as_deref(), Some("https://tower.example/rss/current.xml"));
     assert_eq!(third.history.prev_archive.as_deref(), Some("https://tower.example/rss/a2.xml"));
     let second = document!("arch-rss-a2.xml", Some("https://tower.example/rss/a2.xml"));
     assert_eq!(second.history.current.as_deref(), Some("https://tower.example/rss/current.xml"));
     let first = document!("arch-rss-a1.xml", Some("https://tower.example/rss/a1.xml"));
-    assert_eq!((first.role, first.history.prev_archive), (Role::Archive, None));
+    assert_eq!((first.role, first.history.prev_archive), (DocumentRole::Archive, None));
     assert_eq!(document!("arch-rss-a1.xml", None).history.prev_archive, None);
 }
 
 #[test]
 fn h6_a_complete_feed_says_so() {
     let document = document!("complete.xml", Some("https://lakes.example/top.atom"));
-    assert_eq!((document.role, document.history.complete), (Role::Complete, true));
+    assert_eq!((document.role, document.history.complete), (DocumentRole::Complete, true));
     assert_eq!(document.entries[0].summary.as_deref(), Some("0.4 degrees"));
 }
 
 #[test]
 fn h7_pages_are_told_from_archives() {
     let first = document!("paged-1.xml", Some("https://find.example/rss?q=bicycles"));
-    assert_eq!(first.role, Role::Paged);
+    assert_eq!(first.role, DocumentRole::Paged);
     assert_eq!(first.history.next.as_deref(), Some("https://find.example/rss?q=bicycles&page=2"));
     let second = document!("paged-2.xml", Some("https://find.example/rss?q=bicycles&page=2"));
-    assert_eq!((second.role, second.history.next.as_deref()), (Role::Paged, None));
+    assert_eq!((second.role, second.history.next.as_deref()), (DocumentRole::Paged, None));
     assert_eq!(second.history.previous.as_deref(), Some("https://find.example/rss?q=bicycles"));
 }
 
@@ -186,7 +185,7 @@ fn h8_redirect_documents_lead_elsewhere_or_nowhere() {
 #[test]
 fn h9_history_in_the_forms_of_the_drafts_is_understood() {
     let document = document!("legacy-prev.xml", Some("https://old.example/feed.atom"));
-    assert_eq!((document.kind, document.role), (Kind::Atom, Role::Subscription));
+    assert_eq!((document.kind, document.role), (Kind::Atom, DocumentRole::Subscription));
     assert!(document.history.incremental);
     assert_eq!(
         document.history.prev_archive.as_deref(),
@@ -195,7 +194,7 @@ fn h9_history_in_the_forms_of_the_drafts_is_understood() {
     assert_eq!(ids(&document), ["tag:old.example,2005:9"]);
 
     let document = document!("legacy-previous.xml", Some("https://mid.example/rss"));
-    assert_eq!(document.role, Role::Subscription);
+    assert_eq!(document.role, DocumentRole::Subscription);
     assert_eq!(document.history.previous.as_deref(), Some("https://mid.example/2006/01.rss"));
     assert_eq!(document.history.prev_archive, None);
 }
@@ -203,7 +202,7 @@ fn h9_history_in_the_forms_of_the_drafts_is_understood() {
 #[test]
 fn h10_a_json_feed_keeps_what_can_be_kept() {
     let document = document!("json-page.json", Some("https://kites.example/feed.json"));
-    assert_eq!((document.kind, document.role), (Kind::Json, Role::Paged));
+    assert_eq!((document.kind, document.role), (Kind::Json, DocumentRole::Paged));
     assert_eq!(document.history.next.as_deref(), Some("https://kites.example/feed.json?p=2"));
     assert_eq!(
         document.hints.intervals,

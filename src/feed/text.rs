@@ -1,8 +1,14 @@
-//! Text that may reach a terminal: plain, without control characters, of bounded length (SPEC G.52).
+//! Makes text fit for a terminal: plain, without control characters, of bounded length (SPEC G.52).
 
 use std::borrow::Cow;
 
-use super::xml::references::{push_resolved, windows_1252};
+use super::characters::is_bidi_control;
+use super::characters::is_harmless;
+use super::characters::is_invisible;
+use super::characters::is_joiner;
+use super::characters::is_mark;
+use super::xml::references::push_resolved;
+use super::xml::references::windows_1252;
 
 /// Longest title kept, in characters.
 pub const TITLE_MAX: usize = 1_000;
@@ -11,8 +17,8 @@ pub const NAME_MAX: usize = 300;
 /// How many combining marks may follow one another on one letter.
 const MARKS_MAX: usize = 4;
 
-/// Plain text on one line: control and bidi characters out, runs of invisible ones out, white space
-/// collapsed and trimmed, at most `max` characters (the last one an ellipsis when cut).
+/// Makes one line of plain text: without control and bidi characters and runs of invisible ones, with white
+/// space collapsed and trimmed, at most `max` characters long (the last one is an ellipsis if it was cut).
 pub fn one_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
     let mut filter = Filter::default();
@@ -27,7 +33,7 @@ pub fn one_line(text: &str, max: usize) -> String {
             continue;
         }
         if count + 1 + usize::from(gap) > max {
-            cut(&mut out, count >= max);
+            push_ellipsis(&mut out, count >= max);
             return out;
         }
         if gap {
@@ -44,8 +50,8 @@ pub fn one_line(text: &str, max: usize) -> String {
     out
 }
 
-/// Marks that something was left out; makes room first where the text is full.
-fn cut(out: &mut String, full: bool) {
+/// Appends an ellipsis. Where the text is full it takes the place of the last character.
+fn push_ellipsis(out: &mut String, full: bool) {
     if full {
         out.pop();
     }
@@ -55,7 +61,7 @@ fn cut(out: &mut String, full: bool) {
     out.push('…');
 }
 
-/// Plain text of a publisher's markup on one line: tags removed, character references resolved once.
+/// Makes one line of plain text from markup: without tags, with character references resolved once.
 pub fn plain_line(markup: &str, max: usize) -> String {
     if markup.contains(['<', '&']) {
         one_line(&strip_markup(markup), max)
@@ -64,13 +70,13 @@ pub fn plain_line(markup: &str, max: usize) -> String {
     }
 }
 
-/// As [`plain_line`], `None` where nothing is left.
+/// Like [`plain_line`], but `None` where nothing is left.
 pub fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())
 }
 
-/// Text of several lines: control and bidi characters out, line ends and tabs kept. C1 controls that
-/// stand for characters of windows-1252 become those.
+/// Removes control and bidi characters but line ends and tabs. C1 controls that stand for characters of
+/// windows-1252 become those.
 pub fn safe_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
@@ -80,67 +86,10 @@ pub fn safe_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(meant).filter(|&c| is_harmless(c)).collect())
 }
 
-pub(super) fn is_harmless(c: char) -> bool {
-    match c {
-        ' '..='~' | '\n' | '\r' | '\t' => true,
-        _ => c > '\u{9f}' && !is_bidi_control(c),
-    }
-}
-
-/// Whether a character must not reach the screen: C0 and C1 controls, bidi controls, invisible
-/// characters that can hide or reorder text, tags, and fillers that look like nothing.
-///
-/// Zero-width joiners and variation selectors stay: scripts and emoji need them.
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{AD}'
-                | '\u{34F}'
-                | '\u{61C}'
-                | '\u{115F}'..='\u{1160}'
-                | '\u{17B4}'..='\u{17B5}'
-                | '\u{180B}'..='\u{180F}'
-                | '\u{200B}'
-                | '\u{200E}'..='\u{200F}'
-                | '\u{2028}'..='\u{202E}'
-                | '\u{2060}'..='\u{206F}'
-                | '\u{3164}'
-                | '\u{FEFF}'
-                | '\u{FFA0}'
-                | '\u{FFF9}'..='\u{FFFC}'
-                | '\u{1D173}'..='\u{1D17A}'
-                | '\u{E0000}'..='\u{E0FFF}'
-        )
-}
-
-/// Characters that change the direction of what follows them, and so can hide what a text says.
-pub const fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
-}
-
-/// Invisible characters that are part of a script's spelling or of an emoji when they stand alone.
-const fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}')
-}
-
-/// Invisible characters that no visible text needs.
-const fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-const fn is_mark(c: char) -> bool {
-    matches!(c,
-        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
-        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
-}
-
 /// Decides character by character what a line may hold.
 #[derive(Default)]
 struct Filter {
-    /// Something visible stands before, and the last character was no joiner.
+    /// The last character was visible.
     visible: bool,
     marks: usize,
 }
@@ -163,8 +112,8 @@ impl Filter {
     }
 }
 
-/// The text of markup: tags and comments removed, the insides of `script` and `style` dropped,
-/// character references resolved once. Linear in its input.
+/// Returns the text of markup, without tags, comments and the insides of `script` and `style`, with
+/// character references resolved once. The time is linear in the input.
 pub fn strip_markup(markup: &str) -> String {
     let mut out = String::with_capacity(markup.len());
     let mut rest = markup;
@@ -192,10 +141,10 @@ pub fn strip_markup(markup: &str) -> String {
     out
 }
 
-/// Elements whose inside is not text.
+/// Elements whose content is not text.
 const HIDDEN: [&str; 2] = ["script", "style"];
 
-/// Text before the next tag, and the rest that starts with it.
+/// Returns the text before the next tag, and the rest that starts with it.
 fn split_at_tag(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b'<', bytes)
@@ -266,7 +215,7 @@ fn is_block(name: &str) -> bool {
     BLOCK.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// What follows the end tag of a hidden element; nothing where there is none.
+/// Returns what follows the end tag of a hidden element, nothing where there is none.
 fn skip_hidden<'a>(text: &'a str, name: &str) -> &'a str {
     for at in memchr::memmem::find_iter(text.as_bytes(), b"</") {
         let tail = text.get(at + 2..).unwrap_or("");
@@ -277,12 +226,12 @@ fn skip_hidden<'a>(text: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// Appends text as markup that shows it.
+/// Appends text escaped for markup.
 pub(super) fn push_escaped(out: &mut String, text: &str) {
     push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
 }
 
-/// As [`push_escaped`], for the value of an attribute in double quotes.
+/// Like [`push_escaped`], for the value of an attribute in double quotes.
 pub(super) fn push_escaped_attribute(out: &mut String, text: &str) {
     push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
 }

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::feed::{Kind, document};
 
-    fn with(change: impl Fn(&mut document::History)) -> FeedDocument {
+    fn with(change: impl Fn(&mut document::HistoryLinks)) -> FeedDocument {
         let mut document = FeedDocument { kind: Kind::Atom, ..FeedDocument::default() };
         change(&mut document.history);
         document

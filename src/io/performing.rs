@@ -262,7 +262,7 @@ pub fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
         path => std::fs::File::open(path).and_then(read_limited),
     };
     let bytes = bytes.map_err(|error| cannot(error.to_string()))?;
-    let read = subscription_list::read(&bytes).map_err(|error| cannot(error.to_string()))?;
+    let read = crate::feed::opml::read_opml(&bytes).map_err(|error| cannot(error.to_string()))?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
             Err(cannot(format!("it breaks off in line {} before the first feed", broken.line)))

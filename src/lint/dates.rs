@@ -5,7 +5,7 @@ use chrono::{DateTime, Duration, Utc};
 use super::examine::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::wording::counted;
-use crate::feed::{Kind, Sight};
+use crate::feed::{Kind, OddityKind};
 
 /// A date up to so far ahead may come from a clock that runs fast, or from a wrong zone (SPEC C.5).
 const TOLERANCE_HOURS: i64 = 24;
@@ -20,23 +20,23 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
 fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let form = if exhibit.document.kind == Kind::Rss { "RFC 822" } else { "RFC 3339" };
     for seen in exhibit.sightings {
-        let (level, what) = match seen.sight {
-            Sight::NoZone => (Level::Warning, "without a zone: read as UTC".to_owned()),
-            Sight::NoTime => {
+        let (level, what) = match seen.kind {
+            OddityKind::NoZone => (Level::Warning, "without a zone: read as UTC".to_owned()),
+            OddityKind::NoTime => {
                 (Level::Warning, "without a time of day: read as midnight UTC".to_owned())
             }
-            Sight::OddForm => (
+            OddityKind::OddForm => (
                 Level::Warning,
                 format!("not in the form of {form}: read, but some readers drop it"),
             ),
-            Sight::NoId
-            | Sight::NotPermanent
-            | Sight::NumericId
-            | Sight::Hour24
-            | Sight::SecondTtl
-            | Sight::Misplaced
-            | Sight::OldNamespace
-            | Sight::OldVersion => continue,
+            OddityKind::NoId
+            | OddityKind::NotPermanent
+            | OddityKind::NumericId
+            | OddityKind::Hour24
+            | OddityKind::SecondTtl
+            | OddityKind::Misplaced
+            | OddityKind::OldNamespace
+            | OddityKind::OldVersion => continue,
         };
         let message = format!("{} {what}", counted(seen.count, "date", "dates"));
         findings.add(level, Topic::Dates, &seen.element, &seen.text, message);

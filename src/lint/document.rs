@@ -3,7 +3,7 @@
 use super::examine::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::wording::counted;
-use crate::feed::{Kind, NewLocation, Role, Sight};
+use crate::feed::{DocumentRole, Kind, NewLocation, OddityKind};
 
 /// From this size on a document is heavy to fetch at every poll, bytes.
 const HEAVY_BYTES: usize = 1 << 20;
@@ -61,13 +61,13 @@ const fn format_words(kind: Kind) -> &'static str {
     }
 }
 
-const fn role_words(role: Role) -> &'static str {
+const fn role_words(role: DocumentRole) -> &'static str {
     match role {
-        Role::Subscription => "the document to subscribe to, with archives behind it",
-        Role::Archive => "an archive document",
-        Role::Complete => "the whole feed in one document",
-        Role::Paged => "a page of a paged feed",
-        Role::Plain => "without archives or pages",
+        DocumentRole::Subscription => "the document to subscribe to, with archives behind it",
+        DocumentRole::Archive => "an archive document",
+        DocumentRole::Complete => "the whole feed in one document",
+        DocumentRole::Paged => "a page of a paged feed",
+        DocumentRole::Plain => "without archives or pages",
     }
 }
 
@@ -76,7 +76,7 @@ fn size(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     if count == 0 {
         findings.warn(Topic::Document, "document", "", "it has no entries");
     }
-    let is_polled = exhibit.document.role != Role::Archive;
+    let is_polled = exhibit.document.role != DocumentRole::Archive;
     if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
         let message = "every poll that finds news carries all of this: older entries could stand in \
                        archive documents (RFC 5005)";
@@ -86,22 +86,22 @@ fn size(exhibit: &Exhibit<'_>, findings: &mut Findings) {
 
 fn versions(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     for seen in exhibit.sightings {
-        let message = match seen.sight {
-            Sight::OldNamespace => {
+        let message = match seen.kind {
+            OddityKind::OldNamespace => {
                 "not the namespace of Atom 1.0: it is read, but many readers show no entries"
             }
-            Sight::OldVersion => "not RSS 2.0: it is read as such, but some readers refuse it",
-            Sight::NoId
-            | Sight::NotPermanent
-            | Sight::NumericId
-            | Sight::NoZone
-            | Sight::NoTime
-            | Sight::OddForm
-            | Sight::Hour24
-            | Sight::SecondTtl
-            | Sight::Misplaced => continue,
+            OddityKind::OldVersion => "not RSS 2.0: it is read as such, but some readers refuse it",
+            OddityKind::NoId
+            | OddityKind::NotPermanent
+            | OddityKind::NumericId
+            | OddityKind::NoZone
+            | OddityKind::NoTime
+            | OddityKind::OddForm
+            | OddityKind::Hour24
+            | OddityKind::SecondTtl
+            | OddityKind::Misplaced => continue,
         };
-        let level = if seen.sight == Sight::OldVersion { Level::Note } else { Level::Warning };
+        let level = if seen.kind == OddityKind::OldVersion { Level::Note } else { Level::Warning };
         findings.add(level, Topic::Document, &seen.element, &seen.text, message);
     }
 }

@@ -6,7 +6,7 @@ use super::examine::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::wording::counted;
 use crate::feed::identity::is_made_up;
-use crate::feed::{Kind, Sight, Sighting};
+use crate::feed::{Kind, Oddity, OddityKind};
 
 /// Checks the entries of a document.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
@@ -17,33 +17,33 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     texts(exhibit, findings);
 }
 
-fn sighting(exhibit: &Exhibit<'_>, seen: &Sighting, findings: &mut Findings) {
+fn sighting(exhibit: &Exhibit<'_>, seen: &Oddity, findings: &mut Findings) {
     let entries = counted(seen.count, "entry", "entries");
-    let (level, message) = match seen.sight {
-        Sight::NoId => (Level::Warning, no_id(exhibit, seen)),
-        Sight::NotPermanent => (
+    let (level, message) = match seen.kind {
+        OddityKind::NoId => (Level::Warning, no_id(exhibit, seen)),
+        OddityKind::NotPermanent => (
             Level::Warning,
             format!(
                 "{entries}: guid is no address, but isPermaLink does not say false: it is not opened"
             ),
         ),
-        Sight::NumericId => (
+        OddityKind::NumericId => (
             Level::Note,
             format!("{entries}: the id is a number and is read as text; others refuse it"),
         ),
-        Sight::NoZone
-        | Sight::NoTime
-        | Sight::OddForm
-        | Sight::Hour24
-        | Sight::SecondTtl
-        | Sight::Misplaced
-        | Sight::OldNamespace
-        | Sight::OldVersion => return,
+        OddityKind::NoZone
+        | OddityKind::NoTime
+        | OddityKind::OddForm
+        | OddityKind::Hour24
+        | OddityKind::SecondTtl
+        | OddityKind::Misplaced
+        | OddityKind::OldNamespace
+        | OddityKind::OldVersion => return,
     };
     findings.add(level, Topic::Entries, &seen.element, &seen.text, message);
 }
 
-fn no_id(exhibit: &Exhibit<'_>, seen: &Sighting) -> String {
+fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
     let made_up = exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id)).count();
     let name = match exhibit.document.kind {
         Kind::Atom => "atom:id",

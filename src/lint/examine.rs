@@ -6,13 +6,13 @@ use super::finding::Findings;
 use super::polls::{self, Polls};
 use super::verdict::Verdict;
 use super::{dates, document, entries, flaws, hints, history};
-use crate::feed::{self, FeedDocument, Origin, Sighting};
+use crate::feed::{self, FeedDocument, Oddity, Origin};
 
 /// All that the checks look at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exhibit<'a> {
     pub(super) document: &'a FeedDocument,
-    pub(super) sightings: &'a [Sighting],
+    pub(super) sightings: &'a [Oddity],
     /// Size of the document in bytes.
     pub(super) size: usize,
     /// Where it came from, if told.
@@ -26,7 +26,7 @@ pub(super) struct Exhibit<'a> {
 pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict {
     let document = feed::parse(bytes, origin);
     let sightings =
-        if document.kind.is_feed() { feed::scrutinise(bytes, origin) } else { Vec::new() };
+        if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
     let exhibit = Exhibit {
         document: &document,
         sightings: &sightings,

@@ -7,7 +7,7 @@ use super::finding::{Findings, Level, Topic};
 use super::polls::{facts, mean_gap, reference};
 use super::speakers::{Speaker, speakers};
 use super::wording::{about, counted, instant, listed};
-use crate::feed::{Hints, Role, Sight, SyHint};
+use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
 use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
 
@@ -22,7 +22,7 @@ const WEEK_HOURS: i64 = 168;
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let hints = &exhibit.document.hints;
     let speakers = speakers(hints, reference(exhibit.now));
-    if exhibit.document.role == Role::Archive {
+    if exhibit.document.role == DocumentRole::Archive {
         archive(hints, &speakers, findings);
     } else {
         let uncovered = rules(exhibit, &speakers, findings);
@@ -205,25 +205,25 @@ fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
 
 fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     for seen in exhibit.sightings {
-        let (level, message) = match seen.sight {
-            Sight::Hour24 => (Level::Note, "read as hour 0, the first of the day".to_owned()),
-            Sight::SecondTtl => {
+        let (level, message) = match seen.kind {
+            OddityKind::Hour24 => (Level::Note, "read as hour 0, the first of the day".to_owned()),
+            OddityKind::SecondTtl => {
                 (Level::Warning, "more than one ttl: the first one counts".to_owned())
             }
-            Sight::Misplaced => {
+            OddityKind::Misplaced => {
                 let place = format!("stands in '{}', outside the head section: ignored", seen.text);
                 (Level::Warning, place)
             }
-            Sight::NoId
-            | Sight::NotPermanent
-            | Sight::NumericId
-            | Sight::NoZone
-            | Sight::NoTime
-            | Sight::OddForm
-            | Sight::OldNamespace
-            | Sight::OldVersion => continue,
+            OddityKind::NoId
+            | OddityKind::NotPermanent
+            | OddityKind::NumericId
+            | OddityKind::NoZone
+            | OddityKind::NoTime
+            | OddityKind::OddForm
+            | OddityKind::OldNamespace
+            | OddityKind::OldVersion => continue,
         };
-        let text = if seen.sight == Sight::Misplaced { "" } else { &seen.text };
+        let text = if seen.kind == OddityKind::Misplaced { "" } else { &seen.text };
         findings.add(level, Topic::Hints, &seen.element, text, message);
     }
 }

@@ -4,7 +4,7 @@ use url::Url;
 
 use super::examine::Exhibit;
 use super::finding::{Findings, Level, Topic};
-use crate::feed::{History, Kind, Link, Role};
+use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
 
 /// Checks the history of a document.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
@@ -14,18 +14,18 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     review.own_address();
     review.links();
     match document.role {
-        Role::Subscription => review.subscription(),
-        Role::Archive => review.archive(),
-        Role::Complete => review.complete(),
-        Role::Paged => review.paged(),
-        Role::Plain => review.plain(),
+        DocumentRole::Subscription => review.subscription(),
+        DocumentRole::Archive => review.archive(),
+        DocumentRole::Complete => review.complete(),
+        DocumentRole::Paged => review.paged(),
+        DocumentRole::Plain => review.plain(),
     }
     review.same_document();
 }
 
 struct Review<'e, 'f> {
     exhibit: &'e Exhibit<'e>,
-    history: &'e History,
+    history: &'e HistoryLinks,
     findings: &'f mut Findings,
 }
 

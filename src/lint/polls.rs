@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 use super::examine::Exhibit;
 use super::finding::{Findings, Topic};
 use super::wording::{about, counted, instant, listed, moment};
-use crate::feed::{FeedDocument, Role};
+use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, SettledBy, Standing, following};
 
@@ -38,7 +38,7 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
 /// The facts of a reader with default settings that polled at the reference.
 pub(super) fn facts(document: &FeedDocument, now: DateTime<Utc>) -> Facts {
     let standing =
-        if document.role == Role::Archive { Standing::Archive } else { Standing::Active };
+        if document.role == DocumentRole::Archive { Standing::Archive } else { Standing::Active };
     let last_ok = Some(reference(now));
     Facts { hints: document.hints.clone(), standing, last_ok, ..Facts::default() }
 }
@@ -62,7 +62,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
         counted(polls.a_week, "poll", "polls"),
     );
     findings.note(Topic::Polls, "feed", message);
-    if exhibit.document.role == Role::Archive {
+    if exhibit.document.role == DocumentRole::Archive {
         let message = "an archive document is subscribed to by mistake only: it is polled as rarely as allowed";
         findings.note(Topic::Polls, "feed", message);
     }
@@ -90,10 +90,13 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
     let (Some(first), Some(last)) = (reach.first(), reach.last()) else { return };
     let reach = about((*last - *first).num_seconds());
     let beyond = match document.role {
-        Role::Plain => {
+        DocumentRole::Plain => {
             "; a reader that stays away for longer misses entries, since there are no archives"
         }
-        Role::Subscription | Role::Archive | Role::Complete | Role::Paged => "",
+        DocumentRole::Subscription
+        | DocumentRole::Archive
+        | DocumentRole::Complete
+        | DocumentRole::Paged => "",
     };
     let message =
         format!("the entries come about every {}, and reach back over {reach}{beyond}", about(gap));

@@ -12,7 +12,7 @@ use super::finding::{Finding, Findings, Level, Topic};
 use super::verdict::{Chain, Verdict};
 use super::wording::counted;
 use super::{entries, history};
-use crate::feed::{self, Origin, Role};
+use crate::feed::{self, DocumentRole, Origin};
 use crate::history::address::canonical;
 use crate::history::{
     ArchiveRequest, Arrival, Failure, Gap, HistoryRecord, Limit, Next, Nodes, Policy, Polled,
@@ -39,7 +39,12 @@ impl Survey {
         let document = feed::parse(delivered.bytes, &origin);
         let mut verdict = examine::examine(delivered.bytes, &origin, now);
         let mut findings = Findings::default();
-        delivery::check(delivered, document.kind, document.role == Role::Archive, &mut findings);
+        delivery::check(
+            delivered,
+            document.kind,
+            document.role == DocumentRole::Archive,
+            &mut findings,
+        );
         verdict.findings.extend(findings.into_list());
         put_place(&mut verdict.findings, delivered.answered);
         // The reader of a survey is the publisher: no question is to be asked first.
@@ -123,7 +128,7 @@ impl Survey {
             let links = Links { document, here, newer, subscription, before: &self.met };
             archives::check(&links, findings);
         }
-        let sightings = feed::scrutinise(delivered.bytes, &origin(delivered));
+        let sightings = feed::find_oddities(delivered.bytes, &origin(delivered));
         let exhibit = Exhibit {
             document,
             sightings: &sightings,
@@ -132,7 +137,7 @@ impl Survey {
             now: self.now,
         };
         let mut own = Findings::default();
-        if document.role == Role::Archive {
+        if document.role == DocumentRole::Archive {
             history::check(&exhibit, &mut own);
         }
         entries::check(&exhibit, &mut own);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::finding::{Finding, Level};
 use super::polls::Polls;
-use crate::feed::{Kind, Role};
+use crate::feed::{DocumentRole, Kind};
 
 /// What readers will make of a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Verdict {
     /// Its format.
     pub kind: Kind,
     /// Its place in the logical feed.
-    pub role: Role,
+    pub role: DocumentRole,
     /// The title of the feed.
     pub title: Option<String>,
     /// The number of entries that are read.

@@ -4,7 +4,7 @@ use super::super::facts::{Facts, Failure, Learned, Pace, Settings, Standing};
 use super::super::plan::{PlanKind, SettledBy};
 use super::super::specimens::*;
 use super::*;
-use crate::feed::{Day, Hints, IntervalRule, Period, SyHint};
+use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint};
 use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
 use crate::schedule::holds::retry_after::Wait;
 
@@ -168,7 +168,7 @@ fn skip_windows_move_a_poll_out() {
     check("sparse hours", &odd, "03-02 02:00", SettledBy::SkipHours);
     let weekend = bounded(with_ttl(60, "03-06 23:30"), 15, 240);
     let mut weekend = weekend;
-    weekend.hints.skip_days = vec![Day::Saturday, Day::Sunday];
+    weekend.hints.skip_days = vec![DayOfWeek::Saturday, DayOfWeek::Sunday];
     check("a ban goes past MAX", &weekend, "03-09 00:00", SettledBy::SkipDays);
 }
 
@@ -181,7 +181,7 @@ fn a_ban_on_the_whole_week_is_ignored_and_reported() {
     assert_eq!(plan.flaws.len(), 1);
     assert_eq!(plan.flaws[0].element, "skipHours");
     let mut days = with_ttl(60, TEN);
-    days.hints.skip_days = Day::ALL.to_vec();
+    days.hints.skip_days = DayOfWeek::ALL.to_vec();
     assert_eq!(decide(&days, at(TEN), 0.0).flaws[0].element, "skipDays");
 }
 
@@ -251,7 +251,7 @@ fn the_documents_of_the_syntax_chapter_plan_as_stated() {
         ttl_minutes: Some(120),
         sy,
         skip_hours: vec![0, 10],
-        skip_days: vec![Day::Sunday],
+        skip_days: vec![DayOfWeek::Sunday],
         intervals,
         ..Hints::default()
     };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::facts::{Failure, Learned, Pace, Settings};
 use super::*;
-use crate::feed::{Day, Hints, IntervalRule, Period, SyHint, Zone};
+use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 use crate::schedule::explain::week_picture::{interval_in_force, week_of_intervals};
 use crate::schedule::holds::cache::{CacheState, Lifetime};
 use crate::schedule::holds::retry_after::{Wait, WaitHeader};
@@ -53,7 +53,7 @@ fn sy() -> impl Strategy<Value = SyHint> {
 }
 
 fn hints() -> impl Strategy<Value = Hints> {
-    let days = prop::sample::subsequence(Day::ALL.to_vec(), 0..=3);
+    let days = prop::sample::subsequence(DayOfWeek::ALL.to_vec(), 0..=3);
     let hours = prop::sample::subsequence((0..24).collect::<Vec<u8>>(), 0..=12);
     let intervals = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(rule(), 1..5)];
     let ttl_minutes = prop::option::of(1..3000_u32);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 
 use super::facts::{Facts, Settings};
-use crate::feed::{Day, Hints, IntervalRule, Period, SyHint, Zone};
+use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 
 /// `03-02 10:00` or `03-02 10:00:30` of 2026, whose second of March is a Monday.
 pub(super) fn at(text: &str) -> DateTime<Utc> {
@@ -108,7 +108,7 @@ pub(super) fn with_sy(
 /// The windows of the paper on feed state: hours 6 to 11, and Sunday.
 pub(super) fn with_windows(mut facts: Facts) -> Facts {
     facts.hints.skip_hours = (6..=11).collect();
-    facts.hints.skip_days = vec![Day::Sunday];
+    facts.hints.skip_days = vec![DayOfWeek::Sunday];
     facts
 }
 

@@ -6,14 +6,15 @@ use crate::cli::Done;
 use crate::cli::args::{ExportArgs, Options};
 use crate::cli::session::{self, Failure};
 use crate::engine::feeds::subscription::SavedSubscription;
-use crate::feed::opml::subscription_list::{self, OpmlFeed};
+use crate::feed::opml;
+use crate::feed::opml::subscription_list::OpmlFeed;
 use crate::io::console;
 
 /// Runs the command. A file is written whole or not at all.
 pub(in crate::cli) fn run(options: &Options, args: &ExportArgs) -> Result<Done, Failure> {
     let saved = session::store(options)?.subscriptions()?;
     let outlines: Vec<OpmlFeed> = saved.iter().map(outline).collect();
-    let text = subscription_list::write("Subscriptions of backissue", &outlines);
+    let text = opml::write_opml("Subscriptions of backissue", &outlines);
     match args.file.as_deref().filter(|path| path.as_os_str() != "-") {
         None => console::put(text.trim_end()),
         Some(path) => {

@@ -86,7 +86,7 @@ mod tests {
         };
         let verdict = Verdict {
             kind: Kind::Rss,
-            role: crate::feed::Role::Plain,
+            role: crate::feed::DocumentRole::Plain,
             title: Some("T".into()),
             entries: 0,
             url: None,

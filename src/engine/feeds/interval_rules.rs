@@ -4,7 +4,7 @@
 //! `9:00-18:00` is the hours 9 to 17. Several rules are separated by `;`.
 
 use crate::engine::durations::{interval_minutes, interval_text};
-use crate::feed::{Day, IntervalRule, Zone, read_zone};
+use crate::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
 
 /// Own rules of one feed at most.
 pub const RULES_MAX: usize = 20;
@@ -90,8 +90,8 @@ fn read_days(word: &str) -> Option<(u8, u8)> {
 fn read_day(word: &str) -> Option<u8> {
     let word = word.to_ascii_lowercase();
     let is_meant =
-        |day: &Day| word.len() >= 3 && day.name().to_ascii_lowercase().starts_with(&word);
-    Day::ALL.iter().position(is_meant).and_then(|place| u8::try_from(place + 1).ok())
+        |day: &DayOfWeek| word.len() >= 3 && day.name().to_ascii_lowercase().starts_with(&word);
+    DayOfWeek::ALL.iter().position(is_meant).and_then(|place| u8::try_from(place + 1).ok())
 }
 
 /// `9:00-18:00` and `9-18` are the hours 9 to 17; `22-2` goes over midnight.
@@ -109,7 +109,7 @@ fn read_hour(word: &str) -> Option<u8> {
 }
 
 fn day_word(day: u8) -> &'static str {
-    let name = Day::ALL.get(usize::from(day.max(1) - 1)).map_or("Sunday", |day| day.name());
+    let name = DayOfWeek::ALL.get(usize::from(day.max(1) - 1)).map_or("Sunday", |day| day.name());
     name.get(..3).unwrap_or(name)
 }
 

@@ -19,7 +19,8 @@ use crate::engine::poll::{plans, polling};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::feed::FeedDocument;
-use crate::feed::discover::page_feeds::{Candidate, feed_address_of, well_known};
+use crate::feed::discover::feed_address_of;
+use crate::feed::discover::page_feeds::{Candidate, well_known};
 use crate::history::FeedKey;
 
 /// Pages asked on the way from a typed address to a feed.

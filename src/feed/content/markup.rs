@@ -1,7 +1,7 @@
-//! A walk over HTML as it stands, tag by tag and text by text, through html5ever's tokenizer.
+//! Walks over HTML tag by tag and text by text with html5ever's tokenizer.
 //!
-//! No tree is built, so the time is linear in the size whatever the nesting. What a browser would
-//! execute is text to nobody: the inside of `script`, `style` and the like is never reported.
+//! No tree is built, so the time is linear in the size whatever the nesting. The contents of `script`, `style` and the
+//! like are never reported: they are no text for readers.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,10 +13,9 @@ use html5ever::tokenizer::{
     ParseError, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// One thing met on the walk.
+/// A tag or a text met on the walk.
 #[derive(Debug, Clone, Copy)]
 pub enum Piece<'a> {
-    /// A start tag.
     Open(&'a Tag),
     /// An end tag: its name, in lower case.
     Close(&'a str),
@@ -48,17 +47,17 @@ impl Tag {
 /// Bytes handed to the tokenizer at a time.
 const CHUNK_BYTES: usize = 1_024;
 
-/// A tag with more blanks, quotes and slashes than this is dropped: the tokenizer compares each
-/// attribute with all before it, and nobody writes thousands.
+/// A tag with more blanks, quotes and slashes than this is dropped, because the tokenizer compares each
+/// attribute with all before it.
 const SEPARATORS_MAX: usize = 2_000;
 
 /// Calls `visit` for each tag and each text of `html`, in order.
-pub fn walk(html: &str, visit: impl FnMut(Piece<'_>)) {
-    let sink = Sink {
+pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
+    let sink = PieceSink {
         visit: RefCell::new(visit),
         raw: Cell::new(false),
         reported: Cell::new(false),
-        closes: closes(html),
+        closes: find_closed_elements(html),
     };
     let mut rest = html;
     while !rest.is_empty() {
@@ -66,8 +65,8 @@ pub fn walk(html: &str, visit: impl FnMut(Piece<'_>)) {
     }
 }
 
-/// Yields what follows a tag with too many attributes, or nothing.
-fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &Sink<V>) -> &'a str
+/// Returns what follows a tag with too many attributes, or nothing.
+fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &PieceSink<V>) -> &'a str
 where
     V: FnMut(Piece<'_>),
 {
@@ -79,7 +78,7 @@ where
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
         rest = after;
         input.push_back(StrTendril::from_slice(chunk));
-        // The tokenizer stops early only for scripts and encodings, which `Sink` never names.
+        // The tokenizer stops early only for scripts and encodings, which `PieceSink` never names.
         while matches!(tokenizer.feed(&input), TokenizerResult::Script(())) {}
         if sink.reported.take() {
             separators = 0;
@@ -94,7 +93,7 @@ where
     ""
 }
 
-/// Elements whose inside is raw text: no tags in it.
+/// Elements whose content is raw text without tags.
 const RAW: [(&str, Raw); 8] = [
     ("script", Raw::Hidden),
     ("style", Raw::Hidden),
@@ -106,7 +105,7 @@ const RAW: [(&str, Raw); 8] = [
     ("title", Raw::References),
 ];
 
-/// How the inside of a raw-text element is read.
+/// How the content of a raw-text element is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
     /// Not reported; an unclosed one takes the rest, as in a browser.
@@ -120,7 +119,7 @@ enum Raw {
 }
 
 /// Which of [`RAW`] are closed anywhere in the text.
-fn closes(html: &str) -> [bool; RAW.len()] {
+fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
     let mut closed = [false; RAW.len()];
     for (at, _) in html.match_indices("</") {
         let after = html.get(at + 2..).unwrap_or_default().as_bytes();
@@ -133,21 +132,21 @@ fn closes(html: &str) -> [bool; RAW.len()] {
     closed
 }
 
-struct Sink<V> {
+struct PieceSink<V> {
     visit: RefCell<V>,
-    /// Inside a raw-text element whose text is not reported.
+    /// The walk is inside a raw-text element whose text is not reported.
     raw: Cell<bool>,
-    /// Something was met since this was last looked at.
+    /// Something was reported since this was last cleared.
     reported: Cell<bool>,
     closes: [bool; RAW.len()],
 }
 
-impl<V: FnMut(Piece<'_>)> Sink<V> {
+impl<V: FnMut(Piece<'_>)> PieceSink<V> {
     fn report(&self, piece: Piece<'_>) {
         (self.visit.borrow_mut())(piece);
     }
 
-    fn opened(&self, tag: html5ever::tokenizer::Tag) -> TokenSinkResult<()> {
+    fn open_tag(&self, tag: html5ever::tokenizer::Tag) -> TokenSinkResult<()> {
         let tag = Tag(tag);
         self.report(Piece::Open(&tag));
         if tag.is_self_closing() {
@@ -171,7 +170,7 @@ impl<V: FnMut(Piece<'_>)> Sink<V> {
     }
 }
 
-impl<V: FnMut(Piece<'_>)> TokenSink for &Sink<V> {
+impl<V: FnMut(Piece<'_>)> TokenSink for &PieceSink<V> {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
@@ -179,7 +178,7 @@ impl<V: FnMut(Piece<'_>)> TokenSink for &Sink<V> {
             self.reported.set(true);
         }
         match token {
-            TagToken(tag) if tag.kind == StartTag => return self.opened(tag),
+            TagToken(tag) if tag.kind == StartTag => return self.open_tag(tag),
             TagToken(tag) => {
                 self.raw.set(false);
                 self.report(Piece::Close(&tag.name));
@@ -206,7 +205,7 @@ mod tests {
 
     fn pieces(html: &str) -> String {
         let mut seen = String::new();
-        walk(html, |piece| match piece {
+        walk_markup(html, |piece| match piece {
             Piece::Open(tag) => {
                 seen.push('<');
                 seen.push_str(tag.name());
@@ -262,7 +261,7 @@ mod tests {
     #[test]
     fn deep_nesting_takes_no_stack() {
         let mut depth = 0;
-        walk(&"<div>".repeat(100_000), |_| depth += 1);
+        walk_markup(&"<div>".repeat(100_000), |_| depth += 1);
         assert_eq!(depth, 100_000);
     }
 }

@@ -1,4 +1,4 @@
-//! Markup of entries: walked, made absolute.
+//! The HTML of entries: walking over it, and making its addresses absolute.
 
+pub(super) mod absolute_addresses;
 pub mod markup;
-pub(super) mod rebased;

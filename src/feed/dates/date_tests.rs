@@ -1,4 +1,4 @@
-//! Dates in living syntaxes, and texts that are no dates.
+//! Parses dates in the forms that feeds use, and texts that are no dates.
 
 use super::*;
 

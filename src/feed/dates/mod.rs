@@ -1,4 +1,4 @@
-//! Dates as publishers write them.
+//! Parses the dates of feeds.
 
 pub mod date;
 pub(super) mod zone_names;

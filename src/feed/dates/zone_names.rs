@@ -1,6 +1,6 @@
-//! Words that occur in dates: names of zones and of months.
+//! The words in dates: names of zones and months.
 
-/// Minutes east of UTC. Where a name has several meanings, the one RFC 822 gives, else the most common.
+/// Minutes east of UTC. Of several meanings of a name, RFC 822's counts, else the most common one.
 const ZONES: [(&str, i32); 58] = [
     ("adt", -180),
     ("aedt", 660),
@@ -62,8 +62,8 @@ const ZONES: [(&str, i32); 58] = [
     ("z", 0),
 ];
 
-/// Minutes east of UTC of a named zone; an unknown name counts as UTC, what is no name is none.
-pub(in crate::feed) fn offset(name: &str) -> Option<i32> {
+/// Returns the minutes east of UTC of a named zone. An unknown name counts as UTC; what is no name is `None`.
+pub(in crate::feed) fn find_offset(name: &str) -> Option<i32> {
     let name = name.rsplit('/').next().unwrap_or(name).trim_end_matches('.');
     if !name.chars().all(|c| c.is_alphabetic() || c == '_') {
         return None;
@@ -96,8 +96,8 @@ const MONTHS: [(u32, &[&str]); 12] = [
 /// Names of days that begin like a month.
 const NOT_MONTHS: [&str; 4] = ["mardi", "marted", "martes", "maandag"];
 
-/// Number of a named month.
-pub(in crate::feed) fn month(name: &str) -> Option<u32> {
+/// Returns the number of a named month.
+pub(in crate::feed) fn find_month(name: &str) -> Option<u32> {
     if name.starts_with(|c: char| !c.is_alphabetic()) || name.len() > 24 {
         return None;
     }
@@ -111,7 +111,7 @@ pub(in crate::feed) fn month(name: &str) -> Option<u32> {
         .map(|(number, _)| *number)
 }
 
-/// Small words inside dates.
+/// Whether a word inside a date means nothing.
 pub(in crate::feed) fn is_filler(word: &str) -> bool {
     const FILLERS: [&str; 8] = ["of", "at", "de", "del", "um", "den", "the", "-"];
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];

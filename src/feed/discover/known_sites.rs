@@ -1,10 +1,10 @@
-//! Where the feed of a page on a known site is, without asking the page.
+//! Derives the address of a feed from the address of a page on a known site, without a request.
 
 use url::Url;
 
-use super::page_feeds::web_url;
+use crate::feed::address::web_url;
 
-/// The feed of a page on one of the sites known here; `None`: unknown, or a feed already.
+/// Returns the feed of a page on a known site. `None` means that the site is unknown or the address is a feed already.
 pub fn feed_address_of(url: &str) -> Option<String> {
     let url = web_url(url)?;
     let host = url.host_str()?;
@@ -13,7 +13,7 @@ pub fn feed_address_of(url: &str) -> Option<String> {
     if parts.last().is_some_and(|last| is_feed_file(last)) {
         return None;
     }
-    let page = Page { host, parts: &parts, url: &url };
+    let page = SitePage { host, parts: &parts, url: &url };
     if let Some((_, feed)) = SITES.iter().find(|(site, _)| *site == host) {
         return feed(&page);
     }
@@ -21,19 +21,19 @@ pub fn feed_address_of(url: &str) -> Option<String> {
     if let Some((_, path)) = HOSTED.iter().find(|(hosted, _)| *hosted == site) {
         return Some(format!("https://{name}.{site}/{path}"));
     }
-    profile(&page)
+    mastodon_profile(&page)
 }
 
-/// Whether the last part of a path names a feed: the address is what is looked for.
+/// Whether the last part of a path names a feed.
 fn is_feed_file(last: &str) -> bool {
     last.rsplit_once('.').is_some_and(|(_, ending)| ["rss", "atom", "xml"].contains(&ending))
 }
 
-/// Front doors of the same site.
+/// Subdomains that show the same site.
 const SKINS: [&str; 5] = ["www.", "m.", "old.", "new.", "np."];
 
-/// Yields the feed of a page of one site.
-type FeedOf = fn(&Page<'_>) -> Option<String>;
+/// Returns the feed of a page on one site.
+type FeedOf = fn(&SitePage<'_>) -> Option<String>;
 
 /// Sites whose pages have feeds at addresses that follow from theirs.
 const SITES: [(&str, FeedOf); 12] = [
@@ -45,11 +45,11 @@ const SITES: [(&str, FeedOf); 12] = [
     ("bsky.app", bluesky),
     ("medium.com", medium),
     // Pages of these look like profiles of Mastodon and have no feed.
-    ("threads.net", none),
-    ("threads.com", none),
-    ("tiktok.com", none),
-    ("substack.com", none),
-    ("flipboard.com", none),
+    ("threads.net", no_feed),
+    ("threads.com", no_feed),
+    ("tiktok.com", no_feed),
+    ("substack.com", no_feed),
+    ("flipboard.com", no_feed),
 ];
 
 /// Sites that give each publisher a host name: the site, and the path of the feed.
@@ -62,26 +62,26 @@ const HOSTED: [(&str, &str); 5] = [
 ];
 
 /// An address, taken apart.
-struct Page<'a> {
+struct SitePage<'a> {
     host: &'a str,
     /// The parts of the path that are not empty.
     parts: &'a [&'a str],
     url: &'a Url,
 }
 
-impl Page<'_> {
+impl SitePage<'_> {
     fn query(&self, name: &str) -> Option<String> {
         self.url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 }
 
-fn none(_: &Page<'_>) -> Option<String> {
+fn no_feed(_: &SitePage<'_>) -> Option<String> {
     None
 }
 
 /// A channel by its identifier, a playlist, an old user name. The page of a `@handle` does not
 /// have its channel's identifier in the address, but states its feed.
-fn youtube(page: &Page<'_>) -> Option<String> {
+fn youtube(page: &SitePage<'_>) -> Option<String> {
     let feed = |query: String| Some(format!("https://www.youtube.com/feeds/videos.xml?{query}"));
     let is_channel = |id: &&str| id.len() == 24 && id.starts_with("UC") && is_name(id);
     let in_query = page.query("channel_id").filter(|id| is_channel(&id.as_str()));
@@ -100,7 +100,7 @@ fn youtube(page: &Page<'_>) -> Option<String> {
 }
 
 /// A user's activity; a repository's releases, tags, commits, discussions, wiki.
-fn github(page: &Page<'_>) -> Option<String> {
+fn github(page: &SitePage<'_>) -> Option<String> {
     const NOT_USERS: [&str; 20] = [
         "about",
         "apps",
@@ -145,7 +145,7 @@ fn github(page: &Page<'_>) -> Option<String> {
 }
 
 /// A user's, group's or project's activity; a project's releases, tags, commits.
-fn gitlab(page: &Page<'_>) -> Option<String> {
+fn gitlab(page: &SitePage<'_>) -> Option<String> {
     const NOT_USERS: [&str; 7] = ["explore", "help", "users", "dashboard", "search", "-", "groups"];
     if NOT_USERS.contains(page.parts.first()?) {
         return None;
@@ -164,7 +164,7 @@ fn gitlab(page: &Page<'_>) -> Option<String> {
 }
 
 /// A user's activity; a repository's releases.
-fn codeberg(page: &Page<'_>) -> Option<String> {
+fn codeberg(page: &SitePage<'_>) -> Option<String> {
     match page.parts {
         ["explore" | "user" | "org", ..] => None,
         [owner] => Some(format!("https://codeberg.org/{owner}.rss")),
@@ -176,7 +176,7 @@ fn codeberg(page: &Page<'_>) -> Option<String> {
 }
 
 /// A subreddit, in one of its orders; a user; a thread.
-fn reddit(page: &Page<'_>) -> Option<String> {
+fn reddit(page: &SitePage<'_>) -> Option<String> {
     let site = "https://www.reddit.com";
     match page.parts {
         ["r", name] => Some(format!("{site}/r/{name}/.rss")),
@@ -191,7 +191,7 @@ fn reddit(page: &Page<'_>) -> Option<String> {
     }
 }
 
-fn bluesky(page: &Page<'_>) -> Option<String> {
+fn bluesky(page: &SitePage<'_>) -> Option<String> {
     match page.parts {
         ["profile", _, "rss"] => None,
         ["profile", handle, ..] => Some(format!("https://bsky.app/profile/{handle}/rss")),
@@ -199,7 +199,7 @@ fn bluesky(page: &Page<'_>) -> Option<String> {
     }
 }
 
-fn medium(page: &Page<'_>) -> Option<String> {
+fn medium(page: &SitePage<'_>) -> Option<String> {
     match page.parts {
         ["feed" | "tag" | "search" | "m" | "me", ..] | [] => None,
         [publisher, ..] => Some(format!("https://medium.com/feed/{publisher}")),
@@ -208,7 +208,7 @@ fn medium(page: &Page<'_>) -> Option<String> {
 
 /// A profile of Mastodon and its relatives: `/@name`, and `/@name@host` for one seen from
 /// another host.
-fn profile(page: &Page<'_>) -> Option<String> {
+fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
     let name = match page.parts {
         [name] | [name, "with_replies" | "media" | "featured"] => name.strip_prefix('@')?,
         _ => return None,
@@ -224,7 +224,7 @@ fn profile(page: &Page<'_>) -> Option<String> {
     is_account.then(|| format!("{address}@{name}.rss"))
 }
 
-/// Letters, digits and what names of accounts are joined with.
+/// Whether a text may be the name of an account.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }

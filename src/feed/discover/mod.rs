@@ -1,4 +1,6 @@
-//! Which feeds belong to a web page.
+//! Finds the feeds of a web page.
 
-pub(super) mod known_sites;
+mod known_sites;
 pub mod page_feeds;
+
+pub use known_sites::feed_address_of;

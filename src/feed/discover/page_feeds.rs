@@ -1,24 +1,27 @@
-//! Which feeds a web page states, and where one might be if it states none.
+//! Finds the feeds that a web page links to, and guesses addresses where it links to none.
 
 use url::Url;
 
-use crate::feed::content::markup::{Piece, Tag, walk};
-use crate::feed::encoding::charset::{html_charset, to_text};
+use crate::feed::address::web_url;
+use crate::feed::address::without_feed_scheme;
+use crate::feed::content::markup::Piece;
+use crate::feed::content::markup::Tag;
+use crate::feed::content::markup::walk_markup;
+use crate::feed::encoding::charset::html_charset;
+use crate::feed::encoding::charset::to_text;
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
 
-pub use super::known_sites::feed_address_of;
-
-/// Pages are read up to here, bytes: feeds are stated near the start.
+/// How many bytes of a page are read. Feeds are linked near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Candidates kept of one page.
+/// How many candidates of one page are kept.
 const CANDIDATES_MAX: usize = 50;
 
-/// Titles are cut, characters.
+/// Longest title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// A feed that a page states.
+/// A feed that a page links to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Absolute, `http` or `https`, without a fragment.
@@ -29,16 +32,16 @@ pub struct Candidate {
     pub media_type: String,
 }
 
-/// The feeds a page states with `link` elements, in the order of the page, feeds of comments last,
+/// Returns the feeds in the `link` elements of a page, in the order of the page, feeds of comments last,
 /// each address once.
 ///
 /// `page_url` is the address the page was finally read from.
 pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
-    let page = read(html);
-    let Some(base) = base(&page, page_url) else { return Vec::new() };
+    let page = read_page(html);
+    let Some(base) = base_url(&page, page_url) else { return Vec::new() };
     let mut found: Vec<Candidate> = Vec::new();
     for stated in page.stated {
-        let Some(url) = absolute(&stated.href, &base) else { continue };
+        let Some(url) = absolute_address(&stated.href, &base) else { continue };
         let known = found.iter().any(|candidate| candidate.url == url);
         if !known && found.len() < CANDIDATES_MAX {
             found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
@@ -49,22 +52,22 @@ pub fn discover(html: &[u8], page_url: &str) -> Vec<Candidate> {
     found
 }
 
-/// A page as text. What it declares itself goes before what the header of its answer says, and both are believed only
-/// where the bytes do not say otherwise.
+/// Decodes a page. Its own declaration of a charset outranks the header of the response, and neither counts where the
+/// bytes contradict it.
 pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     let of_header = || charset_parameter(content_type?);
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
-/// The title of a page, on one line.
+/// Returns the title of a page on one line.
 pub fn page_title(html: &[u8]) -> Option<String> {
-    let page = read(html);
+    let page = read_page(html);
     let own = one_line(&page.title, TITLE_CHARS_MAX);
     let title = if own.is_empty() { one_line(&page.shared_title, TITLE_CHARS_MAX) } else { own };
     (!title.is_empty()).then_some(title)
 }
 
-/// Addresses to try when a page states no feed: at most six, those in the directory of `site`
+/// Returns addresses to try when a page links to no feed: at most six, those in the directory of `site`
 /// first. Empty if `site` is no web address.
 pub fn well_known(site: &str) -> Vec<String> {
     const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "atom.xml", "rss.xml", "index.xml", "rss"];
@@ -79,7 +82,7 @@ pub fn well_known(site: &str) -> Vec<String> {
     within.chain(at_root).take(AT_ROOT.len()).map(String::from).collect()
 }
 
-/// The directory a page stands in; a last part without a dot is a directory itself.
+/// Returns the directory of a page. A last part without a dot is a directory itself.
 fn directory(url: &Url) -> Option<Url> {
     let last = url.path_segments()?.next_back().unwrap_or_default();
     if last.is_empty() || last.contains('.') {
@@ -88,37 +91,31 @@ fn directory(url: &Url) -> Option<Url> {
     url.join(&format!("{last}/")).ok()
 }
 
-/// An address with the scheme `http` or `https`.
-pub(in crate::feed) fn web_url(address: &str) -> Option<Url> {
-    let url = Url::parse(address.trim()).ok()?;
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
-}
-
-/// What of a page matters here.
+/// The parts of a page that matter for finding feeds.
 #[derive(Debug, Default)]
-struct Page {
+struct PageHead {
     base: Option<String>,
-    stated: Vec<Stated>,
+    stated: Vec<StatedFeed>,
     title: String,
     /// `og:title`.
     shared_title: String,
 }
 
-/// A `link` that states a feed, as written.
+/// A `link` to a feed, as written.
 #[derive(Debug)]
-struct Stated {
+struct StatedFeed {
     href: String,
     title: Option<String>,
     media_type: String,
 }
 
-fn read(html: &[u8]) -> Page {
+fn read_page(html: &[u8]) -> PageHead {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
     let text = to_text(html, html_charset(html).as_deref());
-    let mut page = Page::default();
+    let mut page = PageHead::default();
     // Where the first title stands: before it, within it, after it.
     let mut title_open = None;
-    walk(&text, |piece| match piece {
+    walk_markup(&text, |piece| match piece {
         Piece::Open(tag) => {
             if tag.name() == "title" && title_open.is_none() {
                 title_open = Some(true);
@@ -136,11 +133,11 @@ fn read(html: &[u8]) -> Page {
     page
 }
 
-impl Page {
+impl PageHead {
     fn read_tag(&mut self, tag: &Tag) {
         match tag.name() {
             "base" if self.base.is_none() => self.base = tag.attribute("href").map(str::to_owned),
-            "link" => self.stated.extend(stated(tag)),
+            "link" => self.stated.extend(read_feed_link(tag)),
             "meta" if self.shared_title.is_empty() => {
                 let name = tag.attribute("property").or_else(|| tag.attribute("name"));
                 if name == Some("og:title") {
@@ -152,15 +149,15 @@ impl Page {
     }
 }
 
-/// The feed a `link` states, if it states one.
+/// Reads a `link`, and returns the feed it leads to.
 ///
-/// It does if all of these hold:
+/// It leads to a feed if all of these hold:
 ///
-/// 1 - `rel` names `alternate` (and not `stylesheet`) or `feed`
-/// 2 - the type is one of feeds, or one of several uses and the address or title speaks of a feed;
-///     with `rel=feed` a type may be missing
+/// 1 - `rel` contains `alternate` (and not `stylesheet`) or `feed`
+/// 2 - the type is one of feeds, or one of several uses and the address or title mentions a feed;
+///     with `rel=feed` the type may be missing
 /// 3 - there is an address
-fn stated(tag: &Tag) -> Option<Stated> {
+fn read_feed_link(tag: &Tag) -> Option<StatedFeed> {
     let rel = tag.attribute("rel")?;
     let has = |token: &str| rel.split_ascii_whitespace().any(|t| t.eq_ignore_ascii_case(token));
     let states_alternate = has("alternate") && !has("stylesheet");
@@ -168,18 +165,18 @@ fn stated(tag: &Tag) -> Option<Stated> {
     let title = one_line(tag.attribute("title").unwrap_or_default(), TITLE_CHARS_MAX);
     let media_type = tag.attribute("type").unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_feed = match use_of(&media_type) {
-        Use::Feed => states_alternate || has("feed"),
-        Use::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
-        Use::Unstated => has("feed"),
-        Use::Other => false,
+    let is_feed = match use_of_type(&media_type) {
+        TypeUse::Feed => states_alternate || has("feed"),
+        TypeUse::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
+        TypeUse::Unstated => has("feed"),
+        TypeUse::Other => false,
     };
     let title = (!title.is_empty()).then_some(title);
-    (is_feed && !href.is_empty()).then(|| Stated { href: href.to_owned(), title, media_type })
+    (is_feed && !href.is_empty()).then(|| StatedFeed { href: href.to_owned(), title, media_type })
 }
 
 /// What a media type is used for.
-enum Use {
+enum TypeUse {
     Feed,
     /// Feeds and other things.
     Several,
@@ -187,19 +184,21 @@ enum Use {
     Other,
 }
 
-fn use_of(media_type: &str) -> Use {
+fn use_of_type(media_type: &str) -> TypeUse {
     match media_type {
-        "" => Use::Unstated,
-        "application/json" | "application/xml" | "text/xml" | "application/x-xml" => Use::Several,
+        "" => TypeUse::Unstated,
+        "application/json" | "application/xml" | "text/xml" | "application/x-xml" => {
+            TypeUse::Several
+        }
         // With prefixes that were tried (`x-`, `x.`, `text/`), and without `+xml`.
         other => {
             let subtype = other.rsplit(['/', '.']).next().unwrap_or_default();
             let subtype = subtype.strip_prefix("x-").unwrap_or(subtype);
             match subtype {
                 "rss+xml" | "atom+xml" | "rdf+xml" | "feed+json" | "rss" | "atom" | "rdf" => {
-                    Use::Feed
+                    TypeUse::Feed
                 }
-                _ => Use::Other,
+                _ => TypeUse::Other,
             }
         }
     }
@@ -215,7 +214,7 @@ fn speaks_of_feed(href: &str, title: &str) -> bool {
         && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
 }
 
-/// Whether a word stands in a text and is not the middle of another (`rss` in `crossing`).
+/// Whether a text contains a word that is not the middle of another (`rss` in `crossing`).
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
@@ -226,8 +225,8 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// What relative addresses are resolved against (HTML: the first `base` with an address).
-fn base(page: &Page, page_url: &str) -> Option<Url> {
+/// Returns the base for relative addresses (in HTML the first `base` with an address).
+fn base_url(page: &PageHead, page_url: &str) -> Option<Url> {
     let own = web_url(page_url);
     let stated = page.base.as_deref().and_then(|stated| match &own {
         Some(own) => own.join(stated.trim()).ok(),
@@ -236,23 +235,13 @@ fn base(page: &Page, page_url: &str) -> Option<Url> {
     stated.filter(|url| matches!(url.scheme(), "http" | "https")).or(own)
 }
 
-fn absolute(href: &str, base: &Url) -> Option<String> {
-    let href = match href.get(..5) {
-        Some(scheme) if scheme.eq_ignore_ascii_case("feed:") => without_feed_scheme(href),
-        Some(_) | None => href.to_owned(),
-    };
-    let mut url = base.join(&href).ok()?;
+fn absolute_address(href: &str, base: &Url) -> Option<String> {
+    let mut url = base.join(&without_feed_scheme(href)).ok()?;
     url.set_fragment(None);
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
 }
 
-/// `feed://host/` and `feed:https://host/` as web addresses.
-pub(in crate::feed) fn without_feed_scheme(address: &str) -> String {
-    let rest = address.get(5..).unwrap_or_default();
-    if rest.starts_with("//") { format!("http:{rest}") } else { rest.to_owned() }
-}
-
-/// Whether a candidate carries comments, not entries.
+/// Whether a candidate is a feed of comments.
 fn is_of_comments(candidate: &Candidate) -> bool {
     const WORDS: [&str; 6] =
         ["comment", "kommentar", "comentario", "comentário", "reacties", "コメント"];
@@ -268,6 +257,7 @@ fn is_of_comments(candidate: &Candidate) -> bool {
 mod tests {
     use proptest::prelude::*;
 
+    use crate::feed::discover::feed_address_of;
     use crate::feed::discover::page_feeds::*;
 
     fn found(html: &str) -> Vec<String> {

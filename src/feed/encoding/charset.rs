@@ -1,9 +1,9 @@
-//! Bytes of a markup document to text, when nothing but the document itself says how.
+//! Decodes a web page by what it declares itself.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Decodes a document. In order: a byte order mark; the look of UTF-16; UTF-8, if the bytes are
-/// valid and not plain ASCII, whatever is declared; what is declared; windows-1252.
+/// Decodes a page by the first of these that fits: a byte order mark; the look of UTF-16; UTF-8, if the
+/// bytes are valid and not plain ASCII, whatever is declared; what is declared; windows-1252.
 pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode(encoding, bytes.get(length..).unwrap_or_default());
@@ -26,7 +26,7 @@ pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     }
 }
 
-/// The encoding a page declares in a `meta` element or XML declaration near its start.
+/// Returns the encoding that a page declares in a `meta` element or XML declaration near its start.
 pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     let start = html.get(..2_048).unwrap_or(html);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
@@ -39,18 +39,7 @@ pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     (!label.is_empty()).then_some(label)
 }
 
-/// The encoding of the XML declaration.
-pub(in crate::feed) fn xml_encoding(bytes: &[u8]) -> Option<String> {
-    let start = String::from_utf8_lossy(bytes.get(..512).unwrap_or(bytes)).into_owned();
-    let declaration = start.trim_start().strip_prefix("<?xml")?.split("?>").next()?;
-    let (_, after) = declaration.split_once("encoding")?;
-    let label = after.trim_start_matches(|c: char| c.is_whitespace() || c == '=');
-    let label: String =
-        label.trim_matches(['"', '\'']).split(['"', '\'']).next()?.trim().to_owned();
-    (!label.is_empty()).then_some(label)
-}
-
-/// Whether the valid start holds several multi-byte characters.
+/// Whether the valid start contains several multi-byte characters.
 fn is_mostly_utf8(bytes: &[u8], valid: usize) -> bool {
     bytes.get(..valid).unwrap_or_default().iter().filter(|byte| **byte >= 0xC2).count() >= 4
 }
@@ -69,11 +58,6 @@ mod tests {
         let old = b"<meta content='text/html; charset=iso-8859-2' http-equiv=content-type>";
         assert_eq!(html_charset(old).as_deref(), Some("iso-8859-2"));
         assert_eq!(html_charset(b"<p>x"), None);
-        assert_eq!(
-            xml_encoding(b"<?xml version='1.0' encoding = 'koi8-r'?>").as_deref(),
-            Some("koi8-r")
-        );
-        assert_eq!(xml_encoding(b"<opml encoding='x'>"), None);
     }
 
     #[test]

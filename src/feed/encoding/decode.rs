@@ -1,4 +1,4 @@
-//! From the bytes of a document to text: the charset decision, and characters no document may hold.
+//! Decodes the bytes of a document: decides on the charset, and removes characters that no document may contain.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ pub(in crate::feed) const BODY_BYTES_MAX: usize = 32 << 20;
 /// How far into a document its encoding may be declared.
 const DECLARATION_BYTES: usize = 1_024;
 
-/// Decodes a document: byte order mark, then the charset of `Content-Type`, then the XML declaration,
-/// then UTF-8 (SPEC D.1); a statement that the bytes contradict is not believed.
+/// Decodes a document by its byte order mark, else the charset of `Content-Type`, else the XML declaration,
+/// else as UTF-8 (SPEC D.1). A statement that the bytes contradict does not count.
 pub(in crate::feed) fn decode<'a>(
     bytes: &'a [u8],
     content_type: Option<&str>,
@@ -24,11 +24,15 @@ pub(in crate::feed) fn decode<'a>(
         flaws.add("document", "", "longer than 32 MiB: the rest was left out");
         head
     });
-    let text = decoded(bytes, content_type, flaws);
+    let text = decode_by_statement(bytes, content_type, flaws);
     without_controls(text, flaws)
 }
 
-fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -> Cow<'a, str> {
+fn decode_by_statement<'a>(
+    bytes: &'a [u8],
+    content_type: Option<&str>,
+    flaws: &mut Flaws,
+) -> Cow<'a, str> {
     if let Some(text) = utf32(bytes) {
         return Cow::Owned(text);
     }
@@ -38,8 +42,9 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
     if let Some(encoding) = utf16_by_shape(bytes) {
         return encoding.decode_without_bom_handling(bytes).0;
     }
-    let http = content_type.and_then(charset_parameter).and_then(|label| known(&label, flaws));
-    let declared = declared_label(bytes).and_then(|label| known(label, flaws));
+    let http =
+        content_type.and_then(charset_parameter).and_then(|label| find_encoding(&label, flaws));
+    let declared = declared_label(bytes).and_then(|label| find_encoding(label, flaws));
     let stated = http.or(declared);
     let utf8 = simdutf8::basic::from_utf8(bytes);
     match (stated, utf8) {
@@ -53,7 +58,7 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
         (Some(encoding), Err(_)) if encoding != UTF_8 => {
             let (text, failed) = encoding.decode_without_bom_handling(bytes);
             if failed {
-                return contradicted(
+                return weigh_contradiction(
                     bytes,
                     text,
                     declared.filter(|other| *other != encoding),
@@ -66,8 +71,8 @@ fn decoded<'a>(bytes: &'a [u8], content_type: Option<&str>, flaws: &mut Flaws) -
     }
 }
 
-/// The stated encoding does not fit: the other statement, if that one does, else what was read of it.
-fn contradicted<'a>(
+/// Decides where the stated encoding does not fit: the other statement counts if it fits.
+fn weigh_contradiction<'a>(
     bytes: &'a [u8],
     text: Cow<'a, str>,
     other: Option<&'static Encoding>,
@@ -86,7 +91,7 @@ fn contradicted<'a>(
     text
 }
 
-/// Bytes that should be UTF-8 and are not: a few bad ones are replaced, else the encoding is guessed.
+/// Decodes bytes that should be UTF-8 and are not: replaces a few bad ones, else guesses the encoding.
 fn invalid_utf8<'a>(
     bytes: &'a [u8],
     declared: Option<&'static Encoding>,
@@ -99,7 +104,7 @@ fn invalid_utf8<'a>(
             return text;
         }
     }
-    let (good, bad) = sequences(bytes);
+    let (good, bad) = count_sequences(bytes);
     if good > bad {
         flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
         return String::from_utf8_lossy(bytes);
@@ -111,15 +116,15 @@ fn invalid_utf8<'a>(
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// How many characters beyond ASCII are well-formed UTF-8, and how many bad sequences there are.
-fn sequences(bytes: &[u8]) -> (usize, usize) {
+/// Counts the characters beyond ASCII that are well-formed UTF-8, and the bad sequences.
+fn count_sequences(bytes: &[u8]) -> (usize, usize) {
     bytes.utf8_chunks().fold((0, 0), |(good, bad), chunk| {
         let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
         (good + more, bad + usize::from(!chunk.invalid().is_empty()))
     })
 }
 
-/// UTF-16 without a byte order mark shows in a `<` or a space beside a zero byte.
+/// Recognises UTF-16 without a byte order mark by a `<` or a space beside a zero byte.
 fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
     match *bytes.first_chunk::<4>()? {
         [b'<' | b' ' | b'\n', 0, other, 0] if other != 0 => Some(UTF_16LE),
@@ -128,7 +133,7 @@ fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// UTF-32, by its byte order mark or by the shape of its first character.
+/// Decodes UTF-32, which shows in its byte order mark or in its first character.
 fn utf32(bytes: &[u8]) -> Option<String> {
     let read: fn([u8; 4]) -> u32 = match *bytes.first_chunk::<4>()? {
         [0xff, 0xfe, 0, 0] | [b'<', 0, 0, 0] => u32::from_le_bytes,
@@ -143,19 +148,19 @@ fn utf32(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// The encoding of a label; UTF-16 is excluded, for its bytes would have shown it.
-fn known(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
+/// Finds the encoding of a label. UTF-16 is excluded, because the bytes would have shown it.
+fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     let label = label.trim();
     let found = Encoding::for_label_no_replacement(label.as_bytes())
-        .or_else(|| Encoding::for_label_no_replacement(alias(label)?.as_bytes()));
+        .or_else(|| Encoding::for_label_no_replacement(find_alias(label)?.as_bytes()));
     if found.is_none() && !label.is_empty() {
         flaws.add_once("encoding", label, "unknown encoding");
     }
     found.filter(|encoding| *encoding != UTF_16LE && *encoding != UTF_16BE)
 }
 
-/// Names that the WHATWG list does not have.
-fn alias(label: &str) -> Option<&'static str> {
+/// Maps labels that the WHATWG list does not have.
+fn find_alias(label: &str) -> Option<&'static str> {
     const ALIASES: [(&str, &str); 8] = [
         ("utf_8", "utf-8"),
         ("utf8mb4", "utf-8"),
@@ -169,7 +174,7 @@ fn alias(label: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(from, _)| label.eq_ignore_ascii_case(from)).map(|(_, to)| *to)
 }
 
-/// The `charset` parameter of a `Content-Type`.
+/// Returns the `charset` parameter of a `Content-Type`.
 pub(in crate::feed) fn charset_parameter(content_type: &str) -> Option<String> {
     if let Ok(media_type) = mediatype::MediaType::parse(content_type.trim()) {
         use mediatype::ReadParams as _;
@@ -185,7 +190,7 @@ pub(in crate::feed) fn charset_parameter(content_type: &str) -> Option<String> {
     })
 }
 
-/// The encoding named in the XML declaration.
+/// Returns the encoding named in the XML declaration.
 fn declared_label(bytes: &[u8]) -> Option<&str> {
     let head = bytes.get(..DECLARATION_BYTES).unwrap_or(bytes);
     let start = memchr::memmem::find(head, b"<?xml")?;
@@ -199,7 +204,7 @@ fn declared_label(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok()
 }
 
-/// Leaves out what XML forbids and what could steer a terminal or hide text (SPEC G.52): C0 and C1
+/// Removes what XML forbids and what could steer a terminal or hide text (SPEC G.52): C0 and C1
 /// controls, DEL, bidi controls. Line ends and tabs stay.
 fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
     if !may_hold_controls(text.as_bytes()) {

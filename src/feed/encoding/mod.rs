@@ -1,4 +1,4 @@
-//! From the bytes of a document to text.
+//! Decodes the bytes of documents and pages to text.
 
 pub(super) mod charset;
 pub(super) mod decode;

@@ -1,6 +1,11 @@
-//! Lists of subscriptions as OPML documents, read and written.
+//! Reads and writes OPML lists of subscriptions.
 
-pub(super) mod outline;
-pub(super) mod read_opml;
+#[cfg(test)]
+mod opml_tests;
+mod outline;
+mod read_opml;
 pub mod subscription_list;
-pub(super) mod write_opml;
+mod write_opml;
+
+pub use read_opml::read_opml;
+pub use write_opml::write_opml;

@@ -1,11 +1,14 @@
-//! What is read from lists of subscriptions, and that writing one loses nothing.
+//! Reads lists of subscriptions, also broken ones, and checks that writing one loses nothing.
 
 use proptest::prelude::*;
 
-use super::*;
+use super::read_opml;
+use super::subscription_list::*;
+use super::write_opml;
+use crate::feed::text::one_line;
 
 fn list(body: &str) -> Opml {
-    read(format!("<opml version='2.0'><head/><body>{body}</body></opml>").as_bytes()).unwrap()
+    read_opml(format!("<opml version='2.0'><head/><body>{body}</body></opml>").as_bytes()).unwrap()
 }
 
 fn urls(opml: &Opml) -> Vec<&str> {
@@ -13,8 +16,8 @@ fn urls(opml: &Opml) -> Vec<&str> {
 }
 
 #[test]
-fn a_list_is_read() {
-    let opml = read(
+fn a_list_is_read_opml() {
+    let opml = read_opml(
         b"<?xml version='1.0' encoding='utf-8'?><!-- x --><opml version='1.1'><head><title>My &amp; \
           <![CDATA[list]]></title></head><body><outline text='Fruit'><outline type='rss' text='T' \
           title=' The  Title ' xmlUrl=' http://a.example/f ' htmlUrl='http://a.example/' \
@@ -44,7 +47,7 @@ fn folders_and_categories_are_tags() {
 
 #[test]
 fn settings_are_read_by_namespace_or_by_our_prefix() {
-    let opml = read(
+    let opml = read_opml(
         format!(
             "<opml xmlns:q='{NAMESPACE}' xmlns:o='urn:other'><body><outline \
              xmlUrl='http://a.example/' q:pace='more' o:pace='less' bi:every='2 h'/></body></opml>"
@@ -78,7 +81,10 @@ fn what_is_not_well_formed_is_repaired() {
          <outline text=unquoted xmlUrl=http://b.example/></b></outline><outline text='a < b' \
          xmlUrl='http://c.example/'/>",
     );
-    assert_eq!(urls(&opml), ["http://a.example/?x=1&y=2", "http://b.example", "http://c.example/"]);
+    assert_eq!(
+        urls(&opml),
+        ["http://a.example/?x=1&y=2", "http://b.example/", "http://c.example/"]
+    );
     assert_eq!(opml.outlines[0].title.as_deref(), Some("A & B © &nope; é"));
     assert_eq!(opml.outlines[2].title.as_deref(), Some("a < b"));
     assert!(opml.flaws.iter().any(|flaw| flaw.reason.contains("end tag of b")), "{:?}", opml.flaws);
@@ -99,6 +105,20 @@ fn an_outline_whose_quote_is_missing_does_not_take_the_next_along() {
 }
 
 #[test]
+fn attributes_without_blanks_between_them_and_tags_in_texts_are_read() {
+    let opml = list(
+        "<outline text='a > b'type=\"rss\"xmlUrl='http://a.example/'/>\n<outline text='b'/xmlUrl='http://b.example/'/>\
+         <outline text='c' xmlUrl='http://c.example/'<outline xmlUrl='http://d.example/'/>",
+    );
+    let expected =
+        ["http://a.example/", "http://b.example/", "http://d.example/", "http://c.example/"];
+    assert_eq!(urls(&opml), expected);
+    assert_eq!(opml.outlines[0].title.as_deref(), Some("a > b"));
+    assert_eq!((opml.bad.len(), opml.flaws.len(), opml.broken), (0, 1, None));
+    assert_eq!(opml.flaws[0].line, 2);
+}
+
+#[test]
 fn a_list_that_breaks_off_keeps_what_was_before_and_says_where() {
     let whole = "<opml>\n<body>\n<outline text='F'>\n<outline xmlUrl='http://a.example/'/>\n\
                  <outline xmlUrl='http://b.example/'/>\n</outline></body></opml>";
@@ -109,7 +129,7 @@ fn a_list_that_breaks_off_keeps_what_was_before_and_says_where() {
         (whole.len(), 2, None),
     ];
     for (length, feeds, broken) in cases {
-        let opml = read(&whole.as_bytes()[..length]).unwrap();
+        let opml = read_opml(&whole.as_bytes()[..length]).unwrap();
         assert_eq!(opml.outlines.len(), feeds, "{length}");
         let found = opml.broken.as_ref().map(|flaw| (flaw.line, flaw.reason.as_str()));
         assert_eq!(found.map(|(line, _)| line), broken.map(|(line, _)| line), "{found:?}");
@@ -164,14 +184,14 @@ fn what_is_no_list_is_named() {
         (b"\x89PNG\r\n\x1a\n\0\0", "this is no OPML document: it starts with text (line 1)"),
     ];
     for (bytes, expected) in cases {
-        assert_eq!(read(bytes).unwrap_err().to_string(), expected);
+        assert_eq!(read_opml(bytes).unwrap_err().to_string(), expected);
     }
 }
 
 #[test]
 fn a_list_without_feeds_is_a_list() {
     for text in ["<opml/>", "<opml version='x'><body/></opml>", "<opml><head></head></opml>"] {
-        assert_eq!(read(text.as_bytes()).unwrap(), Opml::default(), "{text}");
+        assert_eq!(read_opml(text.as_bytes()).unwrap(), Opml::default(), "{text}");
     }
 }
 
@@ -185,17 +205,17 @@ fn encodings_are_heeded() {
         [0xFEFF].into_iter().chain(body.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let utf8 = [b"\xEF\xBB\xBF<?xml version='1.0' encoding='utf-16'?>\n", body.as_bytes()].concat();
     for bytes in [latin, utf16, utf8] {
-        assert_eq!(read(&bytes).unwrap().outlines[0].title.as_deref(), Some("é"));
+        assert_eq!(read_opml(&bytes).unwrap().outlines[0].title.as_deref(), Some("é"));
     }
 }
 
 #[test]
 fn nesting_without_end_is_not_followed() {
-    let opml = read("<opml><body>".to_owned().as_bytes()).unwrap();
+    let opml = read_opml("<opml><body>".to_owned().as_bytes()).unwrap();
     assert!(opml.broken.is_some());
     let deep = format!("<opml><body>{}", "<outline text='x'>".repeat(50_000));
     assert_eq!(
-        read(deep.as_bytes()).unwrap().broken.unwrap().reason,
+        read_opml(deep.as_bytes()).unwrap().broken.unwrap().reason,
         "The document is nested too deep"
     );
 }
@@ -236,7 +256,7 @@ proptest! {
         let mut feeds = feeds;
         feeds.sort_by(|a, b| a.xml_url.cmp(&b.xml_url));
         feeds.dedup_by(|a, b| a.xml_url == b.xml_url);
-        let mut opml = read(write(&title, &feeds).as_bytes()).unwrap();
+        let mut opml = read_opml(write_opml(&title, &feeds).as_bytes()).unwrap();
         opml.outlines.sort_by(|a, b| a.xml_url.cmp(&b.xml_url));
         let expected = Opml { title: Some(title), outlines: feeds, ..Opml::default() };
         prop_assert_eq!(opml, expected);
@@ -244,13 +264,13 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0_usize..300) {
-        drop(read(&bytes));
+        drop(read_opml(&bytes));
         let whole = b"<opml><head><title>x</title></head><body><outline text='a&b' xmlUrl='http://a.example/'>\
                       <outline text=\"c\" xmlUrl=\"http://b.example/\"/></outline></body></opml>";
         let mut mixed = whole.to_vec();
         let at = cut.min(mixed.len());
         mixed.splice(at..at, bytes);
-        drop(read(&mixed));
-        drop(read(&whole[..at]));
+        drop(read_opml(&mixed));
+        drop(read_opml(&whole[..at]));
     }
 }

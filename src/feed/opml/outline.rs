@@ -1,66 +1,61 @@
-//! What the tag of one outline says: its attributes, and whether it is a feed or a folder.
+//! Decides from the attributes of an OPML outline whether it is a feed or a folder.
 
-use quick_xml::events::BytesStart;
 use url::Url;
 
-use crate::feed::discover::page_feeds::without_feed_scheme;
+use crate::feed::address::without_feed_scheme;
 use crate::feed::text::one_line;
 use crate::feed::xml::references::resolve;
+use crate::feed::xml::tree::XmlElement;
 
 /// What an outline stands for.
-pub(in crate::feed) enum Asks {
+pub(in crate::feed) enum OutlineMeaning {
     Folder,
-    /// A folder if outlines stand in it, else a feed that lacks something.
+    /// A folder if it contains outlines, else a feed that lacks something.
     FolderIfFilled(&'static str),
     Feed(Url),
-    /// A feed that cannot be had, and why.
-    InVain(String),
+    /// A feed without a usable address, and why.
+    Unusable(String),
 }
 
-/// What the attributes of an outline ask for.
-pub(in crate::feed) fn feed_of(attributes: &[(String, String)]) -> Asks {
-    let kind = stated(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
+/// Reads what an outline stands for from its attributes.
+pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineMeaning {
+    let kind = find_attribute(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
     let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
-    let written =
-        stated(attributes, "xmlurl").or_else(|| stated(attributes, "url").filter(|_| is_feed));
+    let written = find_attribute(attributes, "xmlurl")
+        .or_else(|| find_attribute(attributes, "url").filter(|_| is_feed));
     let Some(written) = written.map(str::trim).filter(|written| !written.is_empty()) else {
         return match kind.as_str() {
-            "link" => Asks::FolderIfFilled("is a link, not a feed"),
-            "include" => Asks::FolderIfFilled("refers to another list"),
-            _ if is_feed || stated(attributes, "xmlurl").is_some() => {
-                Asks::FolderIfFilled("has no feed address")
+            "link" => OutlineMeaning::FolderIfFilled("is a link, not a feed"),
+            "include" => OutlineMeaning::FolderIfFilled("refers to another list"),
+            _ if is_feed || find_attribute(attributes, "xmlurl").is_some() => {
+                OutlineMeaning::FolderIfFilled("has no feed address")
             }
-            _ => Asks::Folder,
+            _ => OutlineMeaning::Folder,
         };
     };
-    let scheme = written.get(..5).unwrap_or_default();
-    let address = if scheme.eq_ignore_ascii_case("feed:") {
-        without_feed_scheme(written)
-    } else {
-        written.to_owned()
-    };
-    match Url::parse(&address) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Asks::Feed(url),
-        Ok(url) => Asks::InVain(format!("has an address of the scheme {}", url.scheme())),
-        Err(_) => Asks::InVain(format!("has no usable address: {}", one_line(written, 120))),
+    match Url::parse(&without_feed_scheme(written)) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
+            OutlineMeaning::Feed(url)
+        }
+        Ok(url) => {
+            OutlineMeaning::Unusable(format!("has an address of the scheme {}", url.scheme()))
+        }
+        Err(_) => {
+            OutlineMeaning::Unusable(format!("has no usable address: {}", one_line(written, 120)))
+        }
     }
 }
 
-/// The attributes of a tag, names in lower case but for prefixed ones, references resolved; those
-/// that cannot be read are left out.
-pub(in crate::feed) fn attributes(tag: &BytesStart<'_>) -> Vec<(String, String)> {
-    let mut read = tag.html_attributes();
-    let pairs = read.with_checks(false).flatten().map(|attribute| {
-        let key: &str = attribute.key.as_ref();
-        let key = if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
-        (key, resolve(&attribute.value))
-    });
-    pairs.collect()
+/// Reads the attributes of an outline, with references resolved. Names are in lower case unless they have a prefix.
+pub(in crate::feed) fn read_attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
+    let lower =
+        |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
+    outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
 }
 
-/// The attributes that can be made out in a tag with quotes in the wrong places: those we know by
-/// name, up to a quote that something follows which may follow an attribute.
-pub(in crate::feed) fn salvaged(tag: &str) -> Vec<(String, String)> {
+/// Finds the known attributes in a tag whose quotes are misplaced. A value ends at a quote that is followed by
+/// something that may follow an attribute.
+pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
     let value = |name: &str| {
         ['"', '\''].into_iter().find_map(|quote| {
@@ -78,8 +73,8 @@ pub(in crate::feed) fn salvaged(tag: &str) -> Vec<(String, String)> {
     NAMES.into_iter().filter_map(value).collect()
 }
 
-/// The first attribute of this name.
-pub(in crate::feed) fn stated<'a>(
+/// Returns the first attribute of this name.
+pub(in crate::feed) fn find_attribute<'a>(
     attributes: &'a [(String, String)],
     name: &str,
 ) -> Option<&'a str> {

@@ -1,49 +1,44 @@
-//! Lists of subscriptions as OPML documents.
+//! The content of an OPML list of subscriptions: feeds with their tags and settings.
 //!
-//! How a feed's tags stand in OPML: the folders a feed lies in are one tag, their names joined with
-//! `/` (`garden/fruit`). Each value of the attribute `category` is a further tag; values are
-//! separated by commas, and `/garden/fruit` means the same as `garden/fruit`. Written the other way
-//! round, the first tag becomes nested folders and the others `category`; tags that hold a comma
-//! cannot stand there, so all further tags are then repeated, one a line, in `bi:tag-list`.
+//! The folders around a feed are one tag, their names joined with `/` (`garden/fruit`). Each value of the attribute
+//! `category` is a further tag; values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`.
+//! In the other direction the first tag becomes nested folders and the others `category`. Tags with a comma cannot be
+//! written there, so all further tags are then repeated, one a line, in `bi:tag-list`.
 //!
-//! Settings of ours stand in attributes of the namespace [`NAMESPACE`] (`bi:pace="more"`).
+//! The program's own settings are attributes of the namespace [`NAMESPACE`] (`bi:pace="more"`).
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::feed::text::one_line;
 
-pub use super::read_opml::read;
-pub use super::write_opml::write;
-
 /// The namespace of our own attributes, usually bound to the prefix `bi`.
 pub const NAMESPACE: &str = "tag:backissue.example,2026:opml";
 
-/// The setting that carries further tags when `category` cannot.
+/// The setting for further tags that `category` cannot contain.
 pub(in crate::feed) const TAG_LIST: &str = "tag-list";
 
-/// Names of folders and tags are cut, characters.
+/// Longest name of a folder or tag, in characters.
 const TAG_CHARS_MAX: usize = 200;
 
-/// Folders within folders; deeper ones are left off the tag.
+/// How many folders within folders a tag keeps.
 const TAG_PARTS_MAX: usize = 32;
 
-/// What an OPML document holds.
+/// The content of an OPML document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Opml {
     /// The title of the list.
     pub title: Option<String>,
     /// The feeds in document order, each address once.
     pub outlines: Vec<OpmlFeed>,
-    /// Outlines that ask for a feed that cannot be had from them.
+    /// Outlines that should be a feed but have no usable address.
     pub bad: Vec<BadOutline>,
-    /// What was repaired or passed over, in document order.
+    /// What was repaired or skipped, by line.
     pub flaws: Vec<OpmlFlaw>,
-    /// Where the document breaks off; what stood before is in `outlines`.
+    /// Where the document breaks off. The feeds before that are in `outlines`.
     pub broken: Option<OpmlFlaw>,
 }
 
-/// A subscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpmlFeed {
     /// Absolute, `http` or `https`.
@@ -78,7 +73,7 @@ pub struct OpmlFlaw {
     pub reason: String,
 }
 
-/// The bytes are no OPML document.
+/// The error for bytes that are no OPML document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOpml {
     /// What they are instead, as far as can be told.
@@ -95,8 +90,7 @@ impl fmt::Display for NotOpml {
 
 impl std::error::Error for NotOpml {}
 
-/// A tag in the one form it is kept in: parts trimmed, empty ones left out, joined with `/`;
-/// `None`: nothing is left.
+/// Normalises a tag: its parts trimmed, empty ones left out, joined with `/`. `None` means that nothing is left.
 pub fn normal_tag(tag: &str) -> Option<String> {
     let parts = tag.split('/').map(|part| one_line(part, TAG_CHARS_MAX));
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).take(TAG_PARTS_MAX).collect();
@@ -110,7 +104,3 @@ pub fn is_setting_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
         && name != TAG_LIST
 }
-
-#[cfg(test)]
-#[path = "opml_tests.rs"]
-mod tests;

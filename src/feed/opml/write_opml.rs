@@ -1,13 +1,17 @@
-//! Writing OPML 2.0.
+//! Writes a list of subscriptions as OPML 2.0.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::subscription_list::{NAMESPACE, OpmlFeed, TAG_LIST, is_setting_name, normal_tag};
+use super::subscription_list::NAMESPACE;
+use super::subscription_list::OpmlFeed;
+use super::subscription_list::TAG_LIST;
+use super::subscription_list::is_setting_name;
+use super::subscription_list::normal_tag;
 
-/// Writes a list of subscriptions, folders where their first feed stands. [`super::subscription_list::read`]
-/// yields the same feeds, tags and settings again; feeds of one folder stand together.
-pub fn write(title: &str, feeds: &[OpmlFeed]) -> String {
+/// Writes a list of subscriptions. Each folder is written where its first feed is. [`super::read_opml()`]
+/// returns the same feeds, tags and settings, with the feeds of one folder together.
+pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     let mut root = Folder::default();
     for feed in feeds {
         root.add(feed);
@@ -25,12 +29,12 @@ pub fn write(title: &str, feeds: &[OpmlFeed]) -> String {
 /// A folder of the document; the body is one without a name.
 #[derive(Default)]
 struct Folder<'a> {
-    held: Vec<Held<'a>>,
-    /// Where in `held` the folder of a name stands.
+    items: Vec<FolderItem<'a>>,
+    /// The index in `items` of the folder of a name.
     folders: BTreeMap<String, usize>,
 }
 
-enum Held<'a> {
+enum FolderItem<'a> {
     Feed(&'a OpmlFeed),
     Folder(String, Folder<'a>),
 }
@@ -40,26 +44,26 @@ impl<'a> Folder<'a> {
         let path = feed.tags.iter().find_map(|tag| normal_tag(tag)).unwrap_or_default();
         let mut folder = self;
         for name in path.split('/').filter(|name| !name.is_empty()) {
-            let next = folder.held.len();
+            let next = folder.items.len();
             let at = *folder.folders.entry(name.to_owned()).or_insert(next);
             if at == next {
-                folder.held.push(Held::Folder(name.to_owned(), Folder::default()));
+                folder.items.push(FolderItem::Folder(name.to_owned(), Folder::default()));
             }
-            let Some(Held::Folder(_, inner)) = folder.held.get_mut(at) else { return };
+            let Some(FolderItem::Folder(_, inner)) = folder.items.get_mut(at) else { return };
             folder = inner;
         }
-        folder.held.push(Held::Feed(feed));
+        folder.items.push(FolderItem::Feed(feed));
     }
 
     fn write(&self, text: &mut String, depth: usize) {
         let indent = "  ".repeat(depth);
-        for held in &self.held {
-            match held {
-                Held::Feed(feed) => {
+        for items in &self.items {
+            match items {
+                FolderItem::Feed(feed) => {
                     text.push_str(&indent);
                     write_feed(text, feed);
                 }
-                Held::Folder(name, folder) => {
+                FolderItem::Folder(name, folder) => {
                     let name = escaped(name);
                     // Writing into a `String` cannot fail.
                     let _ = writeln!(text, "{indent}<outline text=\"{name}\" title=\"{name}\">");
@@ -99,7 +103,7 @@ fn write_feed(text: &mut String, feed: &OpmlFeed) {
     text.push_str("/>\n");
 }
 
-/// A text as it may stand in an attribute or element; characters that XML forbids are left out.
+/// Escapes a text for an attribute or element. Characters that XML forbids are left out.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,16 +1,17 @@
-//! Files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, and Apple's playing time.
+//! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, and Apple's playing time.
 
 use url::Url;
 
-use super::fields::{Chosen, Field};
+use super::fields::ChosenElements;
+use super::fields::FeedField;
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::address;
 
 /// How many files of one entry are kept.
 const ATTACHMENTS_MAX: usize = 100;
 
-/// An attached file, with numbers that are numbers.
+/// An attached file. Its numbers consist of digits only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::feed) struct Attachment {
     /// Resolved.
@@ -22,15 +23,16 @@ pub(in crate::feed) struct Attachment {
     pub(in crate::feed) duration: String,
 }
 
-/// The files of an entry, each once, in document order; pictures that only illustrate are left out.
-pub(in crate::feed) fn of_entry(
-    chosen: &Chosen<'_, '_>,
-    links: &[Element<'_, '_>],
+/// Reads the files of an entry, each once, in document order. Pictures that only illustrate are left out.
+pub(in crate::feed) fn read_attachments(
+    chosen: &ChosenElements<'_, '_>,
+    links: &[XmlElement<'_, '_>],
     document: Option<&Url>,
 ) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
-    let stated = chosen.all(Field::Attachment).flat_map(files).chain(links.iter().copied());
-    for attachment in stated.filter_map(|element| read(element, document)) {
+    let stated =
+        chosen.all(FeedField::Attachment).flat_map(file_elements).chain(links.iter().copied());
+    for attachment in stated.filter_map(|element| read_attachment(element, document)) {
         if attachments.len() >= ATTACHMENTS_MAX {
             break;
         }
@@ -39,7 +41,8 @@ pub(in crate::feed) fn of_entry(
         }
     }
     // Apple's playing time stands beside the one file of an episode.
-    let playing_time = chosen.get(Field::Duration).and_then(|element| seconds(&element.text()));
+    let playing_time =
+        chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
     if let (Some(time), Some(first)) = (playing_time, attachments.first_mut())
         && first.duration.is_empty()
     {
@@ -48,8 +51,8 @@ pub(in crate::feed) fn of_entry(
     attachments
 }
 
-/// The elements that name a file: those of a group stand inside it.
-fn files<'t, 'a>(element: Element<'t, 'a>) -> Vec<Element<'t, 'a>> {
+/// Returns the elements that name a file, which in a group are its children.
+fn file_elements<'t, 'a>(element: XmlElement<'t, 'a>) -> Vec<XmlElement<'t, 'a>> {
     if element.local() == "group" {
         element
             .children()
@@ -61,7 +64,7 @@ fn files<'t, 'a>(element: Element<'t, 'a>) -> Vec<Element<'t, 'a>> {
     }
 }
 
-fn read(element: Element<'_, '_>, document: Option<&Url>) -> Option<Attachment> {
+fn read_attachment(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Attachment> {
     let attribute = |name| element.attribute(name).unwrap_or_default();
     if attribute("medium").eq_ignore_ascii_case("image") {
         return None;
@@ -69,15 +72,15 @@ fn read(element: Element<'_, '_>, document: Option<&Url>) -> Option<Attachment> 
     let address = element.attribute("url").or_else(|| element.attribute("href"))?;
     let length = element.attribute("length").unwrap_or_else(|| attribute("filesize"));
     Some(Attachment {
-        url: address::resolved(&address, element.base(document).as_ref())?,
+        url: address::resolve_address(&address, element.base(document).as_ref())?,
         media_type: attribute("type").into_owned(),
-        length: number(&length),
-        duration: seconds(&attribute("duration")).unwrap_or_default(),
+        length: read_size(&length),
+        duration: read_playing_time(&attribute("duration")).unwrap_or_default(),
     })
 }
 
-/// A playing time, `H:M:S`, `M:S` or seconds, as whole seconds.
-fn seconds(text: &str) -> Option<String> {
+/// Reads a playing time, `H:M:S`, `M:S` or seconds, as whole seconds.
+fn read_playing_time(text: &str) -> Option<String> {
     let text = text.trim().split(['.', ',']).next().unwrap_or_default();
     let parts: Vec<u32> =
         text.splitn(4, ':').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
@@ -89,8 +92,8 @@ fn seconds(text: &str) -> Option<String> {
     Some(total.to_string())
 }
 
-/// The digits of a size, which is also written as `1,234,567`.
-fn number(text: &str) -> String {
+/// Returns the digits of a size, which is also written as `1,234,567`.
+fn read_size(text: &str) -> String {
     let text = text.trim();
     let plain =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.' | b' '));

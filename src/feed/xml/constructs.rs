@@ -1,25 +1,24 @@
-//! Text constructs: what the text of an element is, plain or markup, by its `type` and `mode`.
+//! Atom's text constructs: whether the text of an element is plain or HTML, by its `type` and `mode`.
 
 use std::borrow::Cow;
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::text;
 
-/// Text of an element, and how it is to be taken.
+/// The text of an element, as plain text or as HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Construct<'a> {
-    /// Plain text: `<` is a character.
+    /// Plain text, in which `<` is a character.
     Plain(Cow<'a, str>),
-    /// HTML.
     Markup(Cow<'a, str>),
 }
 
 impl<'a> Construct<'a> {
     /// Reads an element: those of Atom say what they hold, those of other vocabularies hold HTML.
-    pub(in crate::feed) fn of(element: Element<'_, 'a>) -> Self {
+    pub(in crate::feed) fn read(element: XmlElement<'_, 'a>) -> Self {
         if element.ns() == Ns::Atom {
-            atom(element)
+            read_atom_text(element)
         } else if element.ns() == Ns::Xhtml {
             Self::Markup(Cow::Owned(element.written_out()))
         } else {
@@ -27,7 +26,6 @@ impl<'a> Construct<'a> {
         }
     }
 
-    /// As HTML.
     pub(in crate::feed) fn into_markup(self) -> Cow<'a, str> {
         match self {
             Self::Markup(markup) => markup,
@@ -50,7 +48,7 @@ impl<'a> Construct<'a> {
 }
 
 /// RFC 4287 §3.1 and §4.1.3, and the `mode` of Atom 0.3.
-fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
+fn read_atom_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let stated = element.attribute("type").map(|value| value.to_ascii_lowercase());
     let kind = stated
         .as_deref()
@@ -67,7 +65,7 @@ fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
     let is_content = element.local() == "content";
     if (mode == "base64" || (mode.is_empty() && is_binary(kind)))
         && let Some(decoded) =
-            base64(&text).or_else(|| (is_content && is_base64(&text)).then(String::new))
+            decode_base64(&text).or_else(|| (is_content && is_base64(&text)).then(String::new))
     {
         let is_markup = kind.contains("html") || looks_like_markup(&decoded);
         let decoded = Cow::Owned(decoded);
@@ -83,8 +81,8 @@ fn atom<'a>(element: Element<'_, 'a>) -> Construct<'a> {
     }
 }
 
-/// The inside of the one `div` of XHTML content; all of it where there is no such `div`.
-fn inside_of_div(element: Element<'_, '_>) -> String {
+/// Returns the inside of the one `div` of XHTML content, or everything where there is no such `div`.
+fn inside_of_div(element: XmlElement<'_, '_>) -> String {
     let mut children = element.children();
     match (children.next(), children.next()) {
         (Some(div), None) if div.local() == "div" && element.leading_text().trim().is_empty() => {
@@ -94,7 +92,7 @@ fn inside_of_div(element: Element<'_, '_>) -> String {
     }
 }
 
-/// Media types whose content stands in base64 (RFC 4287 §4.1.3.3).
+/// Whether content of this media type is in base64 (RFC 4287 §4.1.3.3).
 fn is_binary(kind: &str) -> bool {
     kind.contains('/')
         && !kind.starts_with("text/")
@@ -102,14 +100,14 @@ fn is_binary(kind: &str) -> bool {
         && !kind.contains("html")
 }
 
-/// Text without a stated type that holds tags which nobody writes as text.
+/// Whether a text without a stated type contains tags that nobody writes as text.
 fn looks_like_markup(text: &str) -> bool {
     const SIGNS: [&str; 8] = ["<p>", "<br", "<img ", "</p>", "</a>", "</b>", "</div>", "</span>"];
     text.contains('<') && SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-/// Decodes base64 that holds text.
-fn base64(text: &str) -> Option<String> {
+/// Decodes base64 that contains text.
+fn decode_base64(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held) = (0_u32, 0_u32);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
@@ -123,7 +121,7 @@ fn base64(text: &str) -> Option<String> {
     String::from_utf8(out).ok().map(|text| text::safe_text(&text).into_owned())
 }
 
-/// Whether a text is base64 at all: then it is no text to show, whatever it holds.
+/// Whether a text is base64 at all. Such a text is not for readers, whatever it contains.
 fn is_base64(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace() || byte == b'=' || sextet(byte).is_some())
 }
@@ -148,9 +146,9 @@ mod tests {
 
     fn check(content: &str, expected: &Construct<'_>) {
         let document = format!("<entry>{content}</entry>");
-        let tree = tree_builder::build(&document, &mut Flaws::default());
+        let tree = tree_builder::build_tree(&document, &mut Flaws::default());
         let element = tree.root().and_then(|root| root.children().next()).expect("an element");
-        assert_eq!(&Construct::of(element), expected, "{content}");
+        assert_eq!(&Construct::read(element), expected, "{content}");
     }
 
     #[test]

@@ -1,13 +1,15 @@
-//! Which element says what: the tables of all formats, and the choice where several say the same.
+//! Tables of the elements that fill each field in all formats, and the choice between several that fill the same.
+
+use chrono::{DateTime, Utc};
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
 
-/// What can be said of a feed or an entry.
+/// A field of a feed or an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::feed) enum Field {
+pub(in crate::feed) enum FeedField {
     Id,
     Title,
     /// Of a feed: its subtitle.
@@ -24,124 +26,131 @@ pub(in crate::feed) enum Field {
     Duration,
 }
 
-/// Number of fields.
 const FIELDS: usize = 13;
 
-/// An element, the field it fills, and its rank among those that fill it: the lowest one that says
-/// anything counts.
-pub(in crate::feed) type Row = (Ns, &'static str, Field, u8);
+/// An element, the field it fills, and its rank among those that fill it: the lowest one that is not
+/// blank counts.
+pub(in crate::feed) type FieldRow = (Ns, &'static str, FeedField, u8);
 
 /// Elements of the head section.
-pub(in crate::feed) const HEAD: &[Row] = &[
-    (Ns::Atom, "id", Field::Id, 0),
-    (Ns::Rss, "title", Field::Title, 0),
-    (Ns::Atom, "title", Field::Title, 1),
-    (Ns::Dc, "title", Field::Title, 2),
-    (Ns::Itunes, "title", Field::Title, 3),
-    (Ns::Rss, "description", Field::Summary, 0),
-    (Ns::Atom, "subtitle", Field::Summary, 1),
-    (Ns::Atom, "tagline", Field::Summary, 2),
-    (Ns::Dc, "description", Field::Summary, 3),
-    (Ns::Rss, "abstract", Field::Summary, 3),
-    (Ns::Itunes, "summary", Field::Summary, 4),
-    (Ns::Itunes, "subtitle", Field::Summary, 5),
-    (Ns::Rss, "pubdate", Field::Published, 0),
-    (Ns::Atom, "published", Field::Published, 1),
-    (Ns::DcTerms, "issued", Field::Published, 2),
-    (Ns::DcTerms, "created", Field::Published, 3),
-    (Ns::Atom, "updated", Field::Updated, 0),
-    (Ns::Rss, "lastbuilddate", Field::Updated, 1),
-    (Ns::Atom, "modified", Field::Updated, 2),
-    (Ns::DcTerms, "modified", Field::Updated, 3),
-    (Ns::Rss, "updated", Field::Updated, 4),
-    (Ns::Dc, "date", Field::Updated, 5),
-    (Ns::Rss, "language", Field::Language, 0),
-    (Ns::Dc, "language", Field::Language, 1),
-    (Ns::Rss, "copyright", Field::Rights, 0),
-    (Ns::Atom, "rights", Field::Rights, 0),
-    (Ns::Atom, "copyright", Field::Rights, 1),
-    (Ns::Dc, "rights", Field::Rights, 2),
-    (Ns::Rss, "generator", Field::Generator, 0),
-    (Ns::Atom, "generator", Field::Generator, 0),
-    (Ns::Rss, "managingeditor", Field::Author, 0),
-    (Ns::Rss, "author", Field::Author, 0),
-    (Ns::Atom, "author", Field::Author, 0),
-    (Ns::Dc, "creator", Field::Author, 1),
-    (Ns::Itunes, "author", Field::Author, 2),
+pub(in crate::feed) const HEAD: &[FieldRow] = &[
+    (Ns::Atom, "id", FeedField::Id, 0),
+    (Ns::Rss, "title", FeedField::Title, 0),
+    (Ns::Atom, "title", FeedField::Title, 1),
+    (Ns::Dc, "title", FeedField::Title, 2),
+    (Ns::Itunes, "title", FeedField::Title, 3),
+    (Ns::Rss, "description", FeedField::Summary, 0),
+    (Ns::Atom, "subtitle", FeedField::Summary, 1),
+    (Ns::Atom, "tagline", FeedField::Summary, 2),
+    (Ns::Dc, "description", FeedField::Summary, 3),
+    (Ns::Rss, "abstract", FeedField::Summary, 3),
+    (Ns::Itunes, "summary", FeedField::Summary, 4),
+    (Ns::Itunes, "subtitle", FeedField::Summary, 5),
+    (Ns::Rss, "pubdate", FeedField::Published, 0),
+    (Ns::Atom, "published", FeedField::Published, 1),
+    (Ns::DcTerms, "issued", FeedField::Published, 2),
+    (Ns::DcTerms, "created", FeedField::Published, 3),
+    (Ns::Atom, "updated", FeedField::Updated, 0),
+    (Ns::Rss, "lastbuilddate", FeedField::Updated, 1),
+    (Ns::Atom, "modified", FeedField::Updated, 2),
+    (Ns::DcTerms, "modified", FeedField::Updated, 3),
+    (Ns::Rss, "updated", FeedField::Updated, 4),
+    (Ns::Dc, "date", FeedField::Updated, 5),
+    (Ns::Rss, "language", FeedField::Language, 0),
+    (Ns::Dc, "language", FeedField::Language, 1),
+    (Ns::Rss, "copyright", FeedField::Rights, 0),
+    (Ns::Atom, "rights", FeedField::Rights, 0),
+    (Ns::Atom, "copyright", FeedField::Rights, 1),
+    (Ns::Dc, "rights", FeedField::Rights, 2),
+    (Ns::Rss, "generator", FeedField::Generator, 0),
+    (Ns::Atom, "generator", FeedField::Generator, 0),
+    (Ns::Rss, "managingeditor", FeedField::Author, 0),
+    (Ns::Rss, "author", FeedField::Author, 0),
+    (Ns::Atom, "author", FeedField::Author, 0),
+    (Ns::Dc, "creator", FeedField::Author, 1),
+    (Ns::Itunes, "author", FeedField::Author, 2),
 ];
 
 /// Elements of an entry.
-pub(in crate::feed) const ENTRY: &[Row] = &[
-    (Ns::Rss, "guid", Field::Id, 0),
-    (Ns::Atom, "id", Field::Id, 1),
-    (Ns::Rss, "id", Field::Id, 2),
-    (Ns::Rss, "title", Field::Title, 0),
-    (Ns::Atom, "title", Field::Title, 1),
-    (Ns::Dc, "title", Field::Title, 2),
-    (Ns::Media, "title", Field::Title, 3),
-    (Ns::Itunes, "title", Field::Title, 4),
-    (Ns::Rss, "description", Field::Summary, 0),
-    (Ns::Atom, "summary", Field::Summary, 1),
-    (Ns::Dc, "description", Field::Summary, 2),
-    (Ns::DcTerms, "abstract", Field::Summary, 3),
-    (Ns::Rss, "abstract", Field::Summary, 3),
-    (Ns::Rss, "summary", Field::Summary, 4),
-    (Ns::Itunes, "summary", Field::Summary, 5),
-    (Ns::Itunes, "subtitle", Field::Summary, 6),
-    (Ns::Media, "description", Field::Summary, 7),
-    (Ns::Content, "encoded", Field::Content, 0),
-    (Ns::Atom, "content", Field::Content, 1),
-    (Ns::Xhtml, "body", Field::Content, 2),
-    (Ns::Xhtml, "div", Field::Content, 3),
-    (Ns::Rss, "fullitem", Field::Content, 4),
-    (Ns::Rss, "content", Field::Content, 5),
-    (Ns::Rss, "body", Field::Content, 6),
-    (Ns::Rss, "pubdate", Field::Published, 0),
-    (Ns::Atom, "published", Field::Published, 1),
-    (Ns::Atom, "issued", Field::Published, 2),
-    (Ns::DcTerms, "issued", Field::Published, 3),
-    (Ns::Dc, "date", Field::Published, 4),
-    (Ns::DcTerms, "created", Field::Published, 5),
-    (Ns::Atom, "created", Field::Published, 6),
-    (Ns::Atom, "pubdate", Field::Published, 7),
-    (Ns::Rss, "published", Field::Published, 8),
-    (Ns::Rss, "date", Field::Published, 9),
-    (Ns::Atom, "updated", Field::Updated, 0),
-    (Ns::Atom, "modified", Field::Updated, 1),
-    (Ns::DcTerms, "modified", Field::Updated, 2),
-    (Ns::Rss, "updated", Field::Updated, 3),
-    (Ns::Rss, "modified", Field::Updated, 4),
-    (Ns::Rss, "lastbuilddate", Field::Updated, 5),
-    (Ns::Rss, "author", Field::Author, 0),
-    (Ns::Atom, "author", Field::Author, 0),
-    (Ns::Dc, "creator", Field::Author, 1),
-    (Ns::Itunes, "author", Field::Author, 2),
-    (Ns::Rss, "category", Field::Category, 0),
-    (Ns::Atom, "category", Field::Category, 0),
-    (Ns::Dc, "subject", Field::Category, 0),
-    (Ns::Media, "category", Field::Category, 0),
-    (Ns::Rss, "enclosure", Field::Attachment, 0),
-    (Ns::Media, "content", Field::Attachment, 0),
-    (Ns::Media, "group", Field::Attachment, 0),
-    (Ns::Itunes, "duration", Field::Duration, 0),
+pub(in crate::feed) const ENTRY: &[FieldRow] = &[
+    (Ns::Rss, "guid", FeedField::Id, 0),
+    (Ns::Atom, "id", FeedField::Id, 1),
+    (Ns::Rss, "id", FeedField::Id, 2),
+    (Ns::Rss, "title", FeedField::Title, 0),
+    (Ns::Atom, "title", FeedField::Title, 1),
+    (Ns::Dc, "title", FeedField::Title, 2),
+    (Ns::Media, "title", FeedField::Title, 3),
+    (Ns::Itunes, "title", FeedField::Title, 4),
+    (Ns::Rss, "description", FeedField::Summary, 0),
+    (Ns::Atom, "summary", FeedField::Summary, 1),
+    (Ns::Dc, "description", FeedField::Summary, 2),
+    (Ns::DcTerms, "abstract", FeedField::Summary, 3),
+    (Ns::Rss, "abstract", FeedField::Summary, 3),
+    (Ns::Rss, "summary", FeedField::Summary, 4),
+    (Ns::Itunes, "summary", FeedField::Summary, 5),
+    (Ns::Itunes, "subtitle", FeedField::Summary, 6),
+    (Ns::Media, "description", FeedField::Summary, 7),
+    (Ns::Content, "encoded", FeedField::Content, 0),
+    (Ns::Atom, "content", FeedField::Content, 1),
+    (Ns::Xhtml, "body", FeedField::Content, 2),
+    (Ns::Xhtml, "div", FeedField::Content, 3),
+    (Ns::Rss, "fullitem", FeedField::Content, 4),
+    (Ns::Rss, "content", FeedField::Content, 5),
+    (Ns::Rss, "body", FeedField::Content, 6),
+    (Ns::Rss, "pubdate", FeedField::Published, 0),
+    (Ns::Atom, "published", FeedField::Published, 1),
+    (Ns::Atom, "issued", FeedField::Published, 2),
+    (Ns::DcTerms, "issued", FeedField::Published, 3),
+    (Ns::Dc, "date", FeedField::Published, 4),
+    (Ns::DcTerms, "created", FeedField::Published, 5),
+    (Ns::Atom, "created", FeedField::Published, 6),
+    (Ns::Atom, "pubdate", FeedField::Published, 7),
+    (Ns::Rss, "published", FeedField::Published, 8),
+    (Ns::Rss, "date", FeedField::Published, 9),
+    (Ns::Atom, "updated", FeedField::Updated, 0),
+    (Ns::Atom, "modified", FeedField::Updated, 1),
+    (Ns::DcTerms, "modified", FeedField::Updated, 2),
+    (Ns::Rss, "updated", FeedField::Updated, 3),
+    (Ns::Rss, "modified", FeedField::Updated, 4),
+    (Ns::Rss, "lastbuilddate", FeedField::Updated, 5),
+    (Ns::Rss, "author", FeedField::Author, 0),
+    (Ns::Atom, "author", FeedField::Author, 0),
+    (Ns::Dc, "creator", FeedField::Author, 1),
+    (Ns::Itunes, "author", FeedField::Author, 2),
+    (Ns::Rss, "category", FeedField::Category, 0),
+    (Ns::Atom, "category", FeedField::Category, 0),
+    (Ns::Dc, "subject", FeedField::Category, 0),
+    (Ns::Media, "category", FeedField::Category, 0),
+    (Ns::Rss, "enclosure", FeedField::Attachment, 0),
+    (Ns::Media, "content", FeedField::Attachment, 0),
+    (Ns::Media, "group", FeedField::Attachment, 0),
+    (Ns::Itunes, "duration", FeedField::Duration, 0),
 ];
 
 /// How many elements of one list-like field are kept.
 const LIST_MAX: usize = 100;
 
-/// The elements chosen for the fields.
-#[derive(Debug, Default)]
-pub(in crate::feed) struct Chosen<'t, 'a> {
-    single: [Option<(u8, Element<'t, 'a>)>; FIELDS],
-    lists: Vec<(Field, Element<'t, 'a>)>,
+/// An element chosen for a field, with its rank and, where the field is a date, the date it states.
+#[derive(Debug, Clone, Copy)]
+struct FieldChoice<'t, 'a> {
+    element: XmlElement<'t, 'a>,
+    rank: u8,
+    date: Option<DateTime<Utc>>,
 }
 
-impl<'t, 'a> Chosen<'t, 'a> {
-    /// Adds the elements directly inside `parent`. Of two of one rank the first counts.
+/// The elements chosen for the fields.
+#[derive(Debug, Default)]
+pub(in crate::feed) struct ChosenElements<'t, 'a> {
+    single: [Option<FieldChoice<'t, 'a>>; FIELDS],
+    lists: Vec<(FeedField, XmlElement<'t, 'a>)>,
+}
+
+impl<'t, 'a> ChosenElements<'t, 'a> {
+    /// Adds the children of `parent`. Of two elements of the same rank the first counts.
     pub(in crate::feed) fn add(
         &mut self,
-        parent: Element<'t, 'a>,
-        table: &[Row],
+        parent: XmlElement<'t, 'a>,
+        table: &[FieldRow],
         flaws: &mut Flaws,
     ) {
         for element in parent.children() {
@@ -160,8 +169,8 @@ impl<'t, 'a> Chosen<'t, 'a> {
         }
     }
 
-    /// The texts that stand once for a group of files.
-    fn add_group(&mut self, group: Element<'t, 'a>, table: &[Row], flaws: &mut Flaws) {
+    /// Adds the texts that a group of files has in common.
+    fn add_group(&mut self, group: XmlElement<'t, 'a>, table: &[FieldRow], flaws: &mut Flaws) {
         for element in group.children() {
             let row = table
                 .iter()
@@ -172,37 +181,60 @@ impl<'t, 'a> Chosen<'t, 'a> {
         }
     }
 
-    fn offer(&mut self, field: Field, rank: u8, element: Element<'t, 'a>, flaws: &mut Flaws) {
+    fn offer(
+        &mut self,
+        field: FeedField,
+        rank: u8,
+        element: XmlElement<'t, 'a>,
+        flaws: &mut Flaws,
+    ) {
         let Some(slot) = self.single.get_mut(field as usize) else { return };
-        let better = slot.is_none_or(|(best, _)| rank < best);
-        if better && says_something(field, element, flaws) {
-            *slot = Some((rank, element));
+        if slot.is_some_and(|best| best.rank <= rank) {
+            return;
+        }
+        let date = is_date(field).then(|| read_date(element, flaws)).flatten();
+        let says_something = if is_date(field) { date.is_some() } else { !element.is_blank() };
+        if says_something {
+            *slot = Some(FieldChoice { element, rank, date });
         }
     }
 
-    /// The element chosen for a field.
-    pub(in crate::feed) fn get(&self, field: Field) -> Option<Element<'t, 'a>> {
-        self.single.get(field as usize).copied().flatten().map(|(_, element)| element)
+    fn choice(&self, field: FeedField) -> Option<FieldChoice<'t, 'a>> {
+        self.single.get(field as usize).copied().flatten()
     }
 
-    /// All elements of a field that may be there many times.
-    pub(in crate::feed) fn all(&self, field: Field) -> impl Iterator<Item = Element<'t, 'a>> + '_ {
+    /// The element chosen for a field.
+    pub(in crate::feed) fn get(&self, field: FeedField) -> Option<XmlElement<'t, 'a>> {
+        Some(self.choice(field)?.element)
+    }
+
+    /// The date chosen for a field.
+    pub(in crate::feed) fn date(&self, field: FeedField) -> Option<DateTime<Utc>> {
+        self.choice(field)?.date
+    }
+
+    /// All elements of a field that may occur many times.
+    pub(in crate::feed) fn all(
+        &self,
+        field: FeedField,
+    ) -> impl Iterator<Item = XmlElement<'t, 'a>> + '_ {
         self.lists.iter().filter(move |(at, _)| *at == field).map(|(_, element)| *element)
     }
 }
 
-const fn is_list(field: Field) -> bool {
-    matches!(field, Field::Author | Field::Category | Field::Attachment)
+const fn is_list(field: FeedField) -> bool {
+    matches!(field, FeedField::Author | FeedField::Category | FeedField::Attachment)
 }
 
-fn says_something(field: Field, element: Element<'_, '_>, flaws: &mut Flaws) -> bool {
-    if matches!(field, Field::Published | Field::Updated) {
-        let text = element.text();
-        let readable = parse_date(&text).is_some();
-        if !readable && !text.trim().is_empty() {
-            flaws.add(element.raw(), &text, "not a date");
-        }
-        return readable;
+const fn is_date(field: FeedField) -> bool {
+    matches!(field, FeedField::Published | FeedField::Updated)
+}
+
+fn read_date(element: XmlElement<'_, '_>, flaws: &mut Flaws) -> Option<DateTime<Utc>> {
+    let text = element.text();
+    let date = parse_date(&text);
+    if date.is_none() && !text.trim().is_empty() {
+        flaws.add(element.raw(), &text, "not a date");
     }
-    !element.is_blank()
+    date
 }

@@ -1,6 +1,6 @@
-//! Tags, text and CDATA of a document that may be broken: what cannot be markup is text.
+//! Splits an XML document that may be broken into tags, text and CDATA. What cannot be markup is text.
 //!
-//! No document type is processed, no entity declared in one is known, nothing is looked up outside.
+//! Document types are skipped: entities declared in them are unknown, and nothing external is loaded.
 //! Every search that fails is remembered or bounded, so the time stays linear in the input.
 
 use memchr::{memchr, memchr2, memmem};
@@ -14,25 +14,30 @@ const ATTRIBUTES_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Token<'a> {
     /// A start tag, or an empty-element tag.
-    Start { name: &'a str, attributes: Vec<(&'a str, &'a str)>, empty: bool },
-    /// An end tag.
-    End { name: &'a str },
-    /// Text with references not resolved.
+    Start {
+        name: &'a str,
+        attributes: Vec<(&'a str, &'a str)>,
+        empty: bool,
+    },
+    End {
+        name: &'a str,
+    },
+    /// Text with its references unresolved.
     Text(&'a str),
-    /// Text to be taken as it stands.
+    /// Text without references.
     Cdata(&'a str),
 }
 
-/// Cuts a document into tokens. Comments, processing instructions and document types are left out.
+/// Splits a document into tokens. Comments, processing instructions and document types are skipped.
 #[derive(Debug)]
 pub(in crate::feed) struct Lexer<'a> {
     input: &'a str,
     at: usize,
-    comment_end: Mark,
-    instruction_end: Mark,
-    cdata_end: Mark,
-    subset_end: Mark,
-    /// Whether something was no markup and was taken as text, or was cut short.
+    comment_end: EndMark,
+    instruction_end: EndMark,
+    cdata_end: EndMark,
+    subset_end: EndMark,
+    /// Why something was taken as text or cut short, if that happened since the caller last looked.
     pub(in crate::feed) repaired: Option<&'static str>,
 }
 
@@ -41,16 +46,16 @@ impl<'a> Lexer<'a> {
         Self {
             input,
             at: 0,
-            comment_end: Mark::new("-->"),
-            instruction_end: Mark::new("?>"),
-            cdata_end: Mark::new("]]>"),
-            subset_end: Mark::new("]>"),
+            comment_end: EndMark::new("-->"),
+            instruction_end: EndMark::new("?>"),
+            cdata_end: EndMark::new("]]>"),
+            subset_end: EndMark::new("]>"),
             repaired: None,
         }
     }
 
-    /// The next token; `None` at the end. `open` is the name of the innermost open element: an unclosed
-    /// CDATA section ends at its end tag.
+    /// Returns the next token, `None` at the end. `open` is the name of the innermost open element: an
+    /// unclosed CDATA section ends at its end tag.
     pub(in crate::feed) fn next(&mut self, open: Option<&str>) -> Option<Token<'a>> {
         loop {
             let rest = self.rest();
@@ -58,22 +63,22 @@ impl<'a> Lexer<'a> {
                 return None;
             }
             if !rest.starts_with('<') {
-                return Some(self.text(0));
+                return Some(self.take_text(0));
             }
             let kind = rest.as_bytes().get(1).copied().unwrap_or(0);
             match kind {
-                b'!' if rest.starts_with("<![CDATA[") => return Some(self.cdata(open)),
-                b'!' | b'?' => self.at += self.skipped(rest),
-                b'/' if rest.get(2..).is_some_and(starts_name) => return self.end_tag(),
+                b'!' if rest.starts_with("<![CDATA[") => return Some(self.take_cdata(open)),
+                b'!' | b'?' => self.at += self.skipped_length(rest),
+                b'/' if rest.get(2..).is_some_and(starts_name) => return self.take_end_tag(),
                 _ if rest.get(1..).is_some_and(starts_name) => {
-                    return Some(self.start_tag().unwrap_or_else(|scanned| {
+                    return Some(self.take_start_tag().unwrap_or_else(|scanned| {
                         self.repaired = Some("a tag that is none was taken as text");
-                        self.text(scanned.max(1))
+                        self.take_text(scanned.max(1))
                     }));
                 }
                 _ => {
                     self.repaired = Some("a stray < was taken as text");
-                    return Some(self.text(1));
+                    return Some(self.take_text(1));
                 }
             }
         }
@@ -83,8 +88,8 @@ impl<'a> Lexer<'a> {
         self.input.get(self.at..).unwrap_or("")
     }
 
-    /// Text up to the next `<`, at least `least` bytes of it.
-    fn text(&mut self, least: usize) -> Token<'a> {
+    /// Takes text up to the next `<`, at least `least` bytes of it.
+    fn take_text(&mut self, least: usize) -> Token<'a> {
         let rest = self.rest();
         let end = memchr(b'<', rest.as_bytes().get(least..).unwrap_or_default())
             .map_or(rest.len(), |at| at + least);
@@ -93,15 +98,15 @@ impl<'a> Lexer<'a> {
     }
 
     /// Length of the comment, instruction or declaration at the start of `rest`.
-    fn skipped(&mut self, rest: &str) -> usize {
+    fn skipped_length(&mut self, rest: &str) -> usize {
         let (input, at, bytes) = (self.input, self.at, rest.as_bytes());
         let plain = || memchr(b'>', bytes).map_or(bytes.len(), |end| end + 1);
         let end = if rest.starts_with("<!--") {
-            self.comment_end.after(input, at)
+            self.comment_end.find_after(input, at)
         } else if rest.starts_with("<?") {
-            self.instruction_end.after(input, at)
+            self.instruction_end.find_after(input, at)
         } else if memchr2(b'[', b'>', bytes).is_some_and(|end| bytes.get(end) == Some(&b'[')) {
-            self.subset_end.after(input, at)
+            self.subset_end.find_after(input, at)
         } else {
             return plain();
         };
@@ -114,12 +119,12 @@ impl<'a> Lexer<'a> {
         )
     }
 
-    fn cdata(&mut self, open: Option<&str>) -> Token<'a> {
+    fn take_cdata(&mut self, open: Option<&str>) -> Token<'a> {
         const START: &str = "<![CDATA[";
         let inner = self.rest().get(START.len()..).unwrap_or("");
         let end = self
             .cdata_end
-            .after(self.input, self.at + START.len())
+            .find_after(self.input, self.at + START.len())
             .map(|end| end - self.at - START.len());
         let body = end.and_then(|end| inner.get(..end - 3)).unwrap_or(inner);
         let suspicious = end.is_none() || memmem::find(body.as_bytes(), START.as_bytes()).is_some();
@@ -132,7 +137,7 @@ impl<'a> Lexer<'a> {
         Token::Cdata(body)
     }
 
-    fn end_tag(&mut self) -> Option<Token<'a>> {
+    fn take_end_tag(&mut self) -> Option<Token<'a>> {
         let rest = self.rest();
         let inner = rest.get(2..)?;
         let name = inner.get(..name_end(inner))?;
@@ -144,8 +149,8 @@ impl<'a> Lexer<'a> {
         Some(Token::End { name })
     }
 
-    /// A start tag, or how many bytes were looked at where what follows `<` turns out to be no tag.
-    fn start_tag(&mut self) -> Result<Token<'a>, usize> {
+    /// Takes a start tag. Where what follows `<` is no tag, the error is how many bytes were looked at.
+    fn take_start_tag(&mut self) -> Result<Token<'a>, usize> {
         let rest = self.rest();
         let inner = rest.get(1..).unwrap_or("");
         let name = inner.get(..name_end(inner)).unwrap_or("");
@@ -154,16 +159,16 @@ impl<'a> Lexer<'a> {
         loop {
             tail = tail.trim_ascii_start();
             if let Some(after) = tail.strip_prefix('>') {
-                return Ok(self.start(name, attributes, false, after));
+                return Ok(self.finish_start_tag(name, attributes, false, after));
             }
             if let Some(after) = tail.strip_prefix("/>") {
-                return Ok(self.start(name, attributes, true, after));
+                return Ok(self.finish_start_tag(name, attributes, true, after));
             }
             let scanned = rest.len() - tail.len();
             if tail.is_empty() || tail.starts_with('<') {
                 return Err(scanned);
             }
-            let (attribute, after) = attribute(tail).ok_or(scanned)?;
+            let (attribute, after) = read_attribute(tail).ok_or(scanned)?;
             if attributes.len() < ATTRIBUTES_MAX && !attribute.0.is_empty() {
                 attributes.push(attribute);
             }
@@ -171,7 +176,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn start(
+    fn finish_start_tag(
         &mut self,
         name: &'a str,
         attributes: Vec<(&'a str, &'a str)>,
@@ -183,8 +188,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Reads one attribute; the rest begins after it. `None` where this cannot be a tag.
-fn attribute(text: &str) -> Option<((&str, &str), &str)> {
+/// Reads one attribute and returns it with the rest of the text. `None` means that this cannot be a tag.
+fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     let end = text
         .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '<' | '/' | '"' | '\''));
     let (name, after) = text.split_at_checked(end.unwrap_or(text.len()))?;
@@ -198,7 +203,7 @@ fn attribute(text: &str) -> Option<((&str, &str), &str)> {
     };
     let value = value.trim_ascii_start();
     let (value, after) = match value.chars().next() {
-        Some(quote @ ('"' | '\'')) => quoted(value.get(1..)?, quote),
+        Some(quote @ ('"' | '\'')) => read_quoted_value(value.get(1..)?, quote),
         _ => value.split_at_checked(
             value
                 .find(|c: char| c.is_ascii_whitespace() || matches!(c, '>' | '<'))
@@ -208,8 +213,9 @@ fn attribute(text: &str) -> Option<((&str, &str), &str)> {
     Some(((name, value), after))
 }
 
-/// An attribute value up to its closing quote; one that swallows a tag was not closed and ends before.
-fn quoted(text: &str, quote: char) -> (&str, &str) {
+/// Reads an attribute value up to its closing quote. A value that swallows a tag was not closed and ends
+/// before that tag.
+fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
     let close = memchr(u8::try_from(quote).unwrap_or(b'"'), window);
     let body = close.and_then(|at| text.get(..at));
@@ -225,20 +231,20 @@ fn quoted(text: &str, quote: char) -> (&str, &str) {
     (value.trim_end_matches(['/', '"', '\'']), text.get(end..).unwrap_or(""))
 }
 
-/// Where the next occurrence of a mark ends: searched for once, however often it is asked for.
+/// Finds where the next occurrence of a mark ends, and searches for it only once.
 #[derive(Debug)]
-struct Mark {
+struct EndMark {
     mark: &'static str,
     /// Where the search began, and what it found.
     known: Option<(usize, Option<usize>)>,
 }
 
-impl Mark {
+impl EndMark {
     const fn new(mark: &'static str) -> Self {
         Self { mark, known: None }
     }
 
-    fn after(&mut self, input: &str, at: usize) -> Option<usize> {
+    fn find_after(&mut self, input: &str, at: usize) -> Option<usize> {
         if let Some((from, found)) = self.known
             && from <= at
             && found.is_none_or(|found| found >= at + self.mark.len())

@@ -1,18 +1,20 @@
-//! Links of a head section and of an entry: relations, archive and paging links (RFC 5005, SPEC C.2, C.4).
+//! Reads the links of a head section and of an entry: pages, archive and paging links (RFC 5005, SPEC C.2, C.4).
 
 use url::Url;
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::address;
-use crate::feed::document::{History, Link, Role};
+use crate::feed::document::DocumentRole;
+use crate::feed::document::HistoryLinks;
+use crate::feed::document::Link;
 use crate::feed::flaws::Flaws;
 
 /// How many links of one head section are kept.
 const LINKS_MAX: usize = 200;
 
-/// Relation in lower case, the IANA form shortened; a missing one is `alternate` (SPEC C.2 rule 1).
-fn relation(element: Element<'_, '_>) -> String {
+/// Returns the relation of a link in lower case, the IANA form shortened. A missing one is `alternate` (SPEC C.2 rule 1).
+fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
         ["http://www.iana.org/assignments/relation/", "https://www.iana.org/assignments/relation/"]
@@ -22,24 +24,27 @@ fn relation(element: Element<'_, '_>) -> String {
     if rel.is_empty() { "alternate".to_owned() } else { rel.to_owned() }
 }
 
-/// Whether an element is a link with an address in an attribute, as in Atom.
-fn is_atom_link(element: Element<'_, '_>) -> bool {
+/// Whether an element is a link that has its address in an attribute, as in Atom.
+fn is_atom_link(element: XmlElement<'_, '_>) -> bool {
     element.local() == "link" && (element.ns() == Ns::Atom || element.attribute("href").is_some())
 }
 
-/// The links directly inside the parents, resolved, in document order.
-pub(in crate::feed) fn of_head(parents: &[Element<'_, '_>], document: Option<&Url>) -> Vec<Link> {
+/// Reads the links that are children of the parents, resolved, in document order.
+pub(in crate::feed) fn read_head_links(
+    parents: &[XmlElement<'_, '_>],
+    document: Option<&Url>,
+) -> Vec<Link> {
     let mut links = Vec::new();
     for element in parents.iter().flat_map(|parent| parent.children()) {
         if links.len() >= LINKS_MAX {
             break;
         }
-        links.extend(link(element, document));
+        links.extend(read_link(element, document));
     }
     links
 }
 
-fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
+fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link> {
     let base = || element.base(document);
     if is_atom_link(element) {
         let written = element.attribute("href")?;
@@ -47,7 +52,7 @@ fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
         let href = if written.is_empty() {
             base().map(String::from)?
         } else {
-            address::resolved(&written, base().as_ref())?
+            address::resolve_address(&written, base().as_ref())?
         };
         let media_type = element
             .attribute("type")
@@ -56,15 +61,15 @@ fn link(element: Element<'_, '_>, document: Option<&Url>) -> Option<Link> {
         return Some(Link { rel: relation(element), href, media_type });
     }
     if element.is(Ns::Rss, "link") {
-        let href = address::resolved(&element.leading_text(), base().as_ref())?;
+        let href = address::resolve_address(&element.leading_text(), base().as_ref())?;
         return Some(Link { rel: "alternate".to_owned(), href, media_type: None });
     }
     None
 }
 
-/// The page of a feed: the format's own link outranks one of another vocabulary; in CDF it is an attribute.
-pub(in crate::feed) fn home(
-    parents: &[Element<'_, '_>],
+/// Finds the page of a feed. The format's own link outranks one of another vocabulary; in CDF it is an attribute.
+pub(in crate::feed) fn find_home_page(
+    parents: &[XmlElement<'_, '_>],
     links: &[Link],
     document: Option<&Url>,
 ) -> Option<String> {
@@ -73,53 +78,53 @@ pub(in crate::feed) fn home(
         .flat_map(|parent| parent.children())
         .filter(|child| child.is(Ns::Rss, "link"));
     let own =
-        own.find_map(|element| link(element, document)).filter(|link| link.rel == "alternate");
-    let page = own.as_ref().or_else(|| page(links)).map(|link| link.href.clone());
-    page.or_else(|| parents.iter().find_map(|parent| of_attribute(*parent, document)))
+        own.find_map(|element| read_link(element, document)).filter(|link| link.rel == "alternate");
+    let page = own.as_ref().or_else(|| choose_page(links)).map(|link| link.href.clone());
+    page.or_else(|| parents.iter().find_map(|parent| read_page_attribute(*parent, document)))
 }
 
-/// The page named in the `href` of a channel or an item itself (CDF).
-pub(in crate::feed) fn of_attribute(
-    element: Element<'_, '_>,
+/// Reads the page in the `href` of a channel or an item itself (CDF).
+pub(in crate::feed) fn read_page_attribute(
+    element: XmlElement<'_, '_>,
     document: Option<&Url>,
 ) -> Option<String> {
-    address::resolved(&element.attribute("href")?, element.base(document).as_ref())
+    address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
 }
 
-/// The page that a list of links leads to: the first alternate that is or may be a page.
-fn page(links: &[Link]) -> Option<&Link> {
+/// Chooses the page among links: the first alternate that is or may be a page.
+fn choose_page(links: &[Link]) -> Option<&Link> {
     let alternates = || links.iter().filter(|link| link.rel == "alternate");
     let may_be_page =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));
     alternates().find(may_be_page).or_else(|| alternates().next())
 }
 
-/// The page of an entry, and its attached files.
-pub(in crate::feed) fn of_entry<'t, 'a>(
-    entry: Element<'t, 'a>,
+/// Reads the page of an entry, and returns it with the links to its attached files.
+pub(in crate::feed) fn read_entry_links<'t, 'a>(
+    entry: XmlElement<'t, 'a>,
     document: Option<&Url>,
-) -> (Option<String>, Vec<Element<'t, 'a>>) {
+) -> (Option<String>, Vec<XmlElement<'t, 'a>>) {
     let (mut links, mut attached) = (Vec::new(), Vec::new());
     for element in entry.children().filter(|element| element.local() == "link") {
         if is_atom_link(element) && relation(element) == "enclosure" {
             attached.push(element);
         } else if links.len() < LINKS_MAX {
-            links.extend(link(element, document).map(|link| (element.ns(), link)));
+            links.extend(read_link(element, document).map(|link| (element.ns(), link)));
         }
     }
     // The format's own link outranks one of another vocabulary.
     links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
     let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
-    (page(&links).map(|link| link.href.clone()), attached)
+    (choose_page(&links).map(|link| link.href.clone()), attached)
 }
 
-/// Archive and paging links and marks of a head section.
-pub(in crate::feed) fn history(
-    parents: &[Element<'_, '_>],
+/// Reads the archive and paging links and marks of a head section.
+pub(in crate::feed) fn read_history_links(
+    parents: &[XmlElement<'_, '_>],
     links: &[Link],
     document: Option<&Url>,
     flaws: &mut Flaws,
-) -> History {
+) -> HistoryLinks {
     let base = parents.last().and_then(|parent| parent.base(document));
     let own = [document, base.as_ref()];
     let elsewhere = |href: &str| {
@@ -127,9 +132,9 @@ pub(in crate::feed) fn history(
         (!same && !address::without_fragment(href).is_empty())
             .then(|| address::without_fragment(href).to_owned())
     };
-    let named = |rel: &str| first_of(links, rel).map(|link| link.href.clone());
+    let named = |rel: &str| find_feed_link(links, rel).map(|link| link.href.clone());
     let walkable = |rel: &str| named(rel).and_then(|href| elsewhere(&href));
-    let mut history = History {
+    let mut history = HistoryLinks {
         this: named("self"),
         current: walkable("current"),
         prev_archive: walkable("prev-archive"),
@@ -138,17 +143,17 @@ pub(in crate::feed) fn history(
         last: named("last"),
         next: walkable("next"),
         previous: walkable("previous").or_else(|| walkable("prev")),
-        ..History::default()
+        ..HistoryLinks::default()
     };
     for element in parents
         .iter()
         .flat_map(|parent| parent.children())
         .filter(|element| element.ns() == Ns::History)
     {
-        mark(element, &mut history, flaws);
+        read_history_mark(element, &mut history, flaws);
         if element.local() == "prev" && history.prev_archive.is_none() {
             let base = element.base(document);
-            history.prev_archive = address::resolved(&element.leading_text(), base.as_ref())
+            history.prev_archive = address::resolve_address(&element.leading_text(), base.as_ref())
                 .and_then(|href| elsewhere(&href));
         }
     }
@@ -162,15 +167,15 @@ pub(in crate::feed) fn history(
     history
 }
 
-/// The first link of a relation that may lead to a feed.
-fn first_of<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
+/// Finds the first link of a relation that may lead to a feed.
+fn find_feed_link<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
     let may_be_feed =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| !kind.starts_with("text/html"));
     links.iter().filter(|link| link.rel == rel).find(may_be_feed)
 }
 
-/// `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
-fn mark(element: Element<'_, '_>, history: &mut History, flaws: &mut Flaws) {
+/// Reads `fh:complete`, `fh:archive`, and the drafts' `incremental` and `stateful` (SPEC A.4).
+fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
     match element.local() {
         "complete" => history.complete = true,
         "archive" => history.archive = true,
@@ -183,22 +188,26 @@ fn mark(element: Element<'_, '_>, history: &mut History, flaws: &mut Flaws) {
     }
 }
 
-/// The role of a document, judged from itself alone (SPEC C.2).
-pub(in crate::feed) const fn role(history: &History) -> Role {
+/// Judges the role of a document from itself alone (SPEC C.2).
+pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
     if history.archive {
-        Role::Archive
+        DocumentRole::Archive
     } else if history.complete {
-        Role::Complete
+        DocumentRole::Complete
     } else if archived {
-        Role::Subscription
+        DocumentRole::Subscription
     } else if paged {
-        Role::Paged
+        DocumentRole::Paged
     } else if history.previous.is_some() {
         // Draft -05 (SPEC C.2 rule 5): `previous` without any other paging link leads to an archive.
-        if history.next_archive.is_none() { Role::Subscription } else { Role::Paged }
+        if history.next_archive.is_none() {
+            DocumentRole::Subscription
+        } else {
+            DocumentRole::Paged
+        }
     } else {
-        Role::Plain
+        DocumentRole::Plain
     }
 }

@@ -1,4 +1,4 @@
-//! Feeds in XML: a tolerant tree of any document, and what its elements say.
+//! Reads RSS, RDF and Atom: a tolerant XML tree, and the meaning of its elements.
 
 pub(super) mod attachments;
 pub(super) mod constructs;
@@ -9,7 +9,6 @@ pub(super) mod links;
 pub(super) mod names;
 pub(super) mod person;
 pub(super) mod references;
-pub(super) mod repaired;
 pub(super) mod schedule_hints;
 pub(super) mod tree;
 pub(super) mod tree_builder;

@@ -1,16 +1,16 @@
-//! Namespaces of feed documents: by name, by usual prefix, in the scope of an element (SPEC G.9, G.11).
+//! XML namespaces of feed documents: recognised by their URI, by their usual prefix, and in the scope of an element
+//! (SPEC G.9, G.11).
 
 /// The schedule extension (SPEC H.1).
 const SCHED_NS: &str = "tag:backissue.example,2026:schedule";
 
-/// A namespace, with all names that mean it made one.
+/// A namespace. All URIs that mean the same vocabulary are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum Ns {
     /// Atom 1.0, 0.3 and the drafts between.
     Atom,
     /// RSS of all versions, with or without a namespace.
     Rss,
-    /// RDF syntax.
     Rdf,
     /// Dublin Core elements.
     Dc,
@@ -22,22 +22,18 @@ pub(in crate::feed) enum Ns {
     Sy,
     /// Feed history (RFC 5005).
     History,
-    /// The schedule extension.
     Schedule,
     /// Podcasts, Apple's elements.
     Itunes,
-    /// Media RSS.
     Media,
-    /// XHTML.
     Xhtml,
     /// Deleted entries (RFC 6721).
     Tombstone,
-    /// Anything else.
     Other,
 }
 
-/// Names without their scheme, in lower case, without a final slash. A name that starts with one of
-/// these followed by `*` in the table matches too.
+/// URIs without their scheme, in lower case, without a final slash. One that ends in `*` matches every URI
+/// that starts so.
 const NAMES: [(&str, Ns); 25] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
@@ -95,8 +91,8 @@ const PREFIXES: [(&str, Ns); 24] = [
 ];
 
 impl Ns {
-    /// The namespace of a name.
-    pub(in crate::feed) fn of_name(name: &str) -> Self {
+    /// Returns the namespace of a URI.
+    pub(in crate::feed) fn from_uri(name: &str) -> Self {
         let name = name.trim().to_ascii_lowercase();
         let bare =
             name.strip_prefix("http://").or_else(|| name.strip_prefix("https://")).unwrap_or(&name);
@@ -108,8 +104,8 @@ impl Ns {
         NAMES.iter().find(|(known, _)| matches(known)).map_or(Self::Other, |(_, ns)| *ns)
     }
 
-    /// The namespace that a prefix means when nothing declares it.
-    pub(in crate::feed) fn of_prefix(prefix: &str) -> Self {
+    /// Returns the namespace that a prefix means when nothing declares it.
+    pub(in crate::feed) fn from_prefix(prefix: &str) -> Self {
         PREFIXES
             .iter()
             .find(|(known, _)| prefix.eq_ignore_ascii_case(known))
@@ -117,20 +113,20 @@ impl Ns {
     }
 }
 
-/// Which declarations may be in force at one time; further ones are not read.
+/// How many declarations may be in force at one time. Further ones are not read.
 const BINDINGS_MAX: usize = 128;
 
 /// The declarations in force.
 #[derive(Debug)]
-pub(in crate::feed) struct Scope<'a> {
+pub(in crate::feed) struct NamespaceScope<'a> {
     /// What elements without a prefix and without a declaration are.
     home: Ns,
     /// Prefix, meaning, and the depth of the element that declares it. The empty prefix is the default.
     bindings: Vec<(&'a str, Ns, usize)>,
 }
 
-impl<'a> Scope<'a> {
-    /// At the root element, whose own vocabulary is `home` whatever its declaration says.
+impl<'a> NamespaceScope<'a> {
+    /// The scope of a root element, whose own vocabulary is `home` whatever its declaration says.
     pub(in crate::feed) const fn new(home: Ns) -> Self {
         Self { home, bindings: Vec::new() }
     }
@@ -143,14 +139,14 @@ impl<'a> Scope<'a> {
         let ns = if prefix.is_empty() && (depth == 0 || name.trim().is_empty()) {
             self.home
         } else {
-            Self::meaning(prefix, name)
+            Self::resolve_declared(prefix, name)
         };
         self.bindings.push((prefix, ns, depth));
     }
 
     /// A usual prefix bound to an empty name means what it usually means.
-    fn meaning(prefix: &str, name: &str) -> Ns {
-        if name.trim().is_empty() { Ns::of_prefix(prefix) } else { Ns::of_name(name) }
+    fn resolve_declared(prefix: &str, name: &str) -> Ns {
+        if name.trim().is_empty() { Ns::from_prefix(prefix) } else { Ns::from_uri(name) }
     }
 
     /// Forgets what the element at `depth` declared.
@@ -160,12 +156,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The namespace of a prefix; the empty one stands for no prefix.
+    /// Returns the namespace of a prefix. The empty prefix stands for none.
     pub(in crate::feed) fn resolve(&self, prefix: &str) -> Ns {
         match self.bindings.iter().rev().find(|(known, _, _)| *known == prefix) {
             Some((_, ns, _)) => *ns,
             None if prefix.is_empty() => self.home,
-            None => Ns::of_prefix(prefix),
+            None => Ns::from_prefix(prefix),
         }
     }
 }
@@ -191,13 +187,13 @@ mod tests {
             ("http://purl.org/rss/1.0/modules/slash/", Ns::Other),
             ("urn:nothing", Ns::Other),
         ] {
-            assert_eq!(Ns::of_name(name), expected, "{name}");
+            assert_eq!(Ns::from_uri(name), expected, "{name}");
         }
     }
 
     #[test]
     fn declarations_hold_inside_their_element_only() {
-        let mut scope = Scope::new(Ns::Rss);
+        let mut scope = NamespaceScope::new(Ns::Rss);
         scope.declare("", "http://unknown.example/feeds", 0);
         scope.declare("f", "http://purl.org/syndication/history/1.0", 1);
         scope.declare("", "http://www.w3.org/1999/xhtml", 2);

@@ -1,19 +1,11 @@
-//! Names of people, as feeds write them: with addresses, with parentheses, in parts.
+//! Reads the names of authors, which feeds write with mail addresses, with parentheses, or in parts.
 
-use super::fields::{Chosen, Field};
-use super::tree::Element;
-use crate::feed::text::{self, NAME_MAX};
+use super::tree::XmlElement;
+use crate::feed::text;
+use crate::feed::text::NAME_MAX;
 
-/// How many authors of one entry are kept.
-const AUTHORS_MAX: usize = 20;
-
-/// The names of all authors, in document order. A name never holds a mail address beside other text:
-/// feed-rs would take it apart, and fails where the character before it is not ASCII.
-pub(in crate::feed) fn names(chosen: &Chosen<'_, '_>) -> Vec<String> {
-    chosen.all(Field::Author).filter_map(name).take(AUTHORS_MAX).collect()
-}
-
-fn name(element: Element<'_, '_>) -> Option<String> {
+/// The name of an author as one line. It never holds a mail address beside other text.
+pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String> {
     let part = |local: &str| {
         element
             .children()
@@ -28,7 +20,7 @@ fn name(element: Element<'_, '_>) -> Option<String> {
     Some(without_address(&stated)).filter(|name| !name.is_empty())
 }
 
-/// `mail@host (Name)`, `Name <mail@host>` and the like: the name; an address alone stays.
+/// Takes the name from `mail@host (Name)`, `Name <mail@host>` and the like. An address alone stays.
 fn without_address(text: &str) -> String {
     let Some(mail) = text.split_whitespace().find(|word| word.contains('@')) else {
         return text.to_owned();

@@ -1,20 +1,20 @@
-//! Character references: `&eacute;`, `&#8217;`, and what publishers make of them.
+//! Resolves character references such as `&eacute;` and `&#8217;`, also in the faulty forms that publishers write.
 
 use html5ever::data::NAMED_ENTITIES;
 
-use crate::feed::text::is_harmless;
+use crate::feed::characters::is_harmless;
 
 /// Longest name of a reference.
 const NAME_BYTES_MAX: usize = 32;
 
-/// `text` with its character references resolved once and without the control characters they name.
+/// Resolves the character references of `text` once. Control characters that they name are left out.
 pub(in crate::feed) fn resolve(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_resolved(&mut out, text);
     out
 }
 
-/// Appends `text` with its character references resolved once; what is no reference stays as it is.
+/// Appends `text` with its character references resolved once. What is no reference stays as it is.
 pub(in crate::feed) fn push_resolved(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
@@ -25,7 +25,7 @@ pub(in crate::feed) fn push_resolved(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Resolves the reference at the start of `text`, which starts with `&`; tells how many bytes it took.
+/// Resolves the reference at the start of `text`, which starts with `&`, and returns how many bytes it took.
 fn push_reference(out: &mut String, text: &str) -> usize {
     let inner = text.get(1..).unwrap_or("");
     let Some(end) = inner.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';') else {
@@ -96,8 +96,8 @@ pub(in crate::feed) fn windows_1252(code: u32) -> char {
     HIGH.chars().nth(at).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The bytes of a UTF-8 character written as one reference each (`&#226;&#128;&#166;`), as some
-/// programs do: the character, and how many bytes of `text` it took.
+/// Reads a UTF-8 character whose bytes are written as one reference each (`&#226;&#128;&#166;`), as some
+/// programs do. Returns the character and how many bytes of `text` it took.
 fn bytes_as_references(text: &str, first: u32) -> Option<(char, usize)> {
     let length = match first {
         0xc2..=0xdf => 2,

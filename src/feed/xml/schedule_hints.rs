@@ -1,13 +1,18 @@
-//! What a head section asks of pollers: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate`, interval
-//! rules (SPEC S0.5 to S0.11, A.5.2, H.1). A bad hint is dropped alone.
+//! Reads the hints for pollers in a head section: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate` and
+//! interval rules (SPEC S0.5 to S0.11, A.5.2, H.1). A bad hint is dropped without its neighbours.
 
 use std::collections::BTreeSet;
 
 use super::names::Ns;
-use super::tree::Element;
+use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
-use crate::feed::hints::{Day, Hints, IntervalRule, Period, SyHint, Zone};
+use crate::feed::hints::DayOfWeek;
+use crate::feed::hints::Hints;
+use crate::feed::hints::IntervalRule;
+use crate::feed::hints::Period;
+use crate::feed::hints::SyHint;
+use crate::feed::hints::Zone;
 
 /// Longest interval that is believed: 366 days in minutes.
 const MINUTES_MAX: u32 = 527_040;
@@ -17,20 +22,20 @@ const RULES_MAX: usize = 64;
 const FREQUENCY_MAX: u32 = 99_999;
 
 /// Reads the hints among the elements directly inside the parents.
-pub(in crate::feed) fn read(parents: &[Element<'_, '_>], flaws: &mut Flaws) -> Hints {
-    let mut reader = Reader::default();
+pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
+    let mut reader = HintReader::default();
     for element in parents.iter().flat_map(|parent| parent.children()) {
-        reader.take(element, flaws);
+        reader.read_element(element, flaws);
     }
     reader.finish(flaws)
 }
 
-/// What was found so far.
+/// The hints found so far.
 #[derive(Default)]
-struct Reader {
+struct HintReader {
     hints: Hints,
     hours: BTreeSet<u8>,
-    days: BTreeSet<Day>,
+    days: BTreeSet<DayOfWeek>,
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
@@ -38,21 +43,21 @@ struct Reader {
     plain_rules: Vec<IntervalRule>,
 }
 
-impl Reader {
-    fn take(&mut self, element: Element<'_, '_>, flaws: &mut Flaws) {
+impl HintReader {
+    fn read_element(&mut self, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
         let text = || element.text().trim().to_owned();
         match (element.ns(), element.local()) {
             (Ns::Rss, "ttl") if self.hints.ttl_minutes.is_none() => {
-                self.hints.ttl_minutes = ttl(&text(), flaws);
+                self.hints.ttl_minutes = read_ttl(&text(), flaws);
             }
             (Ns::Rss, "skiphours") => {
                 for hour in element.children().filter(|child| child.local() == "hour").take(24) {
-                    self.take_hour(&hour.text(), flaws);
+                    self.add_skipped_hour(&hour.text(), flaws);
                 }
             }
             (Ns::Rss, "skipdays") => {
                 for day in element.children().filter(|child| child.local() == "day").take(7) {
-                    self.take_day(&day.text(), flaws);
+                    self.add_skipped_day(&day.text(), flaws);
                 }
             }
             (Ns::Sy, "updateperiod") => self.period = self.period.take().or_else(|| Some(text())),
@@ -61,10 +66,14 @@ impl Reader {
             }
             (Ns::Sy, "updatebase") => self.base = self.base.take().or_else(|| Some(text())),
             (Ns::Atom, "refreshrate") => {
-                self.hints.refresh_rate_ms = refresh_rate(&text(), flaws);
+                self.hints.refresh_rate_ms = read_refresh_rate(&text(), flaws);
             }
-            (Ns::Schedule, "interval") => push(&mut self.hints.intervals, element, flaws),
-            (Ns::Rss | Ns::Atom, "interval") => push(&mut self.plain_rules, element, flaws),
+            (Ns::Schedule, "interval") => {
+                add_rule_element(&mut self.hints.intervals, element, flaws);
+            }
+            (Ns::Rss | Ns::Atom, "interval") => {
+                add_rule_element(&mut self.plain_rules, element, flaws);
+            }
             (Ns::Rss, "cloud") => self.hints.offers_push = true,
             (Ns::Atom | Ns::Rss, "link") => {
                 let rel = element.attribute("rel").unwrap_or_default();
@@ -74,7 +83,7 @@ impl Reader {
         }
     }
 
-    fn take_hour(&mut self, text: &str, flaws: &mut Flaws) {
+    fn add_skipped_hour(&mut self, text: &str, flaws: &mut Flaws) {
         match text.trim().parse::<u8>() {
             Ok(24) => self.hours.insert(0),
             Ok(hour @ 0..=23) => self.hours.insert(hour),
@@ -85,9 +94,9 @@ impl Reader {
         };
     }
 
-    fn take_day(&mut self, text: &str, flaws: &mut Flaws) {
+    fn add_skipped_day(&mut self, text: &str, flaws: &mut Flaws) {
         let name = text.trim().to_ascii_lowercase();
-        let day = Day::ALL
+        let day = DayOfWeek::ALL
             .iter()
             .find(|day| name.len() >= 3 && day.name().to_ascii_lowercase().starts_with(&name));
         match day {
@@ -105,7 +114,7 @@ impl Reader {
         }
         self.hints.skip_hours = self.hours.into_iter().collect();
         self.hints.skip_days = self.days.into_iter().collect();
-        self.hints.sy = sy(self.period, self.frequency, self.base, flaws);
+        self.hints.sy = read_sy_hint(self.period, self.frequency, self.base, flaws);
         if self.hints.intervals.is_empty() {
             self.hints.intervals = self.plain_rules;
         }
@@ -113,7 +122,7 @@ impl Reader {
     }
 }
 
-fn ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
+fn read_ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
     let minutes = text.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
     if minutes.is_none() {
         flaws.add("ttl", text, "not a number of minutes from 1 to 527 040");
@@ -121,7 +130,7 @@ fn ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
     minutes
 }
 
-fn refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
+fn read_refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
     let rate = text.parse().ok().filter(|rate| *rate >= 1_000);
     if rate.is_none() {
         flaws.add("refreshRate", text, "not a number of milliseconds from 1 000");
@@ -129,7 +138,7 @@ fn refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
     rate
 }
 
-fn sy(
+fn read_sy_hint(
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
@@ -153,7 +162,7 @@ fn sy(
             known?
         }
     };
-    let frequency = match frequency.map(|text| (frequency_of(&text), text)) {
+    let frequency = match frequency.map(|text| (read_frequency(&text), text)) {
         None => 1,
         Some((Some(frequency), _)) => frequency,
         Some((None, text)) => {
@@ -174,12 +183,12 @@ fn sy(
     Some(SyHint { period, frequency, base })
 }
 
-fn frequency_of(text: &str) -> Option<u32> {
+fn read_frequency(text: &str) -> Option<u32> {
     text.parse().ok().filter(|frequency| (1..=FREQUENCY_MAX).contains(frequency))
 }
 
 /// Adds an interval rule, or notes why not.
-fn push(rules: &mut Vec<IntervalRule>, element: Element<'_, '_>, flaws: &mut Flaws) {
+fn add_rule_element(rules: &mut Vec<IntervalRule>, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
     let attribute = |name| element.attribute(name).map(std::borrow::Cow::into_owned);
     let stated = StatedRule {
         minutes: element.text().trim().to_owned(),
@@ -203,7 +212,7 @@ pub(in crate::feed) struct StatedRule {
     pub(in crate::feed) zone: Option<String>,
 }
 
-/// Adds a rule where it is good and there is room; else notes why not (SPEC A.5.2).
+/// Adds a rule if it is valid and there is room, else notes why not (SPEC A.5.2).
 pub(in crate::feed) fn add_rule(
     rules: &mut Vec<IntervalRule>,
     stated: &StatedRule,
@@ -213,13 +222,13 @@ pub(in crate::feed) fn add_rule(
         flaws.add_once("interval", "", "more than 64 rules: the rest was left out");
         return;
     }
-    match rule(stated, flaws) {
+    match read_rule(stated, flaws) {
         Ok(rule) => rules.push(rule),
         Err((text, reason)) => flaws.add("interval", text, reason),
     }
 }
 
-fn rule<'s>(
+fn read_rule<'s>(
     stated: &'s StatedRule,
     flaws: &mut Flaws,
 ) -> Result<IntervalRule, (&'s str, &'static str)> {
@@ -242,12 +251,12 @@ fn rule<'s>(
         end_hour: number(&stated.end_hour, 24, HOUR)?.map(|hour| hour.min(23)),
         start_day: sunday(number(&stated.start_day, 7, DAY)?),
         end_day: sunday(number(&stated.end_day, 7, DAY)?),
-        zone: zone(stated.zone.as_deref().unwrap_or_default(), flaws),
+        zone: zone_or_utc(stated.zone.as_deref().unwrap_or_default(), flaws),
     })
 }
 
-/// The zone of a rule; one that is not understood counts as UTC.
-fn zone(text: &str, flaws: &mut Flaws) -> Zone {
+/// The zone of a rule. An unknown one counts as UTC.
+fn zone_or_utc(text: &str, flaws: &mut Flaws) -> Zone {
     let text = text.trim();
     if text.is_empty() {
         return Zone::Utc;
@@ -258,19 +267,19 @@ fn zone(text: &str, flaws: &mut Flaws) -> Zone {
     })
 }
 
-/// A zone as rules name it: `UTC`, `+05:30`, `Europe/Berlin`; `None`: it is not understood.
+/// Reads a zone as rules write it: `UTC`, `+05:30`, `Europe/Berlin`. `None` means that it is unknown.
 pub fn read_zone(text: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
         return Some(Zone::Utc);
     }
-    if let Some(minutes) = offset(text) {
+    if let Some(minutes) = read_offset(text) {
         return Some(if minutes == 0 { Zone::Utc } else { Zone::Offset(minutes) });
     }
     text.parse::<chrono_tz::Tz>().is_ok().then(|| Zone::Named(text.to_owned()))
 }
 
 /// `+HH:MM` or `-HH:MM` up to 14:00, in minutes.
-fn offset(text: &str) -> Option<i16> {
+fn read_offset(text: &str) -> Option<i16> {
     let sign = match text.bytes().next()? {
         b'+' => 1,
         b'-' => -1,

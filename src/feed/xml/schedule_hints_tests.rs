@@ -1,4 +1,4 @@
-//! Hints, good and bad, as feeds state them.
+//! Reads valid and invalid hints of feeds.
 
 use super::*;
 use crate::feed::{Origin, parse};
@@ -48,7 +48,7 @@ fn skipped_hours_and_days_are_read_singly() {
     assert_eq!(hints.skip_hours, [0, 3, 9]);
     let hints =
         rss("<skipDays><day> sunday</day><day>Mon</day><day>Tu</day><day>Noday</day></skipDays>");
-    assert_eq!(hints.skip_days, [Day::Monday, Day::Sunday]);
+    assert_eq!(hints.skip_days, [DayOfWeek::Monday, DayOfWeek::Sunday]);
     assert_eq!(flaws("<skipHours><hour>25</hour></skipHours>"), ["skipHours 25"]);
     let many: Vec<String> = (0..40).map(|hour| format!("<hour>{}</hour>", hour / 2)).collect();
     assert_eq!(rss(&format!("<skipHours>{}</skipHours>", many.concat())).skip_hours.len(), 12);

@@ -1,7 +1,7 @@
-//! The elements of a document, with their namespaces, however broken the document was.
+//! A tree of the elements and texts of an XML document, with namespaces. It exists for broken documents too.
 //!
-//! Nodes lie in one list and know each other by number. Names, attributes and texts are slices of the
-//! document; references are resolved when a value is asked for.
+//! All nodes are in one list and refer to each other by number. Names, attributes and texts are slices of the
+//! document; references are resolved when a value is read.
 
 use std::borrow::Cow;
 
@@ -13,30 +13,36 @@ use crate::feed::text;
 
 /// A document as a tree.
 #[derive(Debug, Default)]
-pub(in crate::feed) struct Tree<'a> {
-    pub(in crate::feed) nodes: Vec<Node<'a>>,
+pub(in crate::feed) struct XmlTree<'a> {
+    pub(in crate::feed) nodes: Vec<XmlNode<'a>>,
     pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
     /// Whether any element has an `xml:base`.
     pub(in crate::feed) has_base: bool,
+    /// Names of end tags that closed no element or more than one.
+    pub(in crate::feed) misfits: Vec<&'a str>,
+    /// Name of the first element that was nested too deeply to be kept.
+    pub(in crate::feed) too_deep: Option<&'a str>,
+    /// The innermost element that was still open at the end of the document.
+    pub(in crate::feed) unclosed: Option<NodeId>,
 }
 
 /// Number of a node.
-pub(in crate::feed) type Id = usize;
+pub(in crate::feed) type NodeId = usize;
 
-/// What stands at one place, and its neighbours.
+/// An element or a text, with its neighbours.
 #[derive(Debug)]
-pub(in crate::feed) struct Node<'a> {
+pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) kind: NodeKind<'a>,
-    pub(in crate::feed) parent: Option<Id>,
-    pub(in crate::feed) first: Option<Id>,
-    pub(in crate::feed) last: Option<Id>,
-    pub(in crate::feed) next: Option<Id>,
+    pub(in crate::feed) parent: Option<NodeId>,
+    pub(in crate::feed) first: Option<NodeId>,
+    pub(in crate::feed) last: Option<NodeId>,
+    pub(in crate::feed) next: Option<NodeId>,
 }
 
 /// What a node is.
 #[derive(Debug)]
 pub(in crate::feed) enum NodeKind<'a> {
-    Element(Name<'a>),
+    Element(ElementName<'a>),
     /// With references.
     Text(&'a str),
     /// As it stands.
@@ -45,39 +51,43 @@ pub(in crate::feed) enum NodeKind<'a> {
 
 /// Name and attributes of an element.
 #[derive(Debug)]
-pub(in crate::feed) struct Name<'a> {
+pub(in crate::feed) struct ElementName<'a> {
     pub(in crate::feed) ns: Ns,
     /// Without prefix, in lower case.
     pub(in crate::feed) local: Cow<'a, str>,
     /// As written, with prefix.
     pub(in crate::feed) raw: &'a str,
-    /// Where its attributes lie.
+    /// The range of its attributes in [`XmlTree::attributes`].
     pub(in crate::feed) attributes: std::ops::Range<usize>,
 }
 
 /// An element of a tree.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::feed) struct Element<'t, 'a> {
-    tree: &'t Tree<'a>,
-    id: Id,
-    name: &'t Name<'a>,
+pub(in crate::feed) struct XmlElement<'t, 'a> {
+    tree: &'t XmlTree<'a>,
+    id: NodeId,
+    name: &'t ElementName<'a>,
 }
 
-impl<'a> Tree<'a> {
-    /// The outermost element.
-    pub(in crate::feed) fn root(&self) -> Option<Element<'_, 'a>> {
+impl<'a> XmlTree<'a> {
+    pub(in crate::feed) fn root(&self) -> Option<XmlElement<'_, 'a>> {
         self.element(0)
     }
 
-    fn element(&self, id: Id) -> Option<Element<'_, 'a>> {
+    /// The innermost element that was still open at the end of the document.
+    pub(in crate::feed) fn unclosed(&self) -> Option<XmlElement<'_, 'a>> {
+        self.element(self.unclosed?)
+    }
+
+    fn element(&self, id: NodeId) -> Option<XmlElement<'_, 'a>> {
         match &self.nodes.get(id)?.kind {
-            NodeKind::Element(name) => Some(Element { tree: self, id, name }),
+            NodeKind::Element(name) => Some(XmlElement { tree: self, id, name }),
             NodeKind::Text(_) | NodeKind::Cdata(_) => None,
         }
     }
 }
 
-impl<'t, 'a> Element<'t, 'a> {
+impl<'t, 'a> XmlElement<'t, 'a> {
     pub(in crate::feed) const fn ns(self) -> Ns {
         self.name.ns
     }
@@ -96,19 +106,29 @@ impl<'t, 'a> Element<'t, 'a> {
         self.name.ns == ns && self.name.local == local
     }
 
-    fn nodes(self) -> impl Iterator<Item = Id> + use<'t, 'a> {
+    fn nodes(self) -> impl Iterator<Item = NodeId> + use<'t, 'a> {
         let tree = self.tree;
         let first = tree.nodes.get(self.id).and_then(|node| node.first);
         std::iter::successors(first, move |id| tree.nodes.get(*id).and_then(|node| node.next))
     }
 
-    /// The elements directly inside, in document order.
+    /// The child elements, in document order.
     pub(in crate::feed) fn children(self) -> impl Iterator<Item = Self> + use<'t, 'a> {
         let tree = self.tree;
         self.nodes().filter_map(move |id| tree.element(id))
     }
 
-    fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
+    /// The child texts, as written.
+    pub(in crate::feed) fn raw_texts(self) -> impl Iterator<Item = &'a str> + use<'t, 'a> {
+        let tree = self.tree;
+        self.nodes().filter_map(move |id| match tree.nodes.get(id)?.kind {
+            NodeKind::Text(text) => Some(text),
+            NodeKind::Cdata(_) | NodeKind::Element(_) => None,
+        })
+    }
+
+    /// Names and values of the attributes, as written.
+    pub(in crate::feed) fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
         self.tree.attributes.get(self.name.attributes.clone()).unwrap_or_default()
     }
 
@@ -130,12 +150,12 @@ impl<'t, 'a> Element<'t, 'a> {
         })
     }
 
-    /// Whether an element stands directly inside.
+    /// Whether it has child elements.
     pub(in crate::feed) fn has_elements(self) -> bool {
         self.children().next().is_some()
     }
 
-    /// Whether neither an element nor any visible text stands directly inside.
+    /// Whether it has neither child elements nor any visible text.
     pub(in crate::feed) fn is_blank(self) -> bool {
         self.nodes().all(|id| match self.tree.nodes.get(id).map(|node| &node.kind) {
             Some(NodeKind::Text(text) | NodeKind::Cdata(text)) => text.trim_ascii().is_empty(),
@@ -143,7 +163,7 @@ impl<'t, 'a> Element<'t, 'a> {
         })
     }
 
-    /// All text inside, references resolved once, elements passed over.
+    /// All text inside, with references resolved once and without tags.
     pub(in crate::feed) fn text(self) -> Cow<'a, str> {
         let mut nodes = self.nodes();
         let (first, second) = (nodes.next(), nodes.next());
@@ -156,7 +176,7 @@ impl<'t, 'a> Element<'t, 'a> {
         Cow::Owned(out)
     }
 
-    /// As [`Self::text`], trimmed; `None` where nothing is left.
+    /// Like [`Self::text`], trimmed. `None` means that nothing is left.
     pub(in crate::feed) fn line(self) -> Option<String> {
         let text = self.text();
         Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -171,7 +191,7 @@ impl<'t, 'a> Element<'t, 'a> {
         pieces.fold(first, |text, piece| Cow::Owned(text.into_owned() + &piece))
     }
 
-    fn piece(self, id: Id) -> Cow<'a, str> {
+    fn piece(self, id: NodeId) -> Cow<'a, str> {
         match self.tree.nodes.get(id).map(|node| &node.kind) {
             Some(NodeKind::Text(text)) if text.contains('&') => {
                 Cow::Owned(references::resolve(text))
@@ -190,12 +210,12 @@ impl<'t, 'a> Element<'t, 'a> {
         }
     }
 
-    /// What stands inside as markup: text alone is taken to be escaped markup, elements are written out.
+    /// The inside as markup: text alone is taken to be escaped markup, elements are written out.
     pub(in crate::feed) fn markup(self) -> Cow<'a, str> {
         if self.has_elements() { Cow::Owned(self.written_out()) } else { self.text() }
     }
 
-    /// What stands inside, written out as HTML: prefixes dropped, text escaped.
+    /// The inside written out as HTML, without prefixes and with text escaped.
     pub(in crate::feed) fn written_out(self) -> String {
         let mut out = String::new();
         self.write_inside(&mut out);
@@ -239,7 +259,7 @@ impl<'t, 'a> Element<'t, 'a> {
         out.push('>');
     }
 
-    /// The base that relative addresses inside are resolved against: all `xml:base` from the outside
+    /// The base against which relative addresses inside are resolved: all `xml:base` from the outside
     /// in, on top of the address of the document (SPEC C.4).
     pub(in crate::feed) fn base(self, document: Option<&Url>) -> Option<Url> {
         if !self.tree.has_base {
@@ -265,7 +285,7 @@ impl<'t, 'a> Element<'t, 'a> {
 /// Longest `xml:base` that is read.
 const BASE_BYTES_MAX: usize = 2_048;
 
-/// HTML elements that have no inside and no end tag.
+/// Whether an HTML element has neither content nor an end tag.
 pub(in crate::feed) fn is_void(name: &str) -> bool {
     const VOID: [&str; 12] = [
         "area", "br", "col", "embed", "hr", "img", "input", "keygen", "param", "source", "track",

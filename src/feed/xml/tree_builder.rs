@@ -1,73 +1,83 @@
-//! Builds the tree of a document from its tokens, and mends what does not fit together.
+//! Builds the tree of an XML document from its tokens, and repairs missing, stray and misplaced end tags.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
-use super::lexer::{Lexer, Token};
-use super::names::{Ns, Scope};
-use super::tree::{Id, Name, Node, NodeKind, Tree, is_void};
+use super::lexer::Lexer;
+use super::lexer::Token;
+use super::names::NamespaceScope;
+use super::names::Ns;
+use super::tree::ElementName;
+use super::tree::NodeId;
+use super::tree::NodeKind;
+use super::tree::XmlNode;
+use super::tree::XmlTree;
+use super::tree::is_void;
+use crate::feed::document::TOO_MANY_ENTRIES;
 use crate::feed::flaws::Flaws;
 
-/// Deepest nesting kept; what is deeper is left out (SPEC 0, `XML_DEPTH_MAX`).
+/// Deepest nesting that is kept (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;
 /// How many nodes of one document are kept.
 const NODES_MAX: usize = 700_000;
 /// How many attributes of one document are kept.
 const ATTRIBUTES_MAX: usize = 1_000_000;
-/// How many end tags without a start tag a document may have.
-const STRAY_ENDS_MAX: usize = 100_000;
+/// How many end tags of one document may not fit.
+const MISFITS_MAX: usize = 100_000;
 /// How many entries of one document are kept (SPEC 0, `ENTRIES_MAX`).
 pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
 
-/// Elements that can be the outermost one of a document we read.
+/// Names of the root elements of feeds.
 const ROOTS: [&str; 6] = ["rss", "feed", "rdf", "channel", "entry", "redirect"];
-/// Elements that say that a document is a web page.
+/// Elements by which a web page is recognised.
 const PAGE: [&str; 3] = ["html", "head", "body"];
 
-/// Builds the tree below the first element that can be the root of a feed; what stands before and after
-/// it is left out. Empty where there is none.
-pub(in crate::feed) fn build<'a>(document: &'a str, flaws: &mut Flaws) -> Tree<'a> {
+/// Builds the tree of the first element that can be the root of a feed. What comes before and after it is
+/// left out; without such an element the tree is empty.
+pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
+    build_tree_below(document, &ROOTS, flaws)
+}
+
+/// Builds the tree of the first element with one of these names.
+pub(in crate::feed) fn build_tree_below<'a>(
+    document: &'a str,
+    roots: &'static [&'static str],
+    flaws: &mut Flaws,
+) -> XmlTree<'a> {
     let mut lexer = Lexer::new(document);
-    let mut builder = Builder::new(flaws);
+    let mut builder = TreeBuilder::new(roots, flaws);
     while let Some(token) = lexer.next(builder.stack.last().map(|open| open.raw)) {
         if let Some(reason) = lexer.repaired.take()
             && builder.started
         {
             builder.flaws.add_once("document", "", reason);
         }
-        if builder.take(token) == Step::Stop || builder.is_full() {
+        if builder.add_token(token).is_break() || builder.is_full() {
             break;
         }
     }
     if let Some(open) = builder.stack.last() {
         builder.flaws.truncated(open.raw);
+        builder.tree.unclosed = Some(open.id);
     }
     builder.tree
 }
 
-/// Whether to read on.
+/// What an element may contain, which decides where a missing end tag is assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    On,
-    Stop,
-}
-
-/// What an element is for, as far as mending goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ElementPurpose {
     /// Holds entries.
     Container,
-    /// An entry.
     Entry,
     /// Holds a short text and no other element of a feed.
     Leaf,
     /// Holds text that may be markup.
     Body,
-    /// Anything else.
     Other,
 }
 
-impl Part {
-    fn of(ns: Ns, local: &str) -> Self {
+impl ElementPurpose {
+    fn find(ns: Ns, local: &str) -> Self {
         match (ns, local) {
             (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
                 Self::Container
@@ -91,40 +101,40 @@ impl Part {
 
 /// An element that is open.
 #[derive(Debug)]
-struct Open<'a> {
-    id: Id,
+struct OpenElement<'a> {
+    id: NodeId,
     raw: &'a str,
-    part: Part,
+    purpose: ElementPurpose,
 }
 
 #[derive(Debug)]
-struct Builder<'a, 'f> {
-    tree: Tree<'a>,
-    scope: Scope<'a>,
-    stack: Vec<Open<'a>>,
+struct TreeBuilder<'a, 'f> {
+    roots: &'static [&'static str],
+    tree: XmlTree<'a>,
+    scope: NamespaceScope<'a>,
+    stack: Vec<OpenElement<'a>>,
     started: bool,
     entries: usize,
-    stray_ends: usize,
-    /// An element that is left out with all it holds, and how often its name is open.
+    /// Name of an element that is left out with all it contains, and how many of that name are open.
     skipped: Option<(&'a str, usize)>,
     flaws: &'f mut Flaws,
 }
 
-impl<'a, 'f> Builder<'a, 'f> {
-    fn new(flaws: &'f mut Flaws) -> Self {
+impl<'a, 'f> TreeBuilder<'a, 'f> {
+    fn new(roots: &'static [&'static str], flaws: &'f mut Flaws) -> Self {
         Self {
-            tree: Tree::default(),
-            scope: Scope::new(Ns::Rss),
+            roots,
+            tree: XmlTree::default(),
+            scope: NamespaceScope::new(Ns::Rss),
             stack: Vec::new(),
             started: false,
             entries: 0,
-            stray_ends: 0,
             skipped: None,
             flaws,
         }
     }
 
-    fn take(&mut self, token: Token<'a>) -> Step {
+    fn add_token(&mut self, token: Token<'a>) -> ControlFlow<()> {
         if let Some((name, open)) = &mut self.skipped {
             match token {
                 Token::Start { name: other, empty: false, .. } if other == *name => *open += 1,
@@ -134,45 +144,45 @@ impl<'a, 'f> Builder<'a, 'f> {
             if *open == 0 {
                 self.skipped = None;
             }
-            return Step::On;
+            return ControlFlow::Continue(());
         }
         match token {
             Token::Start { name, attributes, empty } => {
-                return self.start(name, &attributes, empty);
+                return self.open_element(name, &attributes, empty);
             }
             Token::End { name } => {
-                self.end(name);
+                self.close_element(name);
                 if self.started && self.stack.is_empty() {
-                    return Step::Stop;
+                    return ControlFlow::Break(());
                 }
             }
-            Token::Text(text) => self.text(text, NodeKind::Text(text)),
-            Token::Cdata(text) => self.text(text, NodeKind::Cdata(text)),
+            Token::Text(text) => self.add_text(text, NodeKind::Text(text)),
+            Token::Cdata(text) => self.add_text(text, NodeKind::Cdata(text)),
         }
-        Step::On
+        ControlFlow::Continue(())
     }
 
     fn is_full(&mut self) -> bool {
-        let is_full = self.tree.nodes.len() >= NODES_MAX || self.stray_ends >= STRAY_ENDS_MAX;
+        let is_full = self.tree.nodes.len() >= NODES_MAX || self.tree.misfits.len() >= MISFITS_MAX;
         if is_full {
             self.flaws.add("document", "", "too many elements: the rest was left out");
         }
         is_full
     }
 
-    fn text(&mut self, text: &str, kind: NodeKind<'a>) {
+    fn add_text(&mut self, text: &str, kind: NodeKind<'a>) {
         let Some(open) = self.stack.last() else { return };
-        let blank =
-            matches!(open.part, Part::Container | Part::Entry) && text.trim_ascii().is_empty();
+        let blank = matches!(open.purpose, ElementPurpose::Container | ElementPurpose::Entry)
+            && text.trim_ascii().is_empty();
         if !blank && !text.is_empty() {
             let parent = open.id;
-            self.append(Some(parent), kind);
+            self.append_node(Some(parent), kind);
         }
     }
 
-    fn append(&mut self, parent: Option<Id>, kind: NodeKind<'a>) -> Id {
+    fn append_node(&mut self, parent: Option<NodeId>, kind: NodeKind<'a>) -> NodeId {
         let id = self.tree.nodes.len();
-        self.tree.nodes.push(Node { kind, parent, first: None, last: None, next: None });
+        self.tree.nodes.push(XmlNode { kind, parent, first: None, last: None, next: None });
         let before = parent.and_then(|parent| self.tree.nodes.get_mut(parent)).and_then(|parent| {
             parent.first.get_or_insert(id);
             parent.last.replace(id)
@@ -183,66 +193,88 @@ impl<'a, 'f> Builder<'a, 'f> {
         id
     }
 
-    fn start(&mut self, raw: &'a str, attributes: &[(&'a str, &'a str)], empty: bool) -> Step {
+    fn open_element(
+        &mut self,
+        raw: &'a str,
+        attributes: &[(&'a str, &'a str)],
+        empty: bool,
+    ) -> ControlFlow<()> {
         let (prefix, local) = raw.rsplit_once(':').unwrap_or(("", raw));
-        let local = lower(local);
+        let local = lower_case(local);
         if !self.started {
             if PAGE.contains(&local.as_ref()) {
-                return Step::Stop;
+                return ControlFlow::Break(());
             }
-            if !ROOTS.contains(&local.as_ref()) {
-                return Step::On;
+            if !self.roots.contains(&local.as_ref()) {
+                return ControlFlow::Continue(());
             }
-            let home = if matches!(local.as_ref(), "feed" | "entry") { Ns::Atom } else { Ns::Rss };
-            self.scope = Scope::new(home);
+            let home = match local.as_ref() {
+                "feed" | "entry" => Ns::Atom,
+                "opml" => Ns::Other,
+                _ => Ns::Rss,
+            };
+            self.scope = NamespaceScope::new(home);
         }
         let depth = self.stack.len();
-        self.declare(attributes, depth);
+        self.declare_namespaces(attributes, depth);
         let ns = self.scope.resolve(prefix);
         if !self.started {
             if !prefix.is_empty() && !matches!(ns, Ns::Atom | Ns::Rss | Ns::Rdf) {
                 self.scope.leave(0);
-                return Step::On;
+                return ControlFlow::Continue(());
             }
             self.started = true;
         }
-        let part = Part::of(ns, &local);
-        if self.make_room(ns, &local, part) {
+        let purpose = ElementPurpose::find(ns, &local);
+        if self.make_room(ns, &local, purpose) {
             self.scope.leave(self.stack.len());
-            self.declare(attributes, self.stack.len());
+            self.declare_namespaces(attributes, self.stack.len());
         }
-        if part == Part::Entry && self.stack.iter().all(|open| open.part == Part::Container) {
+        if purpose == ElementPurpose::Entry
+            && self.stack.iter().all(|open| open.purpose == ElementPurpose::Container)
+        {
             self.entries += 1;
         }
-        if self.stack.len() >= DEPTH_MAX || self.entries > ENTRIES_MAX {
-            let reason = if self.entries > ENTRIES_MAX {
-                crate::feed::document::TOO_MANY_ENTRIES
-            } else {
-                "nested too deeply"
-            };
-            self.flaws.add_once("document", raw, reason);
+        if self.is_over_a_limit(raw) {
             self.scope.leave(self.stack.len());
             self.skipped = (!empty).then_some((raw, 1));
-            return Step::On;
+            return ControlFlow::Continue(());
         }
         let void = is_void(&local)
-            && self.stack.iter().any(|open| matches!(open.part, Part::Body | Part::Leaf));
+            && self
+                .stack
+                .iter()
+                .any(|open| matches!(open.purpose, ElementPurpose::Body | ElementPurpose::Leaf));
         let from = self.tree.attributes.len();
         if from < ATTRIBUTES_MAX {
             self.tree.attributes.extend_from_slice(attributes);
         }
-        let name = Name { ns, local, raw, attributes: from..self.tree.attributes.len() };
+        let name = ElementName { ns, local, raw, attributes: from..self.tree.attributes.len() };
         let parent = self.stack.last().map(|open| open.id);
-        let id = self.append(parent, NodeKind::Element(name));
+        let id = self.append_node(parent, NodeKind::Element(name));
         if empty || void {
             self.scope.leave(self.stack.len());
         } else {
-            self.stack.push(Open { id, raw, part });
+            self.stack.push(OpenElement { id, raw, purpose });
         }
-        if self.stack.is_empty() { Step::Stop } else { Step::On }
+        if self.stack.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn declare(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
+    /// Whether an element that begins here is too much for the tree.
+    fn is_over_a_limit(&mut self, raw: &'a str) -> bool {
+        let reason = if self.entries > ENTRIES_MAX {
+            TOO_MANY_ENTRIES
+        } else if self.stack.len() >= DEPTH_MAX {
+            self.tree.too_deep.get_or_insert(raw);
+            "nested too deeply"
+        } else {
+            return false;
+        };
+        self.flaws.add_once("document", raw, reason);
+        true
+    }
+
+    fn declare_namespaces(&mut self, attributes: &[(&'a str, &'a str)], depth: usize) {
         for (name, value) in attributes {
             if let Some(declared) = name.strip_prefix("xmlns") {
                 match declared.strip_prefix(':') {
@@ -256,30 +288,31 @@ impl<'a, 'f> Builder<'a, 'f> {
         }
     }
 
-    /// Closes elements that cannot hold the one that begins: a mistyped or missing end tag must not let
-    /// one element swallow the rest of the feed. Tells whether it closed any.
-    fn make_room(&mut self, ns: Ns, local: &str, part: Part) -> bool {
-        let Some(at) = self.stack.iter().rposition(|open| open.part != Part::Other) else {
+    /// Closes elements that cannot contain the one that begins, so that a mistyped or missing end tag does
+    /// not let one element swallow the rest of the feed. Returns whether it closed any.
+    fn make_room(&mut self, ns: Ns, local: &str, purpose: ElementPurpose) -> bool {
+        let Some(at) = self.stack.iter().rposition(|open| open.purpose != ElementPurpose::Other)
+        else {
             return false;
         };
-        let Some(innermost) = self.stack.get(at).map(|open| open.part) else { return false };
+        let Some(innermost) = self.stack.get(at).map(|open| open.purpose) else { return false };
         let keep =
-            match (part, innermost) {
-                (Part::Entry, Part::Entry | Part::Leaf) => self
+            match (purpose, innermost) {
+                (ElementPurpose::Entry, ElementPurpose::Entry | ElementPurpose::Leaf) => self
                     .stack
                     .iter()
-                    .rposition(|open| open.part == Part::Container)
+                    .rposition(|open| open.purpose == ElementPurpose::Container)
                     .map_or(at, |container| container + 1),
-                (Part::Leaf | Part::Body, Part::Leaf)
+                (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Leaf)
                     if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content) =>
                 {
                     at
                 }
-                (_, Part::Body)
+                (_, ElementPurpose::Body)
                     if ns == Ns::Rss
                         && matches!(local, "guid" | "pubdate" | "enclosure" | "item") =>
                 {
-                    if part == Part::Entry { at.saturating_sub(1) } else { at }
+                    if purpose == ElementPurpose::Entry { at.saturating_sub(1) } else { at }
                 }
                 _ => return false,
             };
@@ -294,7 +327,7 @@ impl<'a, 'f> Builder<'a, 'f> {
         self.scope.leave(depth);
     }
 
-    fn end(&mut self, name: &str) {
+    fn close_element(&mut self, name: &'a str) {
         let at =
             self.stack.iter().rposition(|open| open.raw == name).or_else(|| {
                 self.stack.iter().rposition(|open| open.raw.eq_ignore_ascii_case(name))
@@ -303,11 +336,12 @@ impl<'a, 'f> Builder<'a, 'f> {
             Some(at) => {
                 if at + 1 < self.stack.len() {
                     self.note_unclosed(at + 1);
+                    self.tree.misfits.push(name);
                 }
                 self.close_to(at);
             }
             None if self.started && !is_void(name) => {
-                self.stray_ends += 1;
+                self.tree.misfits.push(name);
                 self.flaws.add_once(
                     "document",
                     name,
@@ -324,8 +358,7 @@ impl<'a, 'f> Builder<'a, 'f> {
     }
 }
 
-/// The name in lower case.
-fn lower(name: &str) -> Cow<'_, str> {
+fn lower_case(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(name.to_ascii_lowercase())
     } else {
@@ -335,10 +368,10 @@ fn lower(name: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::xml::tree::Element;
+    use crate::feed::xml::tree::XmlElement;
     use crate::feed::xml::tree_builder::*;
 
-    fn shape(element: Element<'_, '_>) -> String {
+    fn shape(element: XmlElement<'_, '_>) -> String {
         let inside: Vec<String> = element.children().map(shape).collect();
         let text = if inside.is_empty() { element.text().into_owned() } else { String::new() };
         format!("{}({}{})", element.local(), inside.join(" "), text)
@@ -346,7 +379,7 @@ mod tests {
 
     fn check(document: &str, expected: &str) {
         let mut flaws = Flaws::default();
-        let tree = build(document, &mut flaws);
+        let tree = build_tree(document, &mut flaws);
         assert_eq!(tree.root().map(shape).unwrap_or_default(), expected, "{document}");
     }
 
@@ -384,9 +417,9 @@ mod tests {
     fn deep_and_long_documents_are_cut() {
         let deep = format!("<rss>{}", "<a>".repeat(100_000));
         let mut flaws = Flaws::default();
-        assert!(build(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
+        assert!(build_tree(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
         let long = format!("<rss><channel>{}", "<item/>".repeat(ENTRIES_MAX + 5));
         let mut flaws = Flaws::default();
-        assert_eq!(build(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
+        assert_eq!(build_tree(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
     }
 }

@@ -1,7 +1,9 @@
-//! Feeds in XML as they are met: old, odd, broken.
+//! Reads old, odd and broken feeds in XML.
 
 use super::*;
-use crate::feed::{Origin, Role, parse};
+use crate::feed::DocumentRole;
+use crate::feed::Origin;
+use crate::feed::parse;
 
 fn read(document: &str) -> FeedDocument {
     parse(
@@ -168,7 +170,7 @@ fn links_of_entries_and_sources_are_not_those_of_the_feed() {
         (read.history.next_archive, read.history.last, read.history.current),
         (None, None, None)
     );
-    assert_eq!(read.role, Role::Subscription);
+    assert_eq!(read.role, DocumentRole::Subscription);
 }
 
 #[test]
@@ -195,7 +197,7 @@ fn links_to_the_document_itself_lead_nowhere() {
         let read = read(&format!(
             "<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title><link rel='prev-archive' href='{href}'/></feed>"
         ));
-        assert_eq!((read.history.prev_archive, read.role), (None, Role::Plain), "{href}");
+        assert_eq!((read.history.prev_archive, read.role), (None, DocumentRole::Plain), "{href}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dom_smoothie::{Config, Readability};
 
-use crate::feed::content::markup::{Piece, walk};
+use crate::feed::content::markup::{Piece, walk_markup};
 use crate::feed::page_text;
 
 /// Bytes of a page at most; what is longer is hardly an article.
@@ -56,7 +56,7 @@ fn read(html: &str, url: &str) -> Result<String, String> {
 /// Refuses what would take too long.
 fn check(html: &str) -> Result<(), String> {
     let (mut depth, mut deepest, mut elements) = (0_usize, 0_usize, 0_usize);
-    walk(html, |piece| match piece {
+    walk_markup(html, |piece| match piece {
         Piece::Open(tag) if !tag.is_self_closing() && !ends_by_itself(tag.name()) => {
             depth = depth.saturating_add(1);
             (deepest, elements) = (deepest.max(depth), elements.saturating_add(1));

@@ -1,6 +1,6 @@
 //! Durations, rules and lists in words, for explanations.
 
-use crate::feed::{Day, IntervalRule, Zone};
+use crate::feed::{DayOfWeek, IntervalRule, Zone};
 use crate::schedule::limits::{DAY, HOUR, MINUTE};
 
 /// A duration with its units, exact: `7 min 30 s`, `2 h`, `1 d 2 h`.
@@ -45,7 +45,7 @@ pub fn rule_words(rule: &IntervalRule) -> String {
 fn day_words(start: u8, end: u8) -> String {
     let name = |day: u8| {
         let place = usize::from(day.max(1) - 1);
-        Day::ALL.get(place).map_or_else(|| format!("day {day}"), |day| day.name().to_owned())
+        DayOfWeek::ALL.get(place).map_or_else(|| format!("day {day}"), |day| day.name().to_owned())
     };
     if start == end {
         format!("on {}", name(start))

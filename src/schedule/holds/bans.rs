@@ -1,6 +1,6 @@
 //! Hours and days the publisher asks readers to keep away (SPEC B.5, S0.8).
 
-use crate::feed::{Day, Hints};
+use crate::feed::{DayOfWeek, Hints};
 use crate::schedule::facts::Facts;
 use crate::schedule::interval::rules::rule_mask;
 use crate::schedule::limits::{DAY, HOUR};
@@ -69,7 +69,7 @@ impl SkipWindows {
         for &hour in hints.skip_hours.iter().filter(|&&hour| hour < 24) {
             (0..7).for_each(|day| hours.insert(day * 24 + hour));
         }
-        for (day, name) in (0..7).zip(Day::ALL) {
+        for (day, name) in (0..7).zip(DayOfWeek::ALL) {
             if hints.skip_days.contains(&name) {
                 (0..24).for_each(|hour| days.insert(day * 24 + hour));
             }
@@ -148,13 +148,13 @@ mod tests {
         seconds(text.parse().expect("an instant"))
     }
 
-    fn windows_of(hours: &[u8], days: &[Day]) -> Skips {
+    fn windows_of(hours: &[u8], days: &[DayOfWeek]) -> Skips {
         let hints =
             Hints { skip_hours: hours.to_vec(), skip_days: days.to_vec(), ..Hints::default() };
         Skips::of(&Facts { hints, ..Facts::default() })
     }
 
-    fn check(hours: &[u8], days: &[Day], from: &str, expected: &str) {
+    fn check(hours: &[u8], days: &[DayOfWeek], from: &str, expected: &str) {
         let Skips::Kept(windows) = windows_of(hours, days) else { panic!("{hours:?} {days:?}") };
         assert_eq!(instant(windows.opening(at(from))), instant(at(expected)), "{from}");
     }
@@ -162,18 +162,18 @@ mod tests {
     #[test]
     fn an_instant_is_moved_to_the_start_of_the_next_open_hour() {
         let morning = [6, 7, 8, 9, 10, 11];
-        check(&morning, &[Day::Sunday], "2026-03-02T06:10:00Z", "2026-03-02T12:00:00Z");
-        check(&morning, &[Day::Sunday], "2026-03-02T05:59:59Z", "2026-03-02T05:59:59Z");
-        check(&morning, &[Day::Sunday], "2026-03-08T00:30:00Z", "2026-03-09T00:00:00Z");
+        check(&morning, &[DayOfWeek::Sunday], "2026-03-02T06:10:00Z", "2026-03-02T12:00:00Z");
+        check(&morning, &[DayOfWeek::Sunday], "2026-03-02T05:59:59Z", "2026-03-02T05:59:59Z");
+        check(&morning, &[DayOfWeek::Sunday], "2026-03-08T00:30:00Z", "2026-03-09T00:00:00Z");
         check(&[1, 3, 5, 7], &[], "2026-03-02T01:05:00Z", "2026-03-02T02:00:00Z");
-        check(&[0], &[Day::Sunday], "2026-03-08T12:00:00Z", "2026-03-09T01:00:00Z");
+        check(&[0], &[DayOfWeek::Sunday], "2026-03-08T12:00:00Z", "2026-03-09T01:00:00Z");
     }
 
     #[test]
     fn a_ban_on_the_whole_week_is_none() {
         let all_hours: Vec<u8> = (0..24).collect();
         assert!(matches!(windows_of(&all_hours, &[]), Skips::WholeWeek));
-        assert!(matches!(windows_of(&[], &Day::ALL), Skips::WholeWeek));
+        assert!(matches!(windows_of(&[], &DayOfWeek::ALL), Skips::WholeWeek));
         assert!(matches!(windows_of(&[], &[]), Skips::None));
         assert!(matches!(windows_of(&[24, 99], &[]), Skips::None));
     }
@@ -183,7 +183,7 @@ mod tests {
         let Skips::Kept(windows) = windows_of(&[14], &[]) else { panic!("kept") };
         let open = at("2026-03-02T12:20:00Z");
         assert_eq!(windows.closing(open), at("2026-03-02T14:00:00Z"));
-        let weekend = windows_of(&[], &[Day::Sunday]);
+        let weekend = windows_of(&[], &[DayOfWeek::Sunday]);
         let Skips::Kept(windows) = weekend else { panic!("kept") };
         assert_eq!(windows.closing(open), open + DAY);
         assert_eq!(windows.exit(at("2026-03-09T00:00:00Z")), Exit::Days);

@@ -2,7 +2,7 @@
 
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, WeekBins, real};
-use crate::feed::Day;
+use crate::feed::DayOfWeek;
 
 /// At most so many times of one kind are named.
 const PEAKS_MAX: usize = 3;
@@ -21,7 +21,7 @@ pub enum PeakDays {
     /// Saturday and Sunday.
     Weekend,
     /// One day of the week.
-    One(Day),
+    One(DayOfWeek),
 }
 
 impl PeakDays {
@@ -79,7 +79,7 @@ pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
     let mut weekly = highest(lambda, 0..BINS, mean, WEEKLY_TIMES_MEAN);
     weekly.retain(|&(bin, times_mean)| times_mean > 2.0 * daily.at(bin) / mean);
     found.extend(weekly.iter().filter_map(|&(bin, times_mean)| {
-        let days = PeakDays::One(*Day::ALL.get(bin / DAY_BINS)?);
+        let days = PeakDays::One(*DayOfWeek::ALL.get(bin / DAY_BINS)?);
         Some(Peak { days, minute: at(bin), times_mean })
     }));
     found

@@ -4,7 +4,7 @@ use super::elements::Format;
 use super::language::Language;
 use super::links::{Links, bare_urls};
 use super::model::{Look, Role, Run, Style};
-use crate::feed::text::is_hidden;
+use crate::feed::characters::is_hidden;
 
 /// What the open elements say of the text to come.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,7 +8,7 @@ use super::links::Links;
 use super::media::Player;
 use super::model::{Align, Block, ImageTarget, Role, Table};
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
-use crate::feed::content::markup::{Piece, Tag, walk};
+use crate::feed::content::markup::{Piece, Tag, walk_markup};
 
 /// A body as blocks.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) fn read(html: &str, base: Option<&str>) -> Body {
     let mut trust = Trust { elements: true, styles: true };
     loop {
         let mut reader = Reader::new(base, trust);
-        walk(html, |piece| reader.piece(piece));
+        walk_markup(html, |piece| reader.piece(piece));
         match reader.distrust() {
             Some(less) => trust = less,
             None => return reader.finish(),

@@ -5,7 +5,7 @@ use super::elements::{Element, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
 use super::reader::read;
-use crate::feed::content::markup::{Piece, walk};
+use crate::feed::content::markup::{Piece, walk_markup};
 
 /// Markup beyond this is left out, bytes.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -45,7 +45,7 @@ fn as_paragraphs(text: &str) -> Option<String> {
     }
     let mut has_blocks = false;
     if text.contains('\n') {
-        walk(text, |piece| {
+        walk_markup(text, |piece| {
             if let Piece::Open(tag) = piece {
                 let unknown = matches!(tag.name(), "span" | "font" | "small" | "abbr");
                 let known = element(tag.name());

@@ -6,7 +6,7 @@ use unicode_linebreak::linebreaks;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::feed::text::is_hidden;
+use crate::feed::characters::is_hidden;
 pub(super) use crate::ui::reader::lines::cells;
 
 use super::model::{Look, Role, Run, StyledLine};

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::support::binary::Program;
 use crate::support::documents::rss;
-use crate::support::site::{Site, answer};
+use crate::support::site::Site;
+use crate::support::site::answer;
 
 const NESTED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0">

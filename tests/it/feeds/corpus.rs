@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use backissue::feed::dates::date::parse_date;
 use backissue::feed::discover::page_feeds::discover;
-use backissue::feed::opml::subscription_list::{OpmlFeed, normal_tag, read as read_opml};
+use backissue::feed::opml::read_opml;
+use backissue::feed::opml::subscription_list::OpmlFeed;
+use backissue::feed::opml::subscription_list::normal_tag;
 use backissue::feed::{Origin, parse};
 use backissue::io::clock;
 use serde_json::Value;

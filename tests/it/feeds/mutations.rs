@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use backissue::feed::discover::page_feeds::discover;
-use backissue::feed::opml::subscription_list::read as read_opml;
-use backissue::feed::{Origin, parse, scrutinise};
+use backissue::feed::opml::read_opml;
+use backissue::feed::{Origin, find_oddities, parse};
 use backissue::io::clock;
 use backissue::lint::examine;
 
@@ -113,7 +113,7 @@ fn check(bytes: &[u8], is_examined: bool) {
     let document = parse(bytes, &origin);
     assert_eq!(document, parse(bytes, &origin), "two answers");
     assert!(document.entries.iter().all(|entry| !entry.id.is_empty()), "an empty id");
-    scrutinise(bytes, &origin);
+    find_oddities(bytes, &origin);
     discover(bytes, URL);
     if is_examined {
         examine(bytes, &origin, chrono::DateTime::UNIX_EPOCH);

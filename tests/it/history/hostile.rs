@@ -1,6 +1,6 @@
 //! Publishers that would keep a reader busy for ever (SPEC S2.12, G.46, D.6).
 
-use backissue::feed::{Entry, FeedDocument, History, Kind};
+use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use backissue::history::{Gap, GapKind, Limit, Reason};
 
 use super::{Answer, Reader};
@@ -12,7 +12,8 @@ fn page(url: &str, ids: &[String], prev: Option<&str>) -> Answer {
     let entries =
         ids.iter().map(|id| Entry { id: id.clone(), ..Entry::default() }).collect::<Vec<_>>();
     let prev = prev.map(str::to_owned);
-    let history = History { prev_archive: prev, archive: url != FEED, ..History::default() };
+    let history =
+        HistoryLinks { prev_archive: prev, archive: url != FEED, ..HistoryLinks::default() };
     let document = FeedDocument { kind: Kind::Atom, entries, history, ..FeedDocument::default() };
     Answer::Document(url.to_owned(), Box::new(document))
 }

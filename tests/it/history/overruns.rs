@@ -1,6 +1,6 @@
 //! Suspected overruns of the window: the five conditions, the second look, and what is remembered (SPEC C.8.1).
 
-use backissue::feed::{Entry, FeedDocument, History, Kind, Tombstone};
+use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
 use backissue::history::overrun::Verdict;
 use backissue::history::rank::Position;
 use backissue::history::{GapKind, GapState, Merging, Place, Polled};
@@ -56,13 +56,13 @@ fn a_full_window_that_shares_no_entry_is_an_overrun() {
 fn each_condition_alone_clears_the_suspicion() {
     let before = [window(0..10), window(2..12)];
     let complete = FeedDocument {
-        history: History { complete: true, ..History::default() },
+        history: HistoryLinks { complete: true, ..HistoryLinks::default() },
         ..window(40..50)
     };
     let archived = FeedDocument {
-        history: History {
+        history: HistoryLinks {
             prev_archive: Some("https://wire.example/a".into()),
-            ..History::default()
+            ..HistoryLinks::default()
         },
         ..window(40..50)
     };

@@ -167,10 +167,10 @@ fn go_on(mut reader: Reader, archives: &[Archive], rounds: &[(usize, u8)]) -> Re
             let document = |prev: Option<String>, next: Option<String>, id: String| FeedDocument {
                 kind: backissue::feed::Kind::Atom,
                 entries: vec![Entry { id, ..Entry::default() }],
-                history: backissue::feed::History {
+                history: backissue::feed::HistoryLinks {
                     prev_archive: prev,
                     next_archive: next,
-                    ..backissue::feed::History::default()
+                    ..backissue::feed::HistoryLinks::default()
                 },
                 ..FeedDocument::default()
             };

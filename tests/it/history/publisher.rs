@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backissue::feed::{Entry, FeedDocument, History, Kind};
+use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Answer;
@@ -125,7 +125,7 @@ impl Publisher {
         FeedDocument {
             kind: Kind::Atom,
             entries: numbers.rev().map(|number| self.entry(number)).collect(),
-            history: History { archive, prev_archive: prev, ..History::default() },
+            history: HistoryLinks { archive, prev_archive: prev, ..HistoryLinks::default() },
             ..FeedDocument::default()
         }
     }

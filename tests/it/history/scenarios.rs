@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 
 use backissue::feed::dates::date::parse_date;
-use backissue::feed::{Entry, FeedDocument, History, Kind};
+use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use serde_json::Value;
 
 use super::{Answer, Reader, document};
@@ -98,10 +98,10 @@ fn pages(rows: &Value) -> Vec<(String, FeedDocument)> {
         let document = FeedDocument {
             kind: Kind::Atom,
             entries: entries.collect(),
-            history: History {
+            history: HistoryLinks {
                 archive: place + 1 < rows.len(),
                 prev_archive: older.replace(url.clone()),
-                ..History::default()
+                ..HistoryLinks::default()
             },
             ..FeedDocument::default()
         };

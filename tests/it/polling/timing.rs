@@ -2,7 +2,7 @@
 //!
 //! `BACKISSUE_CORPUS` names the folder; rows that differ must differ for a reason that is ours by decision.
 
-use backissue::feed::{Day, Hints, Period, SyHint};
+use backissue::feed::{DayOfWeek, Hints, Period, SyHint};
 use backissue::schedule::{Facts, Settings, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn facts(row: &Value) -> Facts {
             .iter()
             .filter_map(|hour| u8::try_from(hour.as_u64()?).ok())
             .collect(),
-        skip_days: Day::ALL
+        skip_days: DayOfWeek::ALL
             .into_iter()
             .filter(|day| list("skip_days").iter().any(|name| name == day.name()))
             .collect(),

@@ -1,25 +1,28 @@
-//! What only a publisher wants to know of a document: things that are read well enough, but not alike by all readers.
+//! Finds oddities for publishers: things in a document that this program reads, but that not all readers read alike.
 
 use chrono::DateTime;
 use serde_json::Value;
 
-use super::dates::date::{self, parse_date};
+use super::address;
+use super::dates::date;
+use super::dates::date::parse_date;
 use super::encoding::decode;
 use super::flaws::Flaws;
+use super::json_feed;
 use super::parse::Origin;
-use super::xml::fields::{self, Field};
+use super::text;
+use super::xml::fields;
+use super::xml::fields::FeedField;
 use super::xml::names::Ns;
-use super::xml::tree::Element;
+use super::xml::tree::XmlElement;
 use super::xml::tree_builder;
-use super::xml::xml_feed::Outline;
-use super::{address, json_feed, text};
+use super::xml::xml_feed::FeedParts;
 
-/// Longest text of a sighting, in characters.
+/// Longest text of an oddity, in characters.
 const TEXT_MAX: usize = 120;
 
-/// What was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum OddityKind {
     /// An entry without `guid`, `atom:id` or `rdf:about`; the text is its title.
     NoId,
     /// A `guid` that is no address, although `isPermaLink` says so or is left out (RSS 2.0).
@@ -44,11 +47,10 @@ pub enum Sight {
     OldVersion,
 }
 
-/// Something seen once or more often in one document.
+/// Something odd, found once or more often in one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sighting {
-    /// What.
-    pub sight: Sight,
+pub struct Oddity {
+    pub kind: OddityKind,
     /// The element as written.
     pub element: String,
     /// The text of the first one, safe to show.
@@ -57,113 +59,113 @@ pub struct Sighting {
     pub count: usize,
 }
 
-/// Looks through a document that [`super::parse()`] reads as a feed.
-pub fn scrutinise(bytes: &[u8], origin: &Origin<'_>) -> Vec<Sighting> {
+/// Finds the oddities of a document that [`super::parse()`] reads as a feed.
+pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     let mut ignored = Flaws::default();
     let document = decode::decode(bytes, origin.content_type, &mut ignored);
     let document = document.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    let mut sightings = Sightings::default();
+    let mut oddities = Oddities::default();
     if document.starts_with('{') {
-        if let Ok(value) = json_feed::first_value(document) {
-            sightings.json(&value);
+        if let Ok(value) = json_feed::read_first_value(document) {
+            oddities.look_through_json(&value);
         }
     } else {
-        let tree = tree_builder::build(document, &mut ignored);
+        let tree = tree_builder::build_tree(document, &mut ignored);
         if let Some(root) = tree.root() {
-            sightings.xml(root);
+            oddities.look_through_xml(root);
         }
     }
-    sightings.0
+    oddities.0
 }
 
-/// One line for each kind of sighting and element.
+/// The oddities found so far, one for each kind and element.
 #[derive(Debug, Default)]
-struct Sightings(Vec<Sighting>);
+struct Oddities(Vec<Oddity>);
 
-impl Sightings {
-    fn add(&mut self, sight: Sight, element: &str, offending: &str) {
+impl Oddities {
+    fn add(&mut self, kind: OddityKind, element: &str, offending: &str) {
         let element = text::one_line(element, 60);
-        let known = self.0.iter_mut().find(|seen| seen.sight == sight && seen.element == element);
+        let known = self.0.iter_mut().find(|seen| seen.kind == kind && seen.element == element);
         if let Some(seen) = known {
             seen.count += 1;
             return;
         }
         let start: String = offending.chars().take(TEXT_MAX * 2).collect();
         let text = text::one_line(&start, TEXT_MAX);
-        self.0.push(Sighting { sight, element, text, count: 1 });
+        self.0.push(Oddity { kind, element, text, count: 1 });
     }
 
-    fn xml(&mut self, root: Element<'_, '_>) {
-        let outline = Outline::of(root);
-        self.root(root);
-        for head in &outline.heads {
-            self.dates(*head, fields::HEAD);
-            self.head_hints(*head);
+    fn look_through_xml(&mut self, root: XmlElement<'_, '_>) {
+        let parts = FeedParts::find(root);
+        self.check_root(root);
+        for head in &parts.heads {
+            self.check_dates(*head, fields::HEAD);
+            self.check_head_hints(*head);
         }
-        for entry in &outline.entries {
-            self.identity(*entry);
-            self.dates(*entry, fields::ENTRY);
+        for entry in &parts.entries {
+            self.check_identity(*entry);
+            self.check_dates(*entry, fields::ENTRY);
         }
         let is_head = root.local() == "feed" || !root.children().any(is_channel);
-        self.misplaced(root, is_head && root.local() != "entry", true);
+        self.find_misplaced(root, is_head && root.local() != "entry", true);
     }
 
-    fn root(&mut self, root: Element<'_, '_>) {
+    fn check_root(&mut self, root: XmlElement<'_, '_>) {
         let prefix = root.raw().split_once(':').map(|(prefix, _)| format!("xmlns:{prefix}"));
         let declared = root.attribute(prefix.as_deref().unwrap_or("xmlns")).unwrap_or_default();
         if root.local() == "feed" && declared != "http://www.w3.org/2005/Atom" {
-            self.add(Sight::OldNamespace, root.raw(), &declared);
+            self.add(OddityKind::OldNamespace, root.raw(), &declared);
         }
         let version = root.attribute("version").unwrap_or_default();
         if root.local() == "rss" && version != "2.0" {
-            self.add(Sight::OldVersion, root.raw(), &version);
+            self.add(OddityKind::OldVersion, root.raw(), &version);
         }
     }
 
-    fn head_hints(&mut self, head: Element<'_, '_>) {
+    fn check_head_hints(&mut self, head: XmlElement<'_, '_>) {
         for second in head.children().filter(|child| child.is(Ns::Rss, "ttl")).skip(1) {
-            self.add(Sight::SecondTtl, second.raw(), &second.text());
+            self.add(OddityKind::SecondTtl, second.raw(), &second.text());
         }
         for hours in head.children().filter(|child| child.is(Ns::Rss, "skiphours")) {
             for hour in hours.children().filter(|hour| hour.text().trim() == "24") {
-                self.add(Sight::Hour24, hours.raw(), &hour.text());
+                self.add(OddityKind::Hour24, hours.raw(), &hour.text());
             }
         }
     }
 
-    fn identity(&mut self, entry: Element<'_, '_>) {
-        let fills = |element: Element<'_, '_>, wanted| {
+    fn check_identity(&mut self, entry: XmlElement<'_, '_>) {
+        let fills = |element: XmlElement<'_, '_>, wanted| {
             fields::ENTRY
                 .iter()
                 .any(|(ns, local, field, _)| *field == wanted && element.is(*ns, local))
         };
-        let id = entry.children().find(|child| fills(*child, Field::Id) && !child.is_blank());
+        let id = entry.children().find(|child| fills(*child, FeedField::Id) && !child.is_blank());
         let about = entry.attribute("about").is_some_and(|about| !about.is_empty());
         if id.is_none() && !about {
-            let title = entry.children().find(|child| fills(*child, Field::Title));
+            let title = entry.children().find(|child| fills(*child, FeedField::Title));
             let title = title.map(|title| text::plain_line(&title.text(), TEXT_MAX));
-            self.add(Sight::NoId, entry.raw(), &title.unwrap_or_default());
+            self.add(OddityKind::NoId, entry.raw(), &title.unwrap_or_default());
         }
         let Some(guid) = id.filter(|id| id.is(Ns::Rss, "guid")) else { return };
         let denied =
             guid.attribute("ispermalink").is_some_and(|value| value.eq_ignore_ascii_case("false"));
         if !denied && !address::has_scheme(guid.text().trim()) {
-            self.add(Sight::NotPermanent, guid.raw(), &guid.text());
+            self.add(OddityKind::NotPermanent, guid.raw(), &guid.text());
         }
     }
 
-    fn dates(&mut self, parent: Element<'_, '_>, table: &[fields::Row]) {
+    fn check_dates(&mut self, parent: XmlElement<'_, '_>, table: &[fields::FieldRow]) {
         for element in parent.children() {
             let is_date = table.iter().any(|(ns, local, field, _)| {
-                matches!(field, Field::Published | Field::Updated) && element.is(*ns, local)
+                matches!(field, FeedField::Published | FeedField::Updated) && element.is(*ns, local)
             });
             if is_date {
-                self.date(element.ns(), element.raw(), &element.text());
+                self.check_date(element.ns(), element.raw(), &element.text());
             }
         }
     }
 
-    fn date(&mut self, ns: Ns, element: &str, written: &str) {
+    fn check_date(&mut self, ns: Ns, element: &str, written: &str) {
         let written = written.trim();
         if parse_date(written).is_none() {
             return;
@@ -171,48 +173,47 @@ impl Sightings {
         let is_odd = (ns == Ns::Atom && DateTime::parse_from_rfc3339(written).is_err())
             || (ns == Ns::Rss && DateTime::parse_from_rfc2822(written).is_err());
         if date::has_no_time(written) {
-            self.add(Sight::NoTime, element, written);
+            self.add(OddityKind::NoTime, element, written);
         } else if date::has_no_zone(written) {
-            self.add(Sight::NoZone, element, written);
+            self.add(OddityKind::NoZone, element, written);
         } else if is_odd {
-            self.add(Sight::OddForm, element, written);
+            self.add(OddityKind::OddForm, element, written);
         }
     }
 
-    /// Looks for hints where nobody reads them. What stands in the `source` of an Atom entry speaks of
-    /// another feed.
-    fn misplaced(&mut self, parent: Element<'_, '_>, is_head: bool, is_root: bool) {
+    /// Finds hints where nobody reads them. The `source` of an Atom entry describes another feed.
+    fn find_misplaced(&mut self, parent: XmlElement<'_, '_>, is_head: bool, is_root: bool) {
         for child in parent.children() {
             if !is_head && is_hint(child) {
-                self.add(Sight::Misplaced, child.raw(), parent.raw());
+                self.add(OddityKind::Misplaced, child.raw(), parent.raw());
             }
             if !child.is(Ns::Atom, "source") {
-                self.misplaced(child, is_root && is_channel(child), false);
+                self.find_misplaced(child, is_root && is_channel(child), false);
             }
         }
     }
 
-    fn json(&mut self, value: &Value) {
+    fn look_through_json(&mut self, value: &Value) {
         let items = value.get("items").and_then(Value::as_array).into_iter().flatten();
         for item in items.take(tree_builder::ENTRIES_MAX) {
             if let Some(Value::Number(number)) = item.get("id") {
-                self.add(Sight::NumericId, "id", &number.to_string());
+                self.add(OddityKind::NumericId, "id", &number.to_string());
             }
             for key in ["date_published", "date_modified"] {
                 if let Some(written) = item.get(key).and_then(Value::as_str) {
-                    self.date(Ns::Atom, key, written);
+                    self.check_date(Ns::Atom, key, written);
                 }
             }
         }
     }
 }
 
-fn is_channel(element: Element<'_, '_>) -> bool {
+fn is_channel(element: XmlElement<'_, '_>) -> bool {
     element.local() == "channel"
 }
 
-/// Whether an element asks something of pollers or says something of history (SPEC A.0, A.2, A.4).
-fn is_hint(element: Element<'_, '_>) -> bool {
+/// Whether an element is a hint for pollers or a history mark (SPEC A.0, A.2, A.4).
+fn is_hint(element: XmlElement<'_, '_>) -> bool {
     match (element.ns(), element.local()) {
         (Ns::Rss, "ttl" | "skiphours" | "skipdays")
         | (Ns::Sy, "updateperiod" | "updatefrequency" | "updatebase")
@@ -231,12 +232,12 @@ fn is_hint(element: Element<'_, '_>) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks what is seen, as `sight element text count` joined by commas.
+    /// Checks what is seen, as `kind element text count` joined by commas.
     fn check(document: &str, expected: &str) {
-        let seen = scrutinise(document.as_bytes(), &Origin::default());
+        let seen = find_oddities(document.as_bytes(), &Origin::default());
         let seen: Vec<String> = seen
             .iter()
-            .map(|seen| format!("{:?} {} {} {}", seen.sight, seen.element, seen.text, seen.count))
+            .map(|seen| format!("{:?} {} {} {}", seen.kind, seen.element, seen.text, seen.count))
             .collect();
         assert_eq!(seen.join(","), expected, "{document}");
     }

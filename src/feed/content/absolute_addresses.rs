@@ -1,19 +1,23 @@
-//! Makes the addresses inside markup absolute: what shows an entry no longer knows where it stood.
+//! Makes the addresses inside markup absolute, because a stored entry no longer knows the address of its document.
 
 use std::borrow::Cow;
 
 use url::Url;
 
+use crate::feed::address;
+use crate::feed::text;
 use crate::feed::xml::references;
-use crate::feed::{address, text};
 
 /// Attributes that hold one address.
 const ATTRIBUTES: [&str; 3] = ["href", "src", "poster"];
 /// Length of the longest of them.
 const NAME_BYTES_MAX: usize = 6;
 
-/// Markup with its relative addresses resolved.
-pub(in crate::feed) fn rebased<'a>(markup: Cow<'a, str>, base: Option<&Url>) -> Cow<'a, str> {
+/// Resolves the relative addresses in markup.
+pub(in crate::feed) fn make_addresses_absolute<'a>(
+    markup: Cow<'a, str>,
+    base: Option<&Url>,
+) -> Cow<'a, str> {
     let Some(base) = base else { return markup };
     let mut out = String::new();
     let mut copied = 0;
@@ -38,13 +42,13 @@ pub(in crate::feed) fn rebased<'a>(markup: Cow<'a, str>, base: Option<&Url>) -> 
     Cow::Owned(out)
 }
 
-/// Absolute addresses and those inside the entry stay as they are.
+/// Whether an address stays as it is: it is absolute or leads to a place inside the entry.
 fn is_settled(value: &str) -> bool {
     let value = value.trim();
     value.is_empty() || value.starts_with('#') || address::has_scheme(value)
 }
 
-/// The address that is the value of the attribute whose `=` stands at `equals`, and where it begins.
+/// Returns the address in the attribute whose `=` is at `equals`, and where it begins.
 fn address_at(markup: &str, equals: usize) -> Option<(usize, &str)> {
     let before = markup.get(..equals)?.trim_ascii_end();
     let name_start = before.len().saturating_sub(NAME_BYTES_MAX + 1);
@@ -70,11 +74,15 @@ const ADDRESS_BYTES_MAX: usize = 4_096;
 
 #[cfg(test)]
 mod tests {
-    use crate::feed::content::rebased::*;
+    use crate::feed::content::absolute_addresses::*;
 
     fn check(markup: &str, expected: &str) {
         let base = Url::parse("https://a.example/dir/feed").expect("an address");
-        assert_eq!(rebased(Cow::Borrowed(markup), Some(&base)), expected, "{markup}");
+        assert_eq!(
+            make_addresses_absolute(Cow::Borrowed(markup), Some(&base)),
+            expected,
+            "{markup}"
+        );
     }
 
     #[test]
