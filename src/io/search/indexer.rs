@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::catching_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
+use super::shared_index::SharedIndex;
 use crate::engine::msg::Msg;
 use crate::history::FeedKey;
 use crate::io::clock;
@@ -29,24 +30,6 @@ const IDLE: Duration = Duration::from_secs(30);
 /// Entries after which progress is told.
 const TOLD_ENTRIES: usize = 2_000;
 
-/// Where the index is put once it is open, so that the keeper can search in it.
-#[derive(Debug, Clone, Default)]
-pub struct IndexShelf(Arc<OnceLock<SearchIndex>>);
-
-impl IndexShelf {
-    /// The index, if it is open.
-    pub fn get(&self) -> Option<&SearchIndex> {
-        self.0.get()
-    }
-
-    /// Puts the index there. If one is there already, it looks anew at what was written.
-    pub fn put(&self, index: SearchIndex) {
-        if self.0.set(index).is_err() {
-            self.0.get().and_then(|known| known.refresh().ok());
-        }
-    }
-}
-
 /// The handle on the thread.
 #[derive(Debug)]
 pub struct Indexer {
@@ -58,7 +41,7 @@ pub struct Indexer {
 /// What the thread stands on.
 struct Work {
     data: PathBuf,
-    shelf: IndexShelf,
+    index: SharedIndex,
     texts: Texts,
     changed: Receiver<FeedKey>,
     stopping: Arc<AtomicBool>,
@@ -66,16 +49,16 @@ struct Work {
 }
 
 impl Indexer {
-    /// Starts the thread. It opens the index of a data folder and puts it on the shelf.
+    /// Starts the thread. It opens the index of a data folder and shares it.
     pub fn start(
         data: PathBuf,
-        shelf: IndexShelf,
+        index: SharedIndex,
         texts: Texts,
         answers: UnboundedSender<Msg>,
     ) -> std::io::Result<Self> {
         let (sender, changed) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
-        let work = Work { data, shelf, texts, changed, stopping: Arc::clone(&stopping), answers };
+        let work = Work { data, index, texts, changed, stopping: Arc::clone(&stopping), answers };
         let thread = std::thread::Builder::new().name("indexer".into()).spawn(move || {
             if let Err(error) = work.run() {
                 work.answers.send(Msg::Trouble(error.to_string())).ok();
@@ -101,7 +84,7 @@ impl Indexer {
 impl Work {
     fn run(&self) -> Result<(), IndexError> {
         let index = SearchIndex::open(&self.data)?;
-        self.shelf.put(index.clone());
+        self.index.set(index.clone());
         let mut changed = BTreeSet::new();
         if let Err(RecvTimeoutError::Disconnected) =
             self.changed.recv_timeout(START_PAUSE).map(|feed| changed.insert(feed))

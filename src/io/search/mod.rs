@@ -8,10 +8,12 @@ mod catching_up;
 mod finding;
 mod index;
 mod indexer;
+mod shared_index;
 
 pub use catching_up::CatchUp;
 pub use index::{IndexError, IndexState, SearchIndex};
-pub use indexer::{IndexShelf, Indexer};
+pub use indexer::Indexer;
+pub use shared_index::SharedIndex;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -6,9 +6,9 @@ use sled::Batch;
 use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
-use super::commit::transaction_failed;
-use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::error::{StoreError, transaction_failed};
+use super::handle::Store;
+use super::record_keys::feed_bytes;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
 
 /// Entries written at once.

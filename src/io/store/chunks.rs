@@ -9,8 +9,9 @@ use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
+use super::handle::Store;
 use super::reading::shown_rows::Shown;
+use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
 /// Index rows in a record.
@@ -78,9 +79,6 @@ impl TextRecord {
         }
     }
 }
-
-/// A record of kept entries: its feed and its number there.
-pub(super) type EntryRecord = (FeedKey, u32);
 
 type EntryChunk = Vec<Option<KeptEntry>>;
 type BodyChunk = Vec<BodySlot>;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
+use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
-use super::error::StoreError;
-use super::filters::NewHits;
-use super::open::{Store, feed_bytes, numbered_key};
+use super::applied_filters::NewHits;
+use super::error::{StoreError, transaction_failed};
+use super::handle::Store;
+use super::record_keys::{feed_bytes, numbered_key};
 use crate::engine::feeds::subscription::Commit;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::feeds::subscription::HistoryCommit;
@@ -219,7 +220,7 @@ impl Store {
             &self.nodes,
             &self.times,
             &self.rhythms,
-            &self.rulings_tree,
+            &self.filter_hits,
         );
         trees
             .transaction(|(f, s, c, i, m, b, p, h, n, t, r, u)| {
@@ -288,7 +289,7 @@ impl Store {
             &self.rhythms,
             &self.places,
             &self.pages,
-            &self.rulings_tree,
+            &self.filter_hits,
             &self.feeds,
         ] {
             let mut batch = Batch::default();
@@ -372,11 +373,4 @@ impl Store {
 /// The place of the `count`-th poll of a feed in the ring.
 const fn poll_key(feed: FeedKey, count: u32) -> [u8; 8] {
     numbered_key(feed, count % POLL_LOG_LINES)
-}
-
-pub(super) fn transaction_failed(error: TransactionError<()>) -> StoreError {
-    match error {
-        TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
-        TransactionError::Storage(error) => error.into(),
-    }
 }

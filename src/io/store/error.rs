@@ -3,9 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
+use sled::transaction::TransactionError;
+
 use super::super::codec::CodecError;
 use super::super::terminal::quietly;
-use super::schema;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -31,14 +32,15 @@ pub enum StoreError {
     },
     /// A newer program wrote it.
     #[error(
-        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {}); use that program, or another --data-dir",
-        schema::SCHEMA
+        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {newest}); use that program, or another --data-dir"
     )]
     Newer {
         /// The data folder.
         folder: PathBuf,
         /// The schema found.
         found: u8,
+        /// The newest schema that this program knows.
+        newest: u8,
     },
     /// The system does not let us have its files, or another version of sled wrote them.
     #[error(
@@ -108,6 +110,14 @@ pub(in crate::io) fn unpanicked<T>(
 ) -> Result<T, StoreError> {
     let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
     done.unwrap_or_else(|_| Err(StoreError::Corrupted("they cannot be read".into())))
+}
+
+/// The error of a transaction. None of ours aborts itself.
+pub(super) fn transaction_failed(error: TransactionError<()>) -> StoreError {
+    match error {
+        TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
+        TransactionError::Storage(error) => error.into(),
+    }
 }
 
 /// System messages may run over lines; ours are one sentence.

@@ -4,7 +4,8 @@ use sled::Batch;
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::handle::Store;
+use super::record_keys::feed_bytes;
 use crate::engine::msg::Marked;
 use crate::history::{EntryKey, FeedKey, HistoryRecord, Node, Nodes, complete};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrono::{DateTime, Utc};
 
 use super::error::StoreError;
-use super::open::Store;
+use super::handle::Store;
 use crate::engine::entries::entry_filters::RuleWish;
 use crate::engine::entries::full_text::FullText;
 use crate::engine::external_command::CommandLine;

@@ -7,14 +7,18 @@
 //! This folder does not decide anything: what to write is said by `history` and `app`.
 
 mod absorb;
+mod applied_filters;
 mod chunks;
 mod commit;
 mod error;
 mod filters;
+mod folder_lock;
+mod handle;
 mod history;
 mod jobs;
 mod open;
 pub mod reading;
+mod record_keys;
 mod schema;
 mod store_thread;
 mod times;
@@ -32,5 +36,5 @@ pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
 pub(super) use error::unpanicked;
+pub use handle::Store;
 pub use jobs::Job;
-pub use open::Store;

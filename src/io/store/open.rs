@@ -1,27 +1,28 @@
 //! Opening the store: one owner, a schema version, and a sentence for everything that can go wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sled::{Db, Mode, Tree};
+use sled::Mode;
 
 use super::super::codec;
-use super::super::search::IndexShelf;
+use super::super::search::SharedIndex;
+use super::applied_filters::AppliedFilters;
 use super::error::{StoreError, one_line, unpanicked};
-use super::filters::Rulings;
+use super::folder_lock::lock_folder;
+use super::handle::Store;
 use super::reading::shown_rows::ShownEntries;
+use super::record_keys::{feed_bytes, feed_of};
 use super::schema;
 use super::upkeep::daily_backup;
 use super::upkeep::sync::Syncer;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::feeds::subscription::SavedSubscription;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::history::{FeedKey, IndexRow};
-use crate::ui::panes::entry_list::RowKey;
-use crate::ui::panes::gap_rows::GapMark;
+use crate::history::FeedKey;
 
 /// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -34,59 +35,10 @@ const SALT_KEY: &[u8] = b"salt";
 const LAST_FEED_KEY: &[u8] = b"last_feed";
 /// sled lets go of its files a moment after it was closed: they are tried again so often.
 const TRIES: u32 = 100;
-/// So is our own lock on the folder.
-const LOCK_TRIES: u32 = 10;
 /// Before files at which sled panicked are tried once more.
 const PANIC_PAUSE: Duration = Duration::from_millis(200);
 /// And so long apart.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
-
-/// The open store. Its owner is one thread; see [`super::Keeper`].
-#[derive(Debug)]
-pub struct Store {
-    pub(super) db: Db,
-    pub(super) about: Tree,
-    pub(super) feeds: Tree,
-    pub(super) state: Tree,
-    pub(super) counters: Tree,
-    pub(super) index: Tree,
-    pub(super) meta: Tree,
-    pub(super) bodies: Tree,
-    pub(super) polls: Tree,
-    /// When each feed published.
-    pub(super) rhythms: Tree,
-    /// The times of each feed's last polls, where they are later than its state says.
-    pub(super) times: Tree,
-    /// Pages that entries link to.
-    pub(super) pages: Tree,
-    /// Where the reader was in texts.
-    pub(super) places: Tree,
-    pub(super) history: Tree,
-    pub(super) nodes: Tree,
-    /// Which entries each rule of the reader's hit.
-    pub(super) rulings_tree: Tree,
-    /// The rules, and what they hit; the store's own copy of what the tree says.
-    pub(super) rulings: Rulings,
-    /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
-    pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
-    /// What lists show of the entries looked at last.
-    pub(super) shown: ShownEntries,
-    /// Subscriptions given up since the store was opened; their entries are in no list.
-    pub(super) ended: BTreeSet<FeedKey>,
-    /// The order of the open list.
-    pub(super) order: Vec<RowKey>,
-    /// The gaps in it.
-    pub(super) gaps: Vec<GapMark>,
-    /// The number of that list.
-    pub(super) order_of: u64,
-    /// The folder it stands in.
-    pub(super) data: PathBuf,
-    /// The index to search in, once it is open.
-    pub(super) shelf: IndexShelf,
-    pub(super) syncer: Syncer,
-    /// Held as long as the store is open.
-    lock: File,
-}
 
 impl Store {
     /// Opens the store in a data folder, makes it if there is none, and brings an older schema up to date.
@@ -102,7 +54,7 @@ impl Store {
             });
         }
         fs::create_dir_all(folder).map_err(cannot)?;
-        let lock = lock(folder)?;
+        let lock = lock_folder(folder)?;
         super::upkeep::fresh_store::mend_swap(folder)?;
         let files = folder.join("store");
         // sled begins anew where it finds nothing that it can read.
@@ -120,7 +72,7 @@ impl Store {
             tries += 1;
         };
         store.data = folder.into();
-        if had_records && store.about.is_empty() {
+        if had_records && store.facts.is_empty() {
             return Err(damaged("its records are gone"));
         }
         // sled reads much of its files only now.
@@ -136,7 +88,7 @@ impl Store {
         self.bring_up_to_date(folder, &schema::MIGRATIONS)?;
         self.note_lost_texts()?;
         self.forget_ended()?;
-        self.read_rulings()
+        self.load_filters()
     }
 
     fn open_files(files: &Path, lock: File) -> Result<Self, sled::Error> {
@@ -154,7 +106,7 @@ impl Store {
         };
         let log = File::open(files.join("db"))?;
         Ok(Self {
-            about: db.open_tree("about")?,
+            facts: db.open_tree("about")?,
             feeds: db.open_tree("feeds")?,
             state: db.open_tree("state")?,
             counters: db.open_tree("counters")?,
@@ -168,15 +120,15 @@ impl Store {
             places: db.open_tree("places")?,
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,
-            rulings_tree: db.open_tree("rulings")?,
-            rulings: Rulings::default(),
+            filter_hits: db.open_tree("rulings")?,
+            filters: AppliedFilters::default(),
             rows: BTreeMap::new(),
             shown: ShownEntries::default(),
             ended: BTreeSet::new(),
             order: Vec::new(),
             gaps: Vec::new(),
-            order_of: 0,
-            shelf: IndexShelf::default(),
+            list_number: 0,
+            search_index: SharedIndex::default(),
             data: PathBuf::new(),
             syncer: Syncer::new(db.clone(), log, files.join("blobs")),
             db,
@@ -197,7 +149,7 @@ impl Store {
     /// The largest number a subscription ever had.
     pub fn last_feed(&self) -> Result<u32, StoreError> {
         let noted =
-            self.about.get(LAST_FEED_KEY)?.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
+            self.facts.get(LAST_FEED_KEY)?.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
         let largest =
             self.feeds.last()?.and_then(|(key, _)| feed_of(&key)).map_or(0, |feed| feed.0);
         Ok(noted.max(largest))
@@ -228,11 +180,11 @@ impl Store {
     /// The salt of this installation, so that many readers' polls spread (SPEC A.7); made once from `fresh`.
     pub fn salt(&self, fresh: u64) -> Result<u64, StoreError> {
         if let Some(salt) =
-            self.about.get(SALT_KEY)?.as_deref().and_then(|bytes| bytes.try_into().ok())
+            self.facts.get(SALT_KEY)?.as_deref().and_then(|bytes| bytes.try_into().ok())
         {
             return Ok(u64::from_be_bytes(salt));
         }
-        self.about.insert(SALT_KEY, &fresh.to_be_bytes())?;
+        self.facts.insert(SALT_KEY, &fresh.to_be_bytes())?;
         Ok(fresh)
     }
 
@@ -248,7 +200,7 @@ impl Store {
         }
         let last = FeedKey(self.last_feed()?);
         for feed in ended {
-            self.about.insert(LAST_FEED_KEY, &feed_bytes(last))?;
+            self.facts.insert(LAST_FEED_KEY, &feed_bytes(last))?;
             self.remove(feed)?;
         }
         Ok(())
@@ -309,61 +261,6 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
 /// Whether sled could not have its files. Nobody else has the folder, so this passes.
 fn is_locked(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
-}
-
-/// Takes the folder for this process, or says who has it.
-pub(super) fn lock(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join("lock");
-    let cannot = |why: std::io::Error| StoreError::Folder {
-        folder: folder.into(),
-        why: one_line(&why.to_string()),
-    };
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(cannot)?;
-    let mut tries = 0;
-    while let Err(error) = file.try_lock() {
-        match error {
-            TryLockError::Error(error) => return Err(cannot(error)),
-            TryLockError::WouldBlock => {}
-        }
-        let mut text = String::new();
-        let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
-        let process: Option<u32> = read.ok().and_then(|_| text.trim().parse().ok());
-        // A program being started shares our locks for a moment, also one that we have just let go of.
-        if process != Some(std::process::id()) || tries >= LOCK_TRIES {
-            return Err(StoreError::InUse { folder: folder.into(), process });
-        }
-        tries += 1;
-        std::thread::sleep(TRY_PAUSE);
-    }
-    file.rewind().map_err(cannot)?;
-    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(cannot)?;
-    Ok(file)
-}
-
-/// The key of a feed's records.
-pub(super) const fn feed_bytes(feed: FeedKey) -> [u8; 4] {
-    feed.0.to_be_bytes()
-}
-
-/// The key of a numbered record of a feed: the numbers are in order, as those of the feeds are.
-pub(super) const fn numbered_key(feed: FeedKey, number: u32) -> [u8; 8] {
-    ((feed.0 as u64) << 32 | number as u64).to_be_bytes()
-}
-
-/// The number in a [`numbered_key`].
-pub(super) fn number_of(key: &[u8]) -> Option<u32> {
-    key.get(4..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
-}
-
-/// Reads [`feed_bytes`] back, and the feed of a [`numbered_key`].
-pub(super) fn feed_of(key: &[u8]) -> Option<FeedKey> {
-    key.first_chunk().map(|bytes| FeedKey(u32::from_be_bytes(*bytes)))
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::error::StoreError;
 use super::error::unpanicked;
+use super::handle::Store;
 use super::jobs::Concerns;
 use super::jobs::Job;
 use super::jobs::perform;
-use super::open::Store;
 use super::upkeep::daily_backup;
 use crate::engine::msg::HistoryNews;
 use crate::engine::msg::Msg;
@@ -44,7 +44,7 @@ impl Keeper {
     pub fn start(store: Store, answers: UnboundedSender<Msg>) -> std::io::Result<Self> {
         let (jobs, work) = unbounded_channel();
         let told = answers.clone();
-        let (data, shelf) = (store.data.clone(), store.shelf.clone());
+        let (data, shelf) = (store.data.clone(), store.search_index.clone());
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
         // Weak, so that the keeper ends when nobody is left who hands in work.
         let handed = jobs.downgrade();

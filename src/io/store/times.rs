@@ -5,7 +5,8 @@ use sled::Batch;
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::handle::Store;
+use super::record_keys::feed_bytes;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::poll_times::PollTimes;
 use crate::history::FeedKey;

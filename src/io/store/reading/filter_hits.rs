@@ -11,7 +11,7 @@ use crate::filters::{EntryRule, Judge, Subject};
 use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::codec;
 use crate::io::store::chunks;
-use crate::io::store::open::feed_bytes;
+use crate::io::store::record_keys::feed_bytes;
 
 /// Entries looked at together.
 const SLICE: usize = 256;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 use crate::ui::panes::entry_list::ListQuery;
 use crate::ui::panes::entry_list::ROWS_AT_ONCE_MAX;
 use crate::ui::panes::entry_list::Row;
@@ -23,7 +23,7 @@ impl Store {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
             self.gaps.clone_from(&query.gaps);
-            self.order_of = wanted.list;
+            self.list_number = wanted.list;
         }
         let found = match (wanted.seek, wanted.date) {
             (Some(seek), _) => self.sought(seek)?,
@@ -58,7 +58,7 @@ impl Store {
 
     /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
     pub fn listed(&self, list: u64) -> Vec<EntryKey> {
-        let order = self.order.iter().filter(|_| self.order_of == list);
+        let order = self.order.iter().filter(|_| self.list_number == list);
         order.filter_map(|key| key.entry()).collect()
     }
 
@@ -163,7 +163,7 @@ impl Store {
             Scope::Found(matching) => matching.feeds.iter().copied().collect(),
             Scope::Everything => {
                 let keys = self.feeds.iter().keys();
-                let feeds = keys.map(|key| Ok(crate::io::store::open::feed_of(&key?)));
+                let feeds = keys.map(|key| Ok(crate::io::store::record_keys::feed_of(&key?)));
                 let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
                 feeds.into_iter().flatten().filter(|feed| !self.ended.contains(feed)).collect()
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::engine::msg::LoadedEntry;
 use crate::history::{EntryKey, FeedKey};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
 impl Store {
     /// An entry with all that the reader is shown of it; a sentence if its record is lost.

@@ -9,10 +9,10 @@ use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::chunks::TextRecord;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_of;
-use crate::io::store::open::number_of;
-use crate::io::store::open::numbered_key;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_of;
+use crate::io::store::record_keys::number_of;
+use crate::io::store::record_keys::numbered_key;
 use crate::io::store::upkeep::check::Finding;
 use crate::io::store::upkeep::check::unreadable;
 

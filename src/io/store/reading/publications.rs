@@ -9,8 +9,8 @@ use crate::feed::Entry;
 use crate::history::{EntryKey, FeedKey, Merged};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_bytes;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_bytes;
 use crate::schedule::learning::{Fetch, Publications, Stamp};
 
 /// Status of an answer that holds new entries only (RFC 3229).

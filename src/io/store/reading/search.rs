@@ -7,7 +7,7 @@ use crate::history::{Body, EntryKey, FeedKey, Flags};
 use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 use crate::io::store::upkeep::check::Finding;
 use crate::search::{Marks, Matching, Snippet};
 use crate::ui::panes::entry_list::ListQuery;
@@ -41,18 +41,18 @@ pub struct Found {
 impl Store {
     /// Gives the store the index to search in.
     pub fn use_index(&mut self, index: SearchIndex) {
-        self.shelf.put(index);
+        self.search_index.set(index);
     }
 
     /// The searches that were saved, in their order; none if their record is damaged.
     pub fn saved_searches(&self) -> Result<Vec<SavedSearch>, StoreError> {
-        let bytes = self.about.get(SAVED_KEY)?;
+        let bytes = self.facts.get(SAVED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
     /// What is wrong with their record.
     pub(in crate::io::store) fn check_searches(&self) -> Result<Option<Finding>, StoreError> {
-        let bytes = self.about.get(SAVED_KEY)?;
+        let bytes = self.facts.get(SAVED_KEY)?;
         let damaged = bytes.and_then(|bytes| codec::decode::<Vec<SavedSearch>>(&bytes).err());
         Ok(damaged.map(|why| Finding {
             text: format!("the record of your saved searches is damaged ({why}); none is shown"),
@@ -62,7 +62,7 @@ impl Store {
 
     /// Writes the searches that are saved.
     pub fn save_searches(&self, searches: &[SavedSearch]) -> Result<(), StoreError> {
-        self.about.insert(SAVED_KEY, codec::encode(&searches)?)?;
+        self.facts.insert(SAVED_KEY, codec::encode(&searches)?)?;
         Ok(())
     }
 
@@ -138,14 +138,14 @@ impl Store {
             .iter()
             .filter_map(|feed| Some((*feed, self.rows.get(feed)?.as_slice())))
             .collect();
-        let rulings = &self.rulings;
+        let filters = &self.filters;
         let mut found = Vec::new();
         let mut judge = |key: EntryKey, score: f32| {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
             let fits = |row: &&crate::history::IndexRow| {
                 shown(row.flags)
                     && matching.takes(row.flags, row.listed)
-                    && matching.labels.take(key.feed, |rules| rulings.have_hit(rules, key))
+                    && matching.labels.take(key.feed, |rules| filters.have_hit(rules, key))
             };
             if let Some(row) = row.filter(fits) {
                 found.push(Found { key, listed: row.listed, score });
@@ -157,7 +157,7 @@ impl Store {
                     judge(EntryKey { feed, seq }, 0.0);
                 }
             }
-        } else if let Some(index) = self.shelf.get() {
+        } else if let Some(index) = self.search_index.get() {
             index
                 .find(&matching.terms, &mut judge)
                 .map_err(|error| StoreError::Search(error.to_string()))?;

@@ -7,7 +7,6 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use crate::history::{FeedKey, listed};
-use crate::io::store::chunks::EntryRecord;
 use crate::io::store::error::StoreError;
 
 /// Records remembered at most: with the 32 entries of each about 10 MB.
@@ -52,6 +51,9 @@ impl From<Written> for Shown {
         }
     }
 }
+
+/// A record of kept entries: its feed and its number there.
+pub(in crate::io::store) type EntryRecord = (FeedKey, u32);
 
 /// The entries of a record.
 type Entries = Box<[Option<Shown>]>;

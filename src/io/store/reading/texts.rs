@@ -9,9 +9,9 @@ use sled::Tree;
 
 use crate::history::{Body, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_bytes;
-use crate::io::store::open::feed_of;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_bytes;
+use crate::io::store::record_keys::feed_of;
 
 /// A second look at the store's records.
 #[derive(Debug, Clone)]

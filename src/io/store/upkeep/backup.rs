@@ -16,8 +16,8 @@ use super::compact::tree_names;
 use super::fresh_store::FreshStore;
 use super::fresh_store::mend_swap;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::lock;
+use crate::io::store::folder_lock::lock_folder;
+use crate::io::store::handle::Store;
 use crate::io::store::schema::SCHEMA;
 
 /// The first line of the unpacked file; the number is the version of this form.
@@ -139,7 +139,7 @@ impl Store {
         let folder =
             |why: io::Error| StoreError::Folder { folder: data.into(), why: why.to_string() };
         fs::create_dir_all(data).map_err(folder)?;
-        let held = lock(data)?;
+        let held = lock_folder(data)?;
         mend_swap(data)?;
         let mut input = GzDecoder::new(BufReader::new(from));
         let mut magic = [0_u8; MAGIC.len()];

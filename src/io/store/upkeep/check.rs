@@ -6,9 +6,9 @@ use crate::history::{Counters, EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::codec::CodecError;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_bytes;
-use crate::io::store::open::feed_of;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_bytes;
+use crate::io::store::record_keys::feed_of;
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Store {
                 health.findings.push(Finding { text: error.to_string(), repaired: false });
             }
         }
-        health.findings.extend(self.check_rulings(repair)?);
+        health.findings.extend(self.check_filters(repair)?);
         health.findings.extend(self.check_searches()?);
         health.findings.extend(self.check_pages(repair)?);
         health.findings.extend(self.check_places(repair)?);

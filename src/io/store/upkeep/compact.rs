@@ -4,7 +4,7 @@ use sled::Db;
 
 use super::fresh_store::FreshStore;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
 /// Name of the size on disk after the last compaction.
 const COMPACT_KEY: &[u8] = b"compact_bytes";
@@ -24,7 +24,7 @@ impl Store {
     /// Whether the log holds more than twice what lived in it at the last compaction (STORE 3).
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
         let bytes = self.db.size_on_disk()?;
-        let last = self.about.get(COMPACT_KEY)?;
+        let last = self.facts.get(COMPACT_KEY)?;
         let last =
             last.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
         Ok(bytes > last.saturating_mul(2).max(WORTH_BYTES))
@@ -88,7 +88,7 @@ mod tests {
         let store = Store::open(folder.path()).unwrap();
         assert_eq!(store.bodies.iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
         // However small: what is left is not twice the size it is measured by, so it is not copied again and again.
-        let last = store.about.get(COMPACT_KEY).unwrap().unwrap();
+        let last = store.facts.get(COMPACT_KEY).unwrap().unwrap();
         let last = u64::from_be_bytes(last.as_ref().try_into().unwrap());
         assert!(store.db.size_on_disk().unwrap() < 2 * last, "{last}");
         assert!(!store.is_worth_compacting().unwrap());

@@ -11,8 +11,8 @@ use super::daily_backup::Daily;
 use crate::engine::feeds::subscription::Validators;
 use crate::history::{EntryKey, FeedKey, TEXT_LOST};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::open::feed_of;
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_of;
 
 impl Store {
     /// Opens the store. If its files are damaged, a new one is made from the newest daily backup that can be read,
@@ -64,7 +64,7 @@ impl Store {
     /// Takes note that the texts are not there, in a store that was made from a backup without them: the next
     /// document of each feed is asked for whole and brings what it has of them.
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
-        if !self.about.contains_key(TEXTS_LOST)? {
+        if !self.facts.contains_key(TEXTS_LOST)? {
             return Ok(());
         }
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
@@ -73,7 +73,7 @@ impl Store {
         }
         // The backup was made while feeds were polled: sums may be a moment older than rows.
         self.check(true)?;
-        self.about.remove(TEXTS_LOST)?;
+        self.facts.remove(TEXTS_LOST)?;
         self.sync()
     }
 

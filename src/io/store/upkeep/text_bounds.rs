@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::history::{EntryKey, FeedKey};
 use crate::io::store::chunks::TextRecord;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
 /// Name of the size on disk when texts were measured last.
 const MEASURED_KEY: &[u8] = b"texts_measured";
@@ -28,7 +28,7 @@ impl Store {
     /// measured last. Reads no record.
     pub fn may_hold_too_much(&self, max: u64) -> Result<bool, StoreError> {
         let bytes = self.db.size_on_disk()?;
-        let measured = self.about.get(MEASURED_KEY)?;
+        let measured = self.facts.get(MEASURED_KEY)?;
         let measured =
             measured.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
         // A compacted store is smaller than what was measured.
@@ -51,7 +51,7 @@ impl Store {
                 self.drop_pages(feed, seqs.into_iter())?;
             }
         }
-        self.about.insert(MEASURED_KEY, &self.db.size_on_disk()?.to_be_bytes())?;
+        self.facts.insert(MEASURED_KEY, &self.db.size_on_disk()?.to_be_bytes())?;
         self.sync()?;
         Ok(shed)
     }
