@@ -7,6 +7,7 @@ mod codec;
 pub mod config;
 pub mod console;
 pub mod http;
+mod panics;
 pub mod performing;
 pub mod pictures;
 pub mod processes;

@@ -1,6 +1,5 @@
 //! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,6 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::clock;
 use super::http::{Http, Limits};
+use super::panics::catch_panic;
 use super::pictures::{self, Shelf};
 use super::processes::browser;
 use super::processes::desktop_notes;
@@ -220,7 +220,7 @@ impl Performer {
 
 /// What work answers; `failed` if it panics: whoever waits for the answer must not wait for ever.
 fn answered(work: impl FnOnce() -> Option<Msg>, failed: Option<Msg>) -> Option<Msg> {
-    terminal::quietly(|| catch_unwind(AssertUnwindSafe(work))).unwrap_or(failed)
+    catch_panic(work).unwrap_or(failed)
 }
 
 fn render(wanted: &RenderWanted) -> Msg {

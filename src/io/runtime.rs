@@ -15,7 +15,7 @@ use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
 use super::processes::run_command;
 use super::store::{Store, StoreError};
-use super::terminal::{Frames, Terminal};
+use super::terminal::{Canvas, FrameTimes, Terminal};
 use crate::engine::effect::Effect;
 use crate::engine::entries::entry_filters;
 use crate::engine::model::Model;
@@ -27,7 +27,6 @@ use crate::engine::update::begin;
 use crate::engine::update::measured;
 use crate::engine::update::update;
 use crate::ui::panes::saved_searches;
-use crate::ui::screen::Viewport;
 
 /// Messages taken before the screen is drawn again.
 const MESSAGES_A_FRAME: usize = 256;
@@ -46,12 +45,6 @@ pub struct Runtime {
     watch: SleepWatch,
     /// Commands that wait for the terminal.
     errands: VecDeque<Errand>,
-}
-
-/// What the screen is drawn on.
-pub trait Canvas {
-    /// Draws the whole screen and says what was measured on the way.
-    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> std::io::Result<Viewport>;
 }
 
 /// Why the program cannot work.
@@ -148,7 +141,7 @@ impl Runtime {
         let broken = |error: std::io::Error| {
             StartError::System(format!("the terminal cannot be used: {error}"))
         };
-        let mut frames = Frames::default();
+        let mut frames = FrameTimes::default();
         let mut graphics = None;
         let (columns, rows) = terminal.size().map_err(broken)?;
         self.tell(Msg::Resized(columns, rows));

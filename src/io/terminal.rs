@@ -1,6 +1,5 @@
 //! The terminal: taken, drawn on, given back whatever happens.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +19,7 @@ use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
-use super::runtime::Canvas;
+use super::panics::is_catching;
 use crate::engine::model::Model;
 use crate::engine::msg::Msg;
 use crate::engine::settings::ImageProtocol;
@@ -46,11 +45,6 @@ static LENT: AtomicBool = AtomicBool::new(false);
 /// The terminal has a title of ours.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-thread_local! {
-    /// A panic of this thread is caught where it happens. (The hook runs on the thread that panics.)
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
 /// The alternate screen, brackets around what is pasted, and word when the terminal gets or loses the keys.
 const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
 /// All of it back, whatever was switched on, and the cursor shown.
@@ -62,7 +56,7 @@ const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
 
-/// Frames remembered for the report.
+/// FrameTimes remembered for the report.
 const FRAMES_MAX: usize = 100_000;
 
 /// The terminal in raw mode on its alternate screen. Dropping it gives it back.
@@ -81,9 +75,15 @@ pub struct Terminal {
     tmux: bool,
 }
 
+/// What the screen is drawn on.
+pub trait Canvas {
+    /// Draws the whole screen and says what was measured on the way.
+    fn draw(&mut self, model: &Model, now: DateTime<Utc>) -> io::Result<Viewport>;
+}
+
 /// How long each frame took, from the message that caused it to the end of drawing.
 #[derive(Debug, Default)]
-pub struct Frames {
+pub struct FrameTimes {
     taken: Vec<Duration>,
 }
 
@@ -248,7 +248,7 @@ impl Terminal {
     }
 
     /// Tells how quick the frames were, if the reader wants to know (`-v`).
-    pub fn report(&mut self, frames: &Frames) {
+    pub fn report(&mut self, frames: &FrameTimes) {
         if self.verbose {
             self.take_back_pictures();
             give_back();
@@ -281,19 +281,11 @@ pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner && !QUIET.get() {
+        if std::thread::current().id() == owner && !is_catching() {
             give_back();
             before(panic);
         }
     }));
-}
-
-/// Does work whose panics are caught and told in other words: the panic itself is not told.
-pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    let before = QUIET.replace(true);
-    let done = work();
-    QUIET.set(before);
-    done
 }
 
 /// Whether somebody else has the terminal: an interrupt typed there is meant for them.
@@ -401,7 +393,7 @@ fn pressed(key: KeyEvent) -> Option<Key> {
     Some(Key { code, ctrl: key.modifiers.contains(KeyModifiers::CONTROL) })
 }
 
-impl Frames {
+impl FrameTimes {
     /// Notes one frame.
     pub fn note(&mut self, taken: Duration) {
         if self.taken.len() < FRAMES_MAX {

@@ -10,8 +10,7 @@ pub use super::pictures::cache::Shelf;
 pub use decoding::measure;
 pub use drawing::draw;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use super::panics::catch_panic;
 use crate::ui::reader::pictures::PictureNews;
 use crate::ui::reader::pictures::PictureWish;
 
@@ -37,6 +36,5 @@ pub fn perform(wish: PictureWish, shelf: &Shelf) -> PictureNews {
 }
 
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err("it is broken".to_owned()))
+    catch_panic(work).unwrap_or_else(|| Err("it is broken".to_owned()))
 }

@@ -15,12 +15,9 @@ pub use index::{IndexError, IndexState, SearchIndex};
 pub use indexer::Indexer;
 pub use shared_index::SharedIndex;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use super::terminal::quietly;
+use super::panics::catch_panic;
 
 /// Does something with the index. Its files are mapped: damaged ones can make tantivy panic.
 fn unpanicked<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
-    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
-    done.unwrap_or_else(|_| Err(IndexError("its files are damaged".into())))
+    catch_panic(work).unwrap_or_else(|| Err(IndexError("its files are damaged".into())))
 }

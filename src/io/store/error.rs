@@ -1,12 +1,11 @@
 //! Why the store cannot be used, each in one sentence that says what to do.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use sled::transaction::TransactionError;
 
 use super::super::codec::CodecError;
-use super::super::terminal::quietly;
+use super::super::panics::catch_panic;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -104,12 +103,12 @@ impl From<CodecError> for StoreError {
     }
 }
 
-/// Does what sled may panic at, as it does on some damages of its files: the panic is not told but answered as an error.
+/// Does work with sled, which panics at some kinds of damage in its files; such a panic becomes an error.
 pub(in crate::io) fn unpanicked<T>(
     work: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
-    done.unwrap_or_else(|_| Err(StoreError::Corrupted("they cannot be read".into())))
+    let done = catch_panic(work);
+    done.unwrap_or_else(|| Err(StoreError::Corrupted("they cannot be read".into())))
 }
 
 /// The error of a transaction. None of ours aborts itself.
