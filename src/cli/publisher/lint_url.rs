@@ -13,13 +13,13 @@ use crate::cli::session::block_on;
 use crate::engine::backfill::archive_response::judge;
 use crate::engine::feeds::subscription::Validators;
 use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::poll::fetch::AddressSource;
 use crate::engine::poll::fetch::Answer;
 use crate::engine::poll::fetch::AnswerBody;
 use crate::engine::poll::fetch::FetchId;
 use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
-use crate::engine::poll::fetch::Reach;
 use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::RequestKind;
 use crate::engine::settings::NetworkSettings;
 use crate::history::ArchiveRequest;
 use crate::history::Failure as NoArchive;
@@ -85,8 +85,8 @@ async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bo
         id: FetchId(1),
         url: asked.url.clone(),
         validators: None,
-        manner: Manner::Usual,
-        reach: Reach::Supplied { by: asked.by.clone(), public: asked.by_public },
+        kind: RequestKind::Usual,
+        address_source: AddressSource::Supplied { by: asked.by.clone(), public: asked.by_public },
         allow_insecure: false,
     };
     let (fetched, bytes) = http.fetch_kept(request).await;

@@ -21,12 +21,12 @@ use crate::engine::model::Model;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
+use crate::engine::poll::fetch::AddressSource;
 use crate::engine::poll::fetch::FetchId;
 use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
 use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::fetch::Reach;
 use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::RequestKind;
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
 use crate::history::walk::archive_walk::ArchiveRequest;
@@ -218,8 +218,8 @@ pub fn ask(model: &mut Model, now: DateTime<Utc>, id: FetchId, feed: FeedKey) ->
         id,
         url,
         validators: None,
-        manner: if listing { Manner::Listing } else { Manner::Usual },
-        reach: Reach::Supplied { by, public },
+        kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
+        address_source: AddressSource::Supplied { by, public },
         allow_insecure: insecure,
     })]
 }

@@ -15,13 +15,13 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
 use crate::engine::poll::classify_response::status_words;
+use crate::engine::poll::fetch::AddressSource;
 use crate::engine::poll::fetch::AnswerBody;
 use crate::engine::poll::fetch::FetchId;
 use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
 use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::fetch::Reach;
 use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::RequestKind;
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
 use crate::history::EntryKey;
@@ -226,21 +226,21 @@ fn ask_for(model: &mut Model, now: DateTime<Utc>, by_hand: bool) -> Vec<Effect> 
 
 /// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
 pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (reach, allow_insecure) = reach(model, key, &url);
+    let (address_source, allow_insecure) = address_source(model, key, &url);
     let kept = model.pages.get(&key).and_then(Option::as_ref);
     let validators = kept.map(|full| full.validators.clone());
     vec![Effect::Fetch(Request {
         id,
         url,
         validators,
-        manner: Manner::Page,
-        reach,
+        kind: RequestKind::Page,
+        address_source,
         allow_insecure,
     })]
 }
 
 /// Where an address that an entry names may lead, and whether without TLS.
-pub fn reach(model: &Model, key: EntryKey, url: &str) -> (Reach, bool) {
+pub fn address_source(model: &Model, key: EntryKey, url: &str) -> (AddressSource, bool) {
     let feed = model.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
     let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
@@ -248,7 +248,7 @@ pub fn reach(model: &Model, key: EntryKey, url: &str) -> (Reach, bool) {
     let heard = feed.and_then(|feed| feed.history.heard.as_ref());
     let public = heard.is_none_or(|heard| heard.public);
     // Where the entry itself leads over http there is nothing that could be made insecure.
-    (Reach::Supplied { by, public }, allowed || url.starts_with("http:"))
+    (AddressSource::Supplied { by, public }, allowed || url.starts_with("http:"))
 }
 
 /// The request for a page ended.

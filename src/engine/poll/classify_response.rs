@@ -6,7 +6,7 @@ use super::fetch::AnswerHeaders;
 use super::fetch::Failure;
 use super::fetch::Fetched;
 use super::fetch::Hop;
-use super::fetch::Manner;
+use super::fetch::RequestKind;
 use super::request::Again;
 use super::request::Sent;
 use crate::engine::feeds::subscription::Obstacle;
@@ -177,7 +177,7 @@ fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     let feed = headers.im.as_deref().is_some_and(|list| list.trim().eq_ignore_ascii_case("feed"));
     let base = headers.delta_base.as_deref().map(|tag| weak(tag.trim().as_bytes()));
     let asked = sent.etag.as_deref().map(weak);
-    sent.manner == Manner::Delta && feed && (base.is_none() || base == asked)
+    sent.kind == RequestKind::Delta && feed && (base.is_none() || base == asked)
 }
 
 /// A tag for weak comparison (RFC 9110 §8.8.3.2).
@@ -192,7 +192,7 @@ pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
         412 | 416 => Some(Again::Fresh),
         304 if !fetched.conditional => Some(Again::Fresh),
         421 => Some(Again::Same),
-        400 if sent.manner == Manner::Delta => Some(Again::NoDelta),
+        400 if sent.kind == RequestKind::Delta => Some(Again::NoDelta),
         226 if !is_delta(&answer.headers, sent) => Some(Again::Whole),
         _ => None,
     }
@@ -337,7 +337,7 @@ mod tests {
     fn a_delta_must_be_the_one_that_was_asked_for() {
         // SPEC D.7.
         let tag = b"W/\"1\"".to_vec();
-        let asked = Sent { manner: Manner::Delta, etag: Some(tag), ..sent() };
+        let asked = Sent { kind: RequestKind::Delta, etag: Some(tag), ..sent() };
         for (im, base, sent, expected) in [
             (Some("feed"), None, &asked, "delta"),
             (Some(" FEED "), Some("\"1\""), &asked, "delta"),

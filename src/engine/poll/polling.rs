@@ -6,10 +6,10 @@ use super::apply_response::PendingMove;
 use super::apply_response::Settled;
 use super::apply_response::settle;
 use super::classify_response::worth_asking_again;
+use super::fetch::AddressSource;
 use super::fetch::FetchId;
 use super::fetch::Fetched;
 use super::fetch::Purpose;
-use super::fetch::Reach;
 use super::fetch::Request;
 use super::plans;
 use super::poll_log::PollCause;
@@ -148,11 +148,11 @@ pub fn start(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             Purpose::FullText(key) => effects.extend(full_text::ask(model, id, key, waiting.url)),
             Purpose::Picture(key) => effects.extend(pictures::ask(model, id, key, waiting.url)),
             Purpose::Discover(addition) => {
-                let reach = model
+                let address_source = model
                     .additions
                     .get(&addition)
-                    .map_or(Reach::Typed, archive_subscription::reach);
-                let request = Request { reach, ..Request::typed(id, waiting.url) };
+                    .map_or(AddressSource::Typed, archive_subscription::address_source);
+                let request = Request { address_source, ..Request::typed(id, waiting.url) };
                 effects.push(Effect::Fetch(request));
             }
         }

@@ -26,8 +26,8 @@ use crate::engine::poll::fetch::AnswerBody;
 use crate::engine::poll::fetch::Failure;
 use crate::engine::poll::fetch::Fetched;
 use crate::engine::poll::fetch::Hop;
-use crate::engine::poll::fetch::Manner;
 use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::RequestKind;
 use crate::engine::settings::Credentials;
 use crate::engine::settings::NetworkSettings;
 use crate::history::walk::adaptor::read_listing;
@@ -94,7 +94,7 @@ impl Http {
 
     async fn exchange(&self, request: &Request, trace: &mut Trace) -> Result<Answer, Failure> {
         let mut url = parse_url(&request.url)?;
-        let word = Word::of(&request.reach);
+        let word = Word::of(&request.address_source);
         word.check(&url, request.allow_insecure)?;
         let keys = Keys::taken_from(&mut url, &self.credentials);
         let mut way = Way::new(url, word);
@@ -105,7 +105,7 @@ impl Http {
             let (answer, turn) = if let Some(turn) = Turn::of_head(status, head)? {
                 (unread(&way.at, &arrived), Some(turn))
             } else {
-                let answer = self.answer(way.at.clone(), arrived, request.manner, trace).await?;
+                let answer = self.answer(way.at.clone(), arrived, request.kind, trace).await?;
                 let turn = Turn::of_document(&answer);
                 (answer, turn)
             };
@@ -162,7 +162,7 @@ impl Http {
         &self,
         url: Url,
         arrived: Arrived,
-        manner: Manner,
+        kind: RequestKind,
         trace: &mut Trace,
     ) -> Result<Answer, Failure> {
         let answer = unread(&url, &arrived);
@@ -171,21 +171,21 @@ impl Http {
         }
         let mut response = arrived.response;
         let content_type = joined(response.headers(), &header::CONTENT_TYPE);
-        let limits = self.limits.of(manner);
+        let limits = self.limits.of(kind);
         let (bytes, turn) = self.read(&url, &mut response, limits, trace).await?;
         drop(response);
         if trace.keeps {
             trace.kept.clone_from(&bytes);
         }
-        if manner == Manner::Picture {
+        if kind == RequestKind::Picture {
             return Ok(Answer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
-            if manner == Manner::Page {
+            if kind == RequestKind::Page {
                 return AnswerBody::Article(extract(&bytes, url.as_str(), content_type.as_deref()));
             }
-            let listing = (manner == Manner::Listing).then(|| read_listing(&bytes)).flatten();
+            let listing = (kind == RequestKind::Listing).then(|| read_listing(&bytes)).flatten();
             listing.map_or_else(
                 || read_body(&bytes, url.as_str(), content_type.as_deref()),
                 AnswerBody::Listing,

@@ -6,8 +6,8 @@ use url::Url;
 
 use super::reach::carries_credentials;
 use crate::engine::feeds::subscription::Validators;
-use crate::engine::poll::fetch::Manner;
 use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::RequestKind;
 use crate::engine::settings::Credentials;
 use crate::engine::settings::Login;
 
@@ -27,22 +27,22 @@ const A_IM: HeaderName = HeaderName::from_static("a-im");
 /// The headers of one request, but for credentials.
 pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let accept = match request.manner {
-        Manner::Anything => "*/*",
-        Manner::Listing => "application/json",
-        Manner::Page => "text/html, application/xhtml+xml, */*;q=0.1",
-        Manner::Picture => ACCEPT_PICTURE,
-        Manner::Usual | Manner::Fresh | Manner::Delta => ACCEPT,
+    let accept = match request.kind {
+        RequestKind::Anything => "*/*",
+        RequestKind::Listing => "application/json",
+        RequestKind::Page => "text/html, application/xhtml+xml, */*;q=0.1",
+        RequestKind::Picture => ACCEPT_PICTURE,
+        RequestKind::Usual | RequestKind::Fresh | RequestKind::Delta => ACCEPT,
     };
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
-    if request.manner == Manner::Fresh {
+    if request.kind == RequestKind::Fresh {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     if let Some(validators) = &request.validators {
         put_validators(&mut headers, validators, url.as_str());
     }
-    if request.manner == Manner::Delta && headers.contains_key(header::IF_NONE_MATCH) {
+    if request.kind == RequestKind::Delta && headers.contains_key(header::IF_NONE_MATCH) {
         headers.insert(A_IM, HeaderValue::from_static("feed"));
     }
     headers
@@ -110,14 +110,14 @@ mod tests {
     use crate::engine::poll::fetch::FetchId;
     use crate::io::http::exchange::*;
 
-    fn request(manner: Manner, etag: Option<&[u8]>) -> Request {
+    fn request(kind: RequestKind, etag: Option<&[u8]>) -> Request {
         let url = "https://a.example/feed".to_owned();
         let validators = Validators {
             url: url.clone(),
             etag: etag.map(<[u8]>::to_vec),
             last_modified: Some(b"Mon".to_vec()),
         };
-        Request { manner, validators: Some(validators), ..Request::typed(FetchId(1), url) }
+        Request { kind, validators: Some(validators), ..Request::typed(FetchId(1), url) }
     }
 
     /// SPEC D.7: `A-IM` only beside an `If-None-Match` that is sent.
@@ -126,17 +126,17 @@ mod tests {
         let own = Url::parse("https://a.example/feed").unwrap();
         let other = Url::parse("https://a.example/other").unwrap();
         let tag: &[u8] = b"\"a\"";
-        for (manner, etag, url, asked) in [
-            (Manner::Delta, Some(tag), &own, true),
-            (Manner::Delta, None, &own, false),
-            (Manner::Delta, Some(b"no\nheader".as_slice()), &own, false),
-            (Manner::Delta, Some(tag), &other, false),
-            (Manner::Usual, Some(tag), &own, false),
-            (Manner::Fresh, Some(tag), &own, false),
+        for (kind, etag, url, asked) in [
+            (RequestKind::Delta, Some(tag), &own, true),
+            (RequestKind::Delta, None, &own, false),
+            (RequestKind::Delta, Some(b"no\nheader".as_slice()), &own, false),
+            (RequestKind::Delta, Some(tag), &other, false),
+            (RequestKind::Usual, Some(tag), &own, false),
+            (RequestKind::Fresh, Some(tag), &own, false),
         ] {
-            let headers = headers(&request(manner, etag), url);
+            let headers = headers(&request(kind, etag), url);
             let sent = headers.get(A_IM).map(HeaderValue::as_bytes);
-            assert_eq!(sent, asked.then_some(b"feed".as_slice()), "{manner:?} {etag:?} {url}");
+            assert_eq!(sent, asked.then_some(b"feed".as_slice()), "{kind:?} {etag:?} {url}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::article::PAGE_BYTES_MAX;
 use super::body::BodyLimits;
-use crate::engine::poll::fetch::Manner;
+use crate::engine::poll::fetch::RequestKind;
 use crate::ui::reader::pictures::BYTES_MAX;
 
 /// Time-outs and sizes (SPEC 0); tests inject smaller ones.
@@ -28,12 +28,16 @@ pub struct Limits {
 
 impl Limits {
     /// Those of the body of what is asked for.
-    pub(super) fn of(&self, manner: Manner) -> BodyLimits {
-        let bytes_max = match manner {
-            Manner::Picture => BYTES_MAX,
+    pub(super) fn of(&self, kind: RequestKind) -> BodyLimits {
+        let bytes_max = match kind {
+            RequestKind::Picture => BYTES_MAX,
             // What is longer would be refused when it is there.
-            Manner::Page => PAGE_BYTES_MAX,
-            Manner::Usual | Manner::Fresh | Manner::Delta | Manner::Listing | Manner::Anything => {
+            RequestKind::Page => PAGE_BYTES_MAX,
+            RequestKind::Usual
+            | RequestKind::Fresh
+            | RequestKind::Delta
+            | RequestKind::Listing
+            | RequestKind::Anything => {
                 return self.body;
             }
         };
@@ -64,9 +68,9 @@ mod tests {
     #[test]
     fn pictures_and_pages_have_bounds_of_their_own() {
         let limits = Limits::default();
-        let bounds = |manner| (limits.of(manner).wire_max, limits.of(manner).body_max);
-        assert_eq!(bounds(Manner::Picture), (BYTES_MAX, BYTES_MAX));
-        assert_eq!(bounds(Manner::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
-        assert_eq!(limits.of(Manner::Usual), limits.body);
+        let bounds = |kind| (limits.of(kind).wire_max, limits.of(kind).body_max);
+        assert_eq!(bounds(RequestKind::Picture), (BYTES_MAX, BYTES_MAX));
+        assert_eq!(bounds(RequestKind::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
+        assert_eq!(limits.of(RequestKind::Usual), limits.body);
     }
 }

@@ -4,8 +4,8 @@ use url::Url;
 
 use super::address_class::AddressClass;
 use super::names::{Allowed, Refusal};
+use crate::engine::poll::fetch::AddressSource;
 use crate::engine::poll::fetch::Failure;
-use crate::engine::poll::fetch::Reach;
 
 /// Who named an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub(super) enum Word {
 }
 
 impl Word {
-    pub(super) fn of(reach: &Reach) -> Self {
-        match reach {
-            Reach::Typed => Self::Typed,
-            Reach::Supplied { by, public } => {
+    pub(super) fn of(source: &AddressSource) -> Self {
+        match source {
+            AddressSource::Typed => Self::Typed,
+            AddressSource::Supplied { by, public } => {
                 Self::Supplied { by: Url::parse(by).ok(), public: *public }
             }
         }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn supplied(by: &str, public: bool) -> Word {
-        Word::of(&Reach::Supplied { by: by.into(), public })
+        Word::of(&AddressSource::Supplied { by: by.into(), public })
     }
 
     fn url(text: &str) -> Url {

@@ -20,9 +20,9 @@ use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::fetch::AnswerBody;
 use crate::engine::poll::fetch::FetchId;
 use crate::engine::poll::fetch::Fetched;
-use crate::engine::poll::fetch::Manner;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::fetch::Request;
+use crate::engine::poll::fetch::RequestKind;
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
 use crate::history::EntryKey;
@@ -324,9 +324,9 @@ fn why_not(model: &Model, now: DateTime<Utc>, url: &str) -> Option<String> {
 
 /// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
 pub fn ask(model: &Model, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (reach, allow_insecure) = full_text::reach(model, key, &url);
-    let manner = Manner::Picture;
-    vec![Effect::Fetch(Request { id, url, validators: None, manner, reach, allow_insecure })]
+    let (address_source, allow_insecure) = full_text::address_source(model, key, &url);
+    let kind = RequestKind::Picture;
+    vec![Effect::Fetch(Request { id, url, validators: None, kind, address_source, allow_insecure })]
 }
 
 /// The request for a picture ended.

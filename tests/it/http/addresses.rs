@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use backissue::engine::poll::fetch::AddressSource;
 use backissue::engine::poll::fetch::Failure;
 use backissue::engine::poll::fetch::FetchId;
 use backissue::engine::poll::fetch::Fetched;
-use backissue::engine::poll::fetch::Reach;
 use backissue::engine::poll::fetch::Request;
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_class::AddressClass;
@@ -73,7 +73,10 @@ fn feed() -> PublisherAnswer {
 }
 
 fn supplied(url: String, by: &str, public: bool) -> Request {
-    Request { reach: Reach::Supplied { by: by.into(), public }, ..Request::typed(FetchId(1), url) }
+    Request {
+        address_source: AddressSource::Supplied { by: by.into(), public },
+        ..Request::typed(FetchId(1), url)
+    }
 }
 
 fn blocked(fetched: &Fetched) -> &str {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use backissue::engine::poll::fetch::AddressSource;
 use backissue::engine::poll::fetch::Failure;
 use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Reach;
 use backissue::engine::poll::fetch::Request;
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::{LookingUp, Names, Surroundings};
@@ -112,8 +112,10 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
     let proxy = proxy().await;
     let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
     for host in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "a.localhost"] {
-        let reach = Reach::Supplied { by: "http://a.example/feed".into(), public: true };
-        let asked = Request { reach, ..Request::typed(FetchId(1), format!("http://{host}/")) };
+        let address_source =
+            AddressSource::Supplied { by: "http://a.example/feed".into(), public: true };
+        let asked =
+            Request { address_source, ..Request::typed(FetchId(1), format!("http://{host}/")) };
         let refused = fetch_in(&here(), &through, roomy(), asked).await.result;
         assert!(matches!(refused, Err(Failure::Blocked(_))), "{host}: {refused:?}");
     }

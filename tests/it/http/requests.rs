@@ -1,8 +1,8 @@
 //! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
 
 use backissue::engine::poll::fetch::AnswerBody;
-use backissue::engine::poll::fetch::Manner;
 use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::RequestKind;
 use backissue::io::http::Http;
 use backissue::io::publisher::server::Publisher;
 use backissue::io::publisher::server::PublisherRequest;
@@ -58,7 +58,7 @@ async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
 #[tokio::test]
 async fn a_forced_request_asks_caches_for_a_fresh_copy() {
     let publisher = publisher().await;
-    let forced = Request { manner: Manner::Fresh, ..request(&publisher.base_url()) };
+    let forced = Request { kind: RequestKind::Fresh, ..request(&publisher.base_url()) };
     answered(roomy(), forced).await;
     assert_eq!(publisher.requests()[0].header("cache-control"), Some("no-cache"));
 }
@@ -175,7 +175,7 @@ async fn a_delta_is_asked_for_and_read() {
         Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
     let url = format!("{}/f", publisher.base_url());
     let delta =
-        Request { manner: Manner::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
+        Request { kind: RequestKind::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
     let answer = answered(roomy(), delta).await;
     let asked = publisher.requests().remove(0);
     assert_eq!(
@@ -193,7 +193,7 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
     let publisher = publisher().await;
     let url = format!("{}/f", publisher.base_url());
     let tagged = conditional(&url, Some(b"\"a\""), None);
-    let delta = |request: Request| Request { manner: Manner::Delta, ..request };
+    let delta = |request: Request| Request { kind: RequestKind::Delta, ..request };
     answered(roomy(), delta(conditional(&url, None, Some(b"Mon")))).await;
     answered(roomy(), delta(request(&url))).await;
     answered(roomy(), delta(Request { url: format!("{url}/other"), ..tagged.clone() })).await;
@@ -207,7 +207,7 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
 #[tokio::test]
 async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
     let publisher = publisher().await;
-    let any = Request { manner: Manner::Anything, ..request(&publisher.base_url()) };
+    let any = Request { kind: RequestKind::Anything, ..request(&publisher.base_url()) };
     answered(roomy(), any).await;
     assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
 }

@@ -1,13 +1,13 @@
 //! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
 
 use backissue::engine::entries::full_text::Source;
+use backissue::engine::poll::fetch::AddressSource;
 use backissue::engine::poll::fetch::AnswerBody;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::fetch::Failure;
 use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Reach;
 use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::RequestKind;
 use backissue::engine::settings::Settings;
 use backissue::history::FeedKey;
 use backissue::io::http::{Http, Limits};
@@ -46,7 +46,7 @@ fn wait_a_second(world: &mut World) {
 }
 
 fn asked_pages(world: &World) -> Vec<&str> {
-    let pages = world.requests.iter().filter(|request| request.manner == Manner::Page);
+    let pages = world.requests.iter().filter(|request| request.kind == RequestKind::Page);
     pages.map(|request| request.url.as_str()).collect()
 }
 
@@ -234,8 +234,8 @@ fn a_page_is_asked_for_as_a_page_and_read_in_its_own_encoding() {
         let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
         let by = format!("{}/feed", publisher.base_url());
         let request = Request {
-            manner: Manner::Page,
-            reach: Reach::Supplied { by, public: false },
+            kind: RequestKind::Page,
+            address_source: AddressSource::Supplied { by, public: false },
             ..Request::typed(FetchId(1), format!("{}/n2", publisher.base_url()))
         };
         let answer = http.fetch(request).await.result.unwrap();

@@ -3,13 +3,13 @@
 
 use backissue::engine::effect::Effect;
 use backissue::engine::msg::Msg;
+use backissue::engine::poll::fetch::AddressSource;
 use backissue::engine::poll::fetch::AnswerBody;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::fetch::Failure;
 use backissue::engine::poll::fetch::FetchId;
-use backissue::engine::poll::fetch::Manner;
-use backissue::engine::poll::fetch::Reach;
 use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::RequestKind;
 use backissue::engine::reconfigure::Reconfigured;
 use backissue::engine::settings::Settings;
 use backissue::engine::update::update;
@@ -72,7 +72,7 @@ fn serve(world: &mut World, url: &str, picture: Vec<u8>) {
 }
 
 fn asked(world: &World) -> Vec<&str> {
-    let asked = world.requests.iter().filter(|request| request.manner == Manner::Picture);
+    let asked = world.requests.iter().filter(|request| request.kind == RequestKind::Picture);
     asked.map(|request| request.url.as_str()).collect()
 }
 
@@ -352,8 +352,8 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
             id: FetchId(1),
             url: format!("{}{path}", publisher.base_url()),
             validators: None,
-            manner: Manner::Picture,
-            reach: Reach::Supplied { by: publisher.base_url(), public },
+            kind: RequestKind::Picture,
+            address_source: AddressSource::Supplied { by: publisher.base_url(), public },
             allow_insecure: true,
         };
         let fetched = http.fetch(ask("/small", false)).await.result.unwrap();

@@ -8,8 +8,8 @@ use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::fetch::Failure;
 use backissue::engine::poll::fetch::Fetched;
 use backissue::engine::poll::fetch::Hop;
-use backissue::engine::poll::fetch::Manner;
 use backissue::engine::poll::fetch::Request;
+use backissue::engine::poll::fetch::RequestKind;
 use backissue::history::walk::adaptor::read_listing;
 use backissue::io::http::article::extract;
 use backissue::io::http::read_body;
@@ -51,9 +51,9 @@ impl World {
             Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
             Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };
-        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
+        let listed = self.network.get(&url).filter(|_| request.kind == RequestKind::Listing);
         let result = result.map(|answer| {
-            let is_page = request.manner == Manner::Page && answer.status == 200;
+            let is_page = request.kind == RequestKind::Page && answer.status == 200;
             let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
             let kind = found.headers.content_type.as_deref().or(Some("text/html"));
             let article = extract(found.body.as_bytes(), &url, kind);
@@ -65,7 +65,7 @@ impl World {
             Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
         });
         let result = result.map(|answer| {
-            let is_picture = request.manner == Manner::Picture && answer.status == 200;
+            let is_picture = request.kind == RequestKind::Picture && answer.status == 200;
             let Some(found) = self.network.get(&url).filter(|_| is_picture) else { return answer };
             Answer { body: AnswerBody::Picture(Arc::new(found.picture.clone())), ..answer }
         });
