@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::clock;
 use super::http::{Http, Limits};
 use super::panics::catch_panic;
-use super::pictures::{self, Shelf};
+use super::pictures::{self, PictureCache};
 use super::processes::browser;
 use super::processes::desktop_notes;
 use super::processes::run_command;
@@ -57,7 +57,7 @@ pub struct Performer {
     keeper: Keeper,
     answers: UnboundedSender<Msg>,
     texts: Texts,
-    shelf: Shelf,
+    pictures: PictureCache,
     /// The number of the preview that is wanted: an older one is left.
     preview: Arc<AtomicU64>,
 }
@@ -69,9 +69,9 @@ impl Performer {
         http: Arc<Http>,
         answers: UnboundedSender<Msg>,
     ) -> std::io::Result<Self> {
-        let (texts, shelf) = (store.texts(), Shelf::beside(store.folder()));
+        let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
         let keeper = Keeper::start(store, answers.clone())?;
-        Ok(Self { http, keeper, answers, texts, shelf, preview: Arc::default() })
+        Ok(Self { http, keeper, answers, texts, pictures, preview: Arc::default() })
     }
 
     /// Hands an effect on. Nothing here waits.
@@ -115,7 +115,7 @@ impl Performer {
             }
             Effect::Render(wanted) => self.render(wanted),
             Effect::Picture(wish) => {
-                let kept = self.shelf.clone();
+                let kept = self.pictures.clone();
                 let perform = move || pictures::perform(*wish, &kept);
                 self.off_the_loop(move || Some(Msg::Picture(Box::new(perform()))), None);
             }

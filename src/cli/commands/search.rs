@@ -12,7 +12,7 @@ use crate::cli::session::Failure;
 use crate::engine::model::Model;
 use crate::history::{EntryKey, Flags, KeptEntry};
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
-use crate::io::store::Found;
+use crate::io::store::SearchHit;
 use crate::io::{clock, console};
 use crate::search::{Marks, Matching};
 use crate::ui::panes::gap_rows;
@@ -95,7 +95,7 @@ fn title(model: &Model, key: EntryKey) -> &str {
     model.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title())
 }
 
-fn in_json(model: &Model, hit: Found, kept: &KeptEntry, flags: Flags, snippet: &str) -> Value {
+fn in_json(model: &Model, hit: SearchHit, kept: &KeptEntry, flags: Flags, snippet: &str) -> Value {
     let mut entry = pieces::entry(hit.key, title(model, hit.key), kept, flags);
     if let Some(fields) = entry.as_object_mut() {
         fields.insert("score".into(), json!(hit.score));

@@ -6,8 +6,8 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
-use super::external_commands::Commands;
-use super::external_commands::Notify;
+use super::external_commands::CommandsTable;
+use super::external_commands::NotifyTable;
 use super::key_bindings;
 use super::key_bindings::KeysTable;
 use super::unknown_names::unknown_name;
@@ -93,18 +93,18 @@ fn located(text: &str, error: &toml::de::Error) -> String {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
-    network: Network,
-    poll: Poll,
-    history: History,
-    ui: Ui,
-    commands: Commands,
+    network: NetworkTable,
+    poll: PollTable,
+    history: HistoryTable,
+    ui: UiTable,
+    commands: CommandsTable,
     keys: KeysTable,
-    notify: Notify,
+    notify: NotifyTable,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Network {
+struct NetworkTable {
     parallel: Option<usize>,
     host_parallel: Option<usize>,
     host_spacing: Option<Span>,
@@ -118,7 +118,7 @@ struct Network {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Poll {
+struct PollTable {
     min: Option<Span>,
     max: Option<Span>,
     default: Option<Span>,
@@ -128,7 +128,7 @@ struct Poll {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct History {
+struct HistoryTable {
     mode: Option<HistoryMode>,
     archives_a_day: Option<u32>,
     internet_archive: Option<String>,
@@ -137,7 +137,7 @@ struct History {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Ui {
+struct UiTable {
     theme: Option<String>,
     mouse: Option<bool>,
     images: Option<bool>,

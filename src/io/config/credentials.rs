@@ -10,7 +10,7 @@ use crate::engine::settings::Secret;
 /// The table as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenCredentials {
     origin: String,
     user: Option<SecretText>,
     password: Option<SecretText>,
@@ -32,13 +32,13 @@ impl<'de> Deserialize<'de> for SecretText {
 
 /// [`Credentials`] as they are read.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "WrittenCredentials")]
 pub(in crate::io) struct CredentialsTable(pub(in crate::io) Credentials);
 
-impl TryFrom<Written> for CredentialsTable {
+impl TryFrom<WrittenCredentials> for CredentialsTable {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: WrittenCredentials) -> Result<Self, String> {
         let origin = origin(&written.origin)?;
         let login = match (written.user, written.password, written.token) {
             (Some(SecretText(user)), Some(SecretText(password)), None) => {

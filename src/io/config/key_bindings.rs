@@ -14,12 +14,12 @@ use crate::ui::keys::key_names::sequence;
 use crate::ui::keys::keymap::BINDINGS;
 
 /// `[keys]` as it is written.
-pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
+pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
 
 /// One sequence of keys, or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "keys must be a text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
-pub(in crate::io) enum Written {
+pub(in crate::io) enum WrittenKeys {
     One(String),
     Several(Vec<String>),
 }
@@ -34,7 +34,11 @@ pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec
     Ok(Keymap::new(&own))
 }
 
-fn read(command: &Spanned<String>, keys: Spanned<Written>, text: &str) -> Result<OwnKeys, String> {
+fn read(
+    command: &Spanned<String>,
+    keys: Spanned<WrittenKeys>,
+    text: &str,
+) -> Result<OwnKeys, String> {
     let line = line_of(text, command.span().start);
     let wrong = |why: String| format!("line {line}: {why}");
     let Some(place) = place_of(command.get_ref()) else {
@@ -46,8 +50,8 @@ fn read(command: &Spanned<String>, keys: Spanned<Written>, text: &str) -> Result
         )));
     };
     let sequences = match keys.into_inner() {
-        Written::One(keys) => vec![keys],
-        Written::Several(keys) => keys,
+        WrittenKeys::One(keys) => vec![keys],
+        WrittenKeys::Several(keys) => keys,
     };
     let sequences = sequences
         .iter()

@@ -14,7 +14,7 @@ use crate::engine::poll::fetch::Failure;
 
 /// Decoded bytes below which the ratio is not judged (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
-/// Steps in which a body is decoded.
+/// Bytes that are decoded at once.
 const STEP_BYTES: usize = 16 * 1024;
 /// What of a body must be there to see how it is encoded.
 const MARK_BYTES: usize = 2;
@@ -57,7 +57,7 @@ pub struct Decoding {
     announced: Announced,
     limits: BodyLimits,
     wire_bytes: usize,
-    stage: Stage,
+    stage: BodyDecoder,
 }
 
 /// What `Content-Encoding` says.
@@ -70,13 +70,13 @@ enum Announced {
     Brotli,
 }
 
-enum Stage {
+enum BodyDecoder {
     /// Too short yet to see what it is.
     Unseen(Vec<u8>),
-    Plain(Sink),
-    Gzip(Box<MultiGzDecoder<Sink>>),
-    Deflate(Inflating),
-    Brotli(Box<DecompressorWriter<Sink>>),
+    Plain(DecodedBytes),
+    Gzip(Box<MultiGzDecoder<DecodedBytes>>),
+    Deflate(InflateStream),
+    Brotli(Box<DecompressorWriter<DecodedBytes>>),
 }
 
 impl Decoding {
@@ -97,7 +97,7 @@ impl Decoding {
                 return Err(Failure::Encoding(format!("the encoding '{other}' was not asked for")));
             }
         };
-        Ok(Self { announced, limits, wire_bytes: 0, stage: Stage::Unseen(Vec::new()) })
+        Ok(Self { announced, limits, wire_bytes: 0, stage: BodyDecoder::Unseen(Vec::new()) })
     }
 
     /// Refuses a body whose `Content-Length` is too large already.
@@ -117,11 +117,11 @@ impl Decoding {
     /// Bytes decoded so far.
     pub fn decoded_bytes(&self) -> usize {
         match &self.stage {
-            Stage::Unseen(seen) => seen.len(),
-            Stage::Plain(sink) => sink.decoded.len(),
-            Stage::Gzip(decoder) => decoder.get_ref().decoded.len(),
-            Stage::Deflate(decoder) => decoder.sink.decoded.len(),
-            Stage::Brotli(decoder) => decoder.get_ref().decoded.len(),
+            BodyDecoder::Unseen(seen) => seen.len(),
+            BodyDecoder::Plain(sink) => sink.decoded.len(),
+            BodyDecoder::Gzip(decoder) => decoder.get_ref().decoded.len(),
+            BodyDecoder::Deflate(decoder) => decoder.sink.decoded.len(),
+            BodyDecoder::Brotli(decoder) => decoder.get_ref().decoded.len(),
         }
     }
 
@@ -131,7 +131,7 @@ impl Decoding {
         if self.wire_bytes > self.limits.wire_max {
             return Err(self.limits.too_large(Excess::Wire));
         }
-        if let Stage::Unseen(seen) = &mut self.stage {
+        if let BodyDecoder::Unseen(seen) = &mut self.stage {
             seen.extend_from_slice(wire);
             if seen.len() < MARK_BYTES {
                 return Ok(());
@@ -144,36 +144,38 @@ impl Decoding {
     }
 
     /// The stage that bytes at the beginning of a body ask for.
-    fn begun(&self, seen: &[u8]) -> Stage {
-        let sink = Sink { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
+    fn begun(&self, seen: &[u8]) -> BodyDecoder {
+        let sink = DecodedBytes { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
         match self.announced {
             Announced::PlainOrGzip if seen.starts_with(&GZIP_MAGIC) => {
-                Stage::Gzip(Box::new(MultiGzDecoder::new(sink)))
+                BodyDecoder::Gzip(Box::new(MultiGzDecoder::new(sink)))
             }
-            Announced::PlainOrGzip => Stage::Plain(sink),
-            Announced::Deflate => Stage::Deflate(Inflating {
+            Announced::PlainOrGzip => BodyDecoder::Plain(sink),
+            Announced::Deflate => BodyDecoder::Deflate(InflateStream {
                 stream: Decompress::new(is_zlib(seen)),
                 ended: false,
                 sink,
             }),
-            Announced::Brotli => Stage::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES))),
+            Announced::Brotli => {
+                BodyDecoder::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES)))
+            }
         }
     }
 
     fn step(&mut self, wire: &[u8]) -> Result<(), Failure> {
         let wire_bytes = self.wire_bytes;
         let taken = match &mut self.stage {
-            Stage::Unseen(_) => Ok(()),
-            Stage::Plain(sink) => sink.knowing(wire_bytes).write_all(wire),
-            Stage::Gzip(decoder) => {
+            BodyDecoder::Unseen(_) => Ok(()),
+            BodyDecoder::Plain(sink) => sink.knowing(wire_bytes).write_all(wire),
+            BodyDecoder::Gzip(decoder) => {
                 decoder.get_mut().knowing(wire_bytes);
                 decoder.write_all(wire)
             }
-            Stage::Deflate(decoder) => {
+            BodyDecoder::Deflate(decoder) => {
                 decoder.sink.knowing(wire_bytes);
                 decoder.take(wire)
             }
-            Stage::Brotli(decoder) => {
+            BodyDecoder::Brotli(decoder) => {
                 decoder.get_mut().knowing(wire_bytes);
                 decoder.write_all(wire)
             }
@@ -186,7 +188,7 @@ impl Decoding {
 
     /// The whole body, decoded.
     pub fn finish(mut self) -> Result<Vec<u8>, Failure> {
-        if let Stage::Unseen(seen) = &self.stage {
+        if let BodyDecoder::Unseen(seen) = &self.stage {
             let seen = seen.clone();
             self.stage = self.begun(&seen);
             self.step(&seen)?;
@@ -199,12 +201,12 @@ impl Decoding {
         let empty = self.wire_bytes == 0;
         let decoded = match self.stage {
             _ if empty => Vec::new(),
-            Stage::Unseen(seen) => seen,
-            Stage::Plain(sink) => sink.decoded,
-            Stage::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
-            Stage::Deflate(decoder) if !decoder.ended => return Err(Failure::CutOff),
-            Stage::Deflate(decoder) => decoder.sink.decoded,
-            Stage::Brotli(mut decoder) => {
+            BodyDecoder::Unseen(seen) => seen,
+            BodyDecoder::Plain(sink) => sink.decoded,
+            BodyDecoder::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
+            BodyDecoder::Deflate(decoder) if !decoder.ended => return Err(Failure::CutOff),
+            BodyDecoder::Deflate(decoder) => decoder.sink.decoded,
+            BodyDecoder::Brotli(mut decoder) => {
                 decoder.close().map_err(cut)?;
                 decoder.into_inner().unwrap_or_else(|sink| sink).decoded
             }
@@ -239,13 +241,13 @@ fn is_zlib(seen: &[u8]) -> bool {
 }
 
 /// A deflate stream under way. Whatever follows its end is left.
-struct Inflating {
+struct InflateStream {
     stream: Decompress,
     ended: bool,
-    sink: Sink,
+    sink: DecodedBytes,
 }
 
-impl Inflating {
+impl InflateStream {
     fn take(&mut self, mut wire: &[u8]) -> io::Result<()> {
         let mut step = vec![0; STEP_BYTES];
         while !self.ended {
@@ -266,13 +268,13 @@ impl Inflating {
 }
 
 /// Where decoded bytes go, as long as they are within the limits.
-struct Sink {
+struct DecodedBytes {
     decoded: Vec<u8>,
     wire_bytes: usize,
     limits: BodyLimits,
 }
 
-impl Sink {
+impl DecodedBytes {
     /// Tells how many bytes have come over the wire.
     const fn knowing(&mut self, wire_bytes: usize) -> &mut Self {
         self.wire_bytes = wire_bytes;
@@ -280,7 +282,7 @@ impl Sink {
     }
 }
 
-impl Write for Sink {
+impl Write for DecodedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let after = self.decoded.len().saturating_add(bytes.len());
         if after > self.limits.body_max {

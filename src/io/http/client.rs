@@ -6,21 +6,21 @@ use reqwest::{Response, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
-use super::answering::{answer_headers, joined, read_body};
 use super::article::extract;
 use super::body::BodyLimits;
 use super::body::Decoding;
-use super::clients::Arrived;
-use super::clients::Lanes;
-use super::clients::Surroundings;
-use super::clients::Unsent;
-use super::exchange;
-use super::exchange::Keys;
+use super::clients::ClientEnvironment;
+use super::clients::Clients;
+use super::clients::ReceivedResponse;
+use super::clients::SendError;
 use super::failures::{failure, is_hung_up};
 use super::limits::Limits;
 use super::proxies::without_login;
-use super::reach::Word;
-use super::redirects::{self, Steps, Turn, Way};
+use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
+use super::request_headers;
+use super::request_headers::FetchCredentials;
+use super::response_body::{answer_headers, joined, read_body};
+use super::trust::Trust;
 use crate::engine::poll::fetch::Answer;
 use crate::engine::poll::fetch::AnswerBody;
 use crate::engine::poll::fetch::Failure;
@@ -42,7 +42,7 @@ const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// The HTTP client.
 #[derive(Debug)]
 pub struct Http {
-    lanes: Lanes,
+    clients: Clients,
     limits: Limits,
     credentials: Vec<Credentials>,
     parsing: Semaphore,
@@ -52,17 +52,17 @@ pub struct Http {
 impl Http {
     /// A client by the reader's settings; an error is a sentence.
     pub fn new(settings: &NetworkSettings, limits: Limits) -> Result<Self, String> {
-        Self::within(settings, limits, &Surroundings::real())
+        Self::within(settings, limits, &ClientEnvironment::real())
     }
 
     /// The same in other surroundings.
     pub fn within(
         settings: &NetworkSettings,
         limits: Limits,
-        around: &Surroundings,
+        around: &ClientEnvironment,
     ) -> Result<Self, String> {
         Ok(Self {
-            lanes: Lanes::new(settings, &limits, around)?,
+            clients: Clients::new(settings, &limits, around)?,
             limits,
             credentials: settings.credentials.clone(),
             parsing: Semaphore::new(PARSED_AT_ONCE),
@@ -72,15 +72,15 @@ impl Http {
 
     /// Performs one fetch. It always ends, at the latest at the total time-out.
     pub async fn fetch(&self, request: Request) -> Fetched {
-        self.fetch_traced(request, Trace::default()).await.0
+        self.fetch_traced(request, FetchTrace::default()).await.0
     }
 
     /// The same, with the decoded body of the last answer as it came.
     pub async fn fetch_kept(&self, request: Request) -> (Fetched, Vec<u8>) {
-        self.fetch_traced(request, Trace { keeps: true, ..Trace::default() }).await
+        self.fetch_traced(request, FetchTrace { keeps: true, ..FetchTrace::default() }).await
     }
 
-    async fn fetch_traced(&self, request: Request, mut trace: Trace) -> (Fetched, Vec<u8>) {
+    async fn fetch_traced(&self, request: Request, mut trace: FetchTrace) -> (Fetched, Vec<u8>) {
         let started = clock::now();
         let total = self.limits.total;
         let timed = tokio::time::timeout(total, self.exchange(&request, &mut trace)).await;
@@ -88,29 +88,29 @@ impl Http {
             phase: "the whole answer",
             seconds: total.as_secs(),
         }));
-        let Trace { wire_bytes, hops, conditional, kept, .. } = trace;
+        let FetchTrace { wire_bytes, hops, conditional, kept, .. } = trace;
         (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
-    async fn exchange(&self, request: &Request, trace: &mut Trace) -> Result<Answer, Failure> {
+    async fn exchange(&self, request: &Request, trace: &mut FetchTrace) -> Result<Answer, Failure> {
         let mut url = parse_url(&request.url)?;
-        let word = Word::of(&request.address_source);
-        word.check(&url, request.allow_insecure)?;
-        let keys = Keys::taken_from(&mut url, &self.credentials);
-        let mut way = Way::new(url, word);
+        let trust = Trust::of(&request.address_source);
+        trust.check(&url, request.allow_insecure)?;
+        let keys = FetchCredentials::taken_from(&mut url, &self.credentials);
+        let mut path = RedirectPath::new(url, trust);
         loop {
-            let arrived = self.ask(&way, request, &keys, trace).await?;
+            let arrived = self.ask(&path, request, &keys, trace).await?;
             let public = arrived.public;
             let (status, head) = (arrived.response.status(), arrived.response.headers());
-            let (answer, turn) = if let Some(turn) = Turn::of_head(status, head)? {
-                (unread(&way.at, &arrived), Some(turn))
+            let (answer, turn) = if let Some(turn) = Redirect::of_head(status, head)? {
+                (unread(&path.at, &arrived), Some(turn))
             } else {
-                let answer = self.answer(way.at.clone(), arrived, request.kind, trace).await?;
-                let turn = Turn::of_document(&answer);
+                let answer = self.answer(path.at.clone(), arrived, request.kind, trace).await?;
+                let turn = Redirect::of_document(&answer);
                 (answer, turn)
             };
             let Some(turn) = turn else { return Ok(answer) };
-            let hop = way.turn(&turn, public, request, self.steps())?;
+            let hop = path.turn(&turn, public, request, self.steps())?;
             let wait = redirects::wait(&answer);
             if wait > self.limits.redirect_wait_max {
                 return Ok(answer);
@@ -122,8 +122,8 @@ impl Http {
         }
     }
 
-    const fn steps(&self) -> Steps {
-        Steps {
+    const fn steps(&self) -> RedirectLimits {
+        RedirectLimits {
             all_max: self.limits.redirects_max,
             documents_max: self.limits.redirect_documents_max,
         }
@@ -131,29 +131,29 @@ impl Http {
 
     async fn ask(
         &self,
-        way: &Way,
+        path: &RedirectPath,
         request: &Request,
-        keys: &Keys<'_>,
-        trace: &mut Trace,
-    ) -> Result<Arrived, Failure> {
+        keys: &FetchCredentials<'_>,
+        trace: &mut FetchTrace,
+    ) -> Result<ReceivedResponse, Failure> {
         let known = request.validators.as_ref();
-        trace.conditional = known.is_some_and(|validators| validators.speak_for(way.at.as_str()));
-        let headers = exchange::headers(request, &way.at);
+        trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
+        let headers = request_headers::headers(request, &path.at);
         let attempt = || {
-            self.lanes.send(&way.at, way.word.allowed(&way.at), |client| {
-                keys.get(client, &way.at).headers(headers.clone())
+            self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
+                keys.get(client, &path.at).headers(headers.clone())
             })
         };
         let mut sent = attempt().await;
         // The connection that redirected is used again, and may have been hung up on meanwhile (RFC 9112 §9.3.1).
-        let is_stale = matches!(&sent, Err(Unsent::Broken { error, .. }) if is_hung_up(error));
-        if is_stale && way.stays_with_its_server() {
+        let is_stale = matches!(&sent, Err(SendError::Broken { error, .. }) if is_hung_up(error));
+        if is_stale && path.stays_with_its_server() {
             sent = attempt().await;
         }
         sent.map_err(|unsent| match unsent {
-            Unsent::Refused(refusal) => way.word.refused(&refusal),
-            Unsent::Broken { error, through } => {
-                failure(&error, &way.at, through.as_deref(), &self.limits)
+            SendError::Refused(refusal) => path.trust.refused(&refusal),
+            SendError::Broken { error, through } => {
+                failure(&error, &path.at, through.as_deref(), &self.limits)
             }
         })
     }
@@ -161,9 +161,9 @@ impl Http {
     async fn answer(
         &self,
         url: Url,
-        arrived: Arrived,
+        arrived: ReceivedResponse,
         kind: RequestKind,
-        trace: &mut Trace,
+        trace: &mut FetchTrace,
     ) -> Result<Answer, Failure> {
         let answer = unread(&url, &arrived);
         if !(200..300).contains(&answer.status) {
@@ -203,7 +203,7 @@ impl Http {
         url: &Url,
         response: &mut Response,
         limits: BodyLimits,
-        trace: &mut Trace,
+        trace: &mut FetchTrace,
     ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Failure> {
         trace.wire_bytes = 0;
         let encoding = joined(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
@@ -226,7 +226,7 @@ impl Http {
 
 /// What a fetch leaves behind although it fails.
 #[derive(Debug, Default)]
-struct Trace {
+struct FetchTrace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
@@ -236,7 +236,7 @@ struct Trace {
 }
 
 /// The head of an answer.
-fn unread(url: &Url, arrived: &Arrived) -> Answer {
+fn unread(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),
         url: url.to_string(),

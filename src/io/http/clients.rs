@@ -18,20 +18,20 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use url::Url;
 
 use super::address_class::AddressClass;
-use super::exchange::USER_AGENT;
+use super::address_guard::AddressGuard;
+use super::address_guard::Allowed;
+use super::address_guard::GuardedResolver;
+use super::address_guard::NameResolver;
+use super::address_guard::RefusedAddress;
+use super::address_guard::SystemResolver;
+use super::address_guard::host_text;
+use super::address_guard::is_localhost;
+use super::address_guard::literal;
 use super::failures::find;
 use super::limits::Limits;
-use super::names::Allowed;
-use super::names::Guard;
-use super::names::Guarded;
-use super::names::Names;
-use super::names::Refusal;
-use super::names::SystemNames;
-use super::names::host_text;
-use super::names::is_localhost;
-use super::names::literal;
-use super::proxies::Through;
+use super::proxies::ProxyChoice;
 use super::proxies::proxies;
+use super::request_headers::USER_AGENT;
 use crate::engine::settings::NetworkSettings;
 
 /// Header lines of an answer at most.
@@ -40,9 +40,9 @@ const HEADERS_MAX: usize = 256;
 const POOL_IDLE: Duration = Duration::from_secs(30);
 /// What the client finds around it. Tests put a world of their own in its place.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct ClientEnvironment {
     /// Who knows the addresses of names.
-    pub names: Arc<dyn Names>,
+    pub names: Arc<dyn NameResolver>,
     /// The class of an address: [`AddressClass::of`].
     pub judge: fn(IpAddr) -> AddressClass,
     /// The proxies of the environment.
@@ -51,11 +51,11 @@ pub struct Surroundings {
     pub roots: Option<Arc<rustls::RootCertStore>>,
 }
 
-impl Surroundings {
+impl ClientEnvironment {
     /// The real world.
     pub fn real() -> Self {
         Self {
-            names: Arc::new(SystemNames),
+            names: Arc::new(SystemResolver),
             judge: AddressClass::of,
             proxies: Arc::new(Matcher::from_system()),
             roots: None,
@@ -65,21 +65,21 @@ impl Surroundings {
 
 /// All the ways out.
 #[derive(Debug)]
-pub(super) struct Lanes {
-    direct: Pair,
-    proxied: Pair,
-    through: Through,
-    guard: Arc<Guard>,
+pub(super) struct Clients {
+    direct: ClientPair,
+    proxied: ClientPair,
+    through: ProxyChoice,
+    guard: Arc<AddressGuard>,
 }
 
 /// A client for each [`Allowed`].
 #[derive(Debug)]
-struct Pair {
+struct ClientPair {
     public: Client,
     near: Client,
 }
 
-impl Pair {
+impl ClientPair {
     const fn of(&self, allowed: Allowed) -> &Client {
         match allowed {
             Allowed::Public => &self.public,
@@ -90,7 +90,7 @@ impl Pair {
 
 /// An answer, and where it came from.
 #[derive(Debug)]
-pub(super) struct Arrived {
+pub(super) struct ReceivedResponse {
     pub(super) response: Response,
     /// From a public address; through a proxy, a name is taken to lead to one.
     pub(super) public: bool,
@@ -98,9 +98,9 @@ pub(super) struct Arrived {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) enum Unsent {
+pub(super) enum SendError {
     /// The address may not be asked.
-    Refused(Refusal),
+    Refused(RefusedAddress),
     /// It was asked, and something broke.
     Broken {
         /// What.
@@ -110,21 +110,21 @@ pub(super) enum Unsent {
     },
 }
 
-impl Lanes {
+impl Clients {
     pub(super) fn new(
         settings: &NetworkSettings,
         limits: &Limits,
-        around: &Surroundings,
+        around: &ClientEnvironment,
     ) -> Result<Self, String> {
         // Whoever installed a provider before us installed this one.
         rustls::crypto::ring::default_provider().install_default().ok();
         let tls = tls(around.roots.as_ref());
         let link_local = settings.allow_link_local.iter().cloned().collect();
-        let guard = Arc::new(Guard { judge: around.judge, link_local });
+        let guard = Arc::new(AddressGuard { judge: around.judge, link_local });
         let (proxies, hosts) = proxies(settings, &around.proxies)?;
         let hosts = Arc::new(hosts);
         let client = |allowed: Allowed, proxies: &[Proxy]| {
-            let resolver = Guarded {
+            let resolver = GuardedResolver {
                 names: Arc::clone(&around.names),
                 guard: Arc::clone(&guard),
                 allowed,
@@ -136,15 +136,15 @@ impl Lanes {
             let client = builder.tls_backend_preconfigured(tls.clone()).build();
             client.map_err(|error| format!("no HTTP client: {error}"))
         };
-        let pair = |proxies: &[Proxy]| -> Result<Pair, String> {
-            Ok(Pair {
+        let pair = |proxies: &[Proxy]| -> Result<ClientPair, String> {
+            Ok(ClientPair {
                 public: client(Allowed::Public, proxies)?,
                 near: client(Allowed::Near, proxies)?,
             })
         };
         let through = match (&settings.proxy, hosts.first()) {
-            (Some(_), Some(host)) => Through::Always(host.clone()),
-            (Some(_) | None, _) => Through::Environment(Arc::clone(&around.proxies)),
+            (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),
+            (Some(_) | None, _) => ProxyChoice::Environment(Arc::clone(&around.proxies)),
         };
         Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
     }
@@ -155,11 +155,11 @@ impl Lanes {
         url: &Url,
         allowed: Allowed,
         get: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<Arrived, Unsent> {
+    ) -> Result<ReceivedResponse, SendError> {
         let host = host_text(url);
         let literal = literal(url);
         if let Some(address) = literal {
-            self.guard.check(allowed, &host, address).map_err(Unsent::Refused)?;
+            self.guard.check(allowed, &host, address).map_err(SendError::Refused)?;
         }
         if let Some(proxy) = self.through.proxy_for(url) {
             return self.send_through(url, &proxy, allowed, get).await;
@@ -174,7 +174,7 @@ impl Lanes {
         let sent = self.send_directly(&host, first, &get).await;
         match sent {
             // Nothing was sent yet: the refusal came before the connection.
-            Err(Unsent::Refused(_)) if first != allowed => {
+            Err(SendError::Refused(_)) if first != allowed => {
                 self.send_directly(&host, allowed, &get).await
             }
             other => other,
@@ -186,21 +186,25 @@ impl Lanes {
         host: &str,
         allowed: Allowed,
         get: &impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<Arrived, Unsent> {
+    ) -> Result<ReceivedResponse, SendError> {
         let sent = get(self.direct.of(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
         // The resolver has seen to this already; whatever it may have missed ends here.
         match peer {
-            Some(peer) => self.guard.check(allowed, host, peer).map_err(Unsent::Refused)?,
+            Some(peer) => self.guard.check(allowed, host, peer).map_err(SendError::Refused)?,
             None if allowed == Allowed::Public => {
                 let class = AddressClass::Forbidden;
-                return Err(Unsent::Refused(Refusal { host: host.into(), address: None, class }));
+                return Err(SendError::Refused(RefusedAddress {
+                    host: host.into(),
+                    address: None,
+                    class,
+                }));
             }
             None => {}
         }
         let public = peer.is_some_and(|peer| (self.guard.judge)(peer) == AddressClass::Public);
-        Ok(Arrived { response, public })
+        Ok(ReceivedResponse { response, public })
     }
 
     async fn send_through(
@@ -209,11 +213,11 @@ impl Lanes {
         proxy: &str,
         allowed: Allowed,
         get: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<Arrived, Unsent> {
+    ) -> Result<ReceivedResponse, SendError> {
         let host = host_text(url);
         if allowed == Allowed::Public && is_localhost(&host) {
             let class = AddressClass::Loopback;
-            return Err(Unsent::Refused(Refusal { host, address: None, class }));
+            return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
         }
         let sent = get(self.proxied.of(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
@@ -221,14 +225,14 @@ impl Lanes {
             Some(address) => (self.guard.judge)(address) == AddressClass::Public,
             None => !is_localhost(&host),
         };
-        Ok(Arrived { response, public })
+        Ok(ReceivedResponse { response, public })
     }
 }
 
-fn unsent(error: reqwest::Error, through: Option<&str>) -> Unsent {
-    match find::<Refusal>(&error) {
-        Some(refusal) => Unsent::Refused(refusal.clone()),
-        None => Unsent::Broken { error, through: through.map(str::to_owned) },
+fn unsent(error: reqwest::Error, through: Option<&str>) -> SendError {
+    match find::<RefusedAddress>(&error) {
+        Some(refusal) => SendError::Refused(refusal.clone()),
+        None => SendError::Broken { error, through: through.map(str::to_owned) },
     }
 }
 

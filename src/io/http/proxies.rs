@@ -13,7 +13,7 @@ use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Proxy;
 use url::Url;
 
-use super::names::{host_text, is_localhost, literal};
+use super::address_guard::{host_text, is_localhost, literal};
 use crate::engine::settings::NetworkSettings;
 
 /// A host that no list of exceptions names, to learn whether there is a proxy at all.
@@ -21,14 +21,14 @@ const NOBODY: &str = "nobody.invalid";
 
 /// Which requests go through a proxy.
 #[derive(Debug)]
-pub(super) enum Through {
+pub(super) enum ProxyChoice {
     /// All, through the proxy on this host.
     Always(String),
     /// Those the environment says, but for this machine.
     Environment(Arc<Matcher>),
 }
 
-impl Through {
+impl ProxyChoice {
     /// The host of the proxy that takes a request.
     pub(super) fn proxy_for(&self, url: &Url) -> Option<String> {
         match self {

@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
-use super::reach::{Word, carries_credentials};
+use super::trust::{Trust, carries_credentials};
 use crate::engine::poll::fetch::Answer;
 use crate::engine::poll::fetch::AnswerBody;
 use crate::engine::poll::fetch::Failure;
@@ -17,27 +17,27 @@ use crate::schedule::WaitHeader;
 
 /// The way of one fetch so far.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct RedirectPath {
     /// Where the next request goes.
     pub(super) at: Url,
     /// Who said so.
-    pub(super) word: Word,
+    pub(super) trust: Trust,
     seen: Vec<Url>,
     by_document: usize,
 }
 
 /// How many redirects are followed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
+pub(super) struct RedirectLimits {
     /// Of all kinds (SPEC 0, `REDIRECT_MAX`).
     pub(super) all_max: usize,
     /// By document (SPEC 0, `XML_REDIRECT_MAX`).
     pub(super) documents_max: usize,
 }
 
-impl Way {
-    pub(super) fn new(at: Url, word: Word) -> Self {
-        Self { seen: vec![at.clone()], at, word, by_document: 0 }
+impl RedirectPath {
+    pub(super) fn new(at: Url, trust: Trust) -> Self {
+        Self { seen: vec![at.clone()], at, trust, by_document: 0 }
     }
 
     /// Whether the last step led from a server to itself.
@@ -50,17 +50,17 @@ impl Way {
     /// address or not.
     pub(super) fn turn(
         &mut self,
-        turn: &Turn,
+        turn: &Redirect,
         public: bool,
         request: &Request,
-        steps: Steps,
+        steps: RedirectLimits,
     ) -> Result<Hop, Failure> {
         let to = target(&self.at, &turn.location)?;
         if carries_credentials(&to) {
             return Err(bad("its address carries credentials"));
         }
-        let word = Word::Supplied { by: Some(self.at.clone()), public };
-        word.check(&to, request.allow_insecure)?;
+        let trust = Trust::Supplied { by: Some(self.at.clone()), public };
+        trust.check(&to, request.allow_insecure)?;
         if self.seen.contains(&to) {
             return Err(Failure::Redirect(format!("it leads back to {to}")));
         }
@@ -73,20 +73,20 @@ impl Way {
             return Err(Failure::Redirect(format!("more than {max} by documents in a row")));
         }
         self.seen.push(to.clone());
-        (self.at, self.word) = (to.clone(), word);
+        (self.at, self.trust) = (to.clone(), trust);
         Ok(Hop { status: turn.status, to: to.into(), by_document: turn.by_document })
     }
 }
 
 /// A redirect as it was said.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct Redirect {
     status: u16,
     location: String,
     by_document: bool,
 }
 
-impl Turn {
+impl Redirect {
     /// The redirect in the head of an answer; `None`: it is no redirect.
     pub(super) fn of_head(
         status: StatusCode,

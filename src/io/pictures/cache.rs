@@ -13,22 +13,22 @@ use siphasher::sip128::SipHasher13;
 use crate::io::clock;
 use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Bytes on the shelf at most.
-const SHELF_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Bytes in the cache at most.
+const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Bytes of an address at most.
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
 /// A folder of pictures.
 #[derive(Debug, Clone)]
-pub struct Shelf {
+pub struct PictureCache {
     folder: PathBuf,
     bytes_max: u64,
 }
 
-impl Shelf {
-    /// The shelf beside a store.
+impl PictureCache {
+    /// Returns the cache beside a store.
     pub fn beside(store: &Path) -> Self {
-        Self { folder: store.join("pictures"), bytes_max: SHELF_BYTES_MAX }
+        Self { folder: store.join("pictures"), bytes_max: CACHE_BYTES_MAX }
     }
 
     /// The bytes of a picture that is kept, which counts as looked at.
@@ -96,47 +96,47 @@ impl Shelf {
 mod tests {
     use crate::io::pictures::cache::*;
 
-    fn shelf(bytes_max: u64) -> (tempfile::TempDir, Shelf) {
+    fn cache(bytes_max: u64) -> (tempfile::TempDir, PictureCache) {
         let folder = tempfile::tempdir().unwrap();
-        let shelf = Shelf { bytes_max, ..Shelf::beside(folder.path()) };
-        (folder, shelf)
+        let cache = PictureCache { bytes_max, ..PictureCache::beside(folder.path()) };
+        (folder, cache)
     }
 
     #[test]
     fn what_is_kept_is_found_under_its_own_address_only() {
-        let (_folder, shelf) = shelf(1000);
-        assert_eq!(shelf.find("https://a.example/1.png"), None);
-        shelf.keep("https://a.example/1.png", b"one").unwrap();
-        assert_eq!(shelf.find("https://a.example/1.png").as_deref(), Some(b"one".as_slice()));
-        assert_eq!(shelf.find("https://a.example/2.png"), None);
+        let (_folder, cache) = cache(1000);
+        assert_eq!(cache.find("https://a.example/1.png"), None);
+        cache.keep("https://a.example/1.png", b"one").unwrap();
+        assert_eq!(cache.find("https://a.example/1.png").as_deref(), Some(b"one".as_slice()));
+        assert_eq!(cache.find("https://a.example/2.png"), None);
         // Another address of the same hash, as if there were one.
-        fs::rename(shelf.path("https://a.example/1.png"), shelf.path("https://b.example/"))
+        fs::rename(cache.path("https://a.example/1.png"), cache.path("https://b.example/"))
             .unwrap();
-        assert_eq!(shelf.find("https://b.example/"), None);
+        assert_eq!(cache.find("https://b.example/"), None);
     }
 
     #[test]
     fn what_was_looked_at_longest_ago_makes_room() {
-        let (_folder, shelf) = shelf(250);
+        let (_folder, cache) = cache(250);
         let age = |url: &str, seconds: u64| {
-            let file = File::options().write(true).open(shelf.path(url)).unwrap();
+            let file = File::options().write(true).open(cache.path(url)).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
                 .unwrap();
         };
         for (place, url) in ["a", "b"].into_iter().enumerate() {
-            shelf.keep(url, &[0; 100]).unwrap();
+            cache.keep(url, &[0; 100]).unwrap();
             age(url, u64::try_from(place).unwrap());
         }
-        assert!(shelf.find("a").is_some(), "now it was looked at after b");
-        shelf.keep("c", &[0; 100]).unwrap();
-        let there = ["a", "b", "c"].map(|url| shelf.find(url).is_some());
+        assert!(cache.find("a").is_some(), "now it was looked at after b");
+        cache.keep("c", &[0; 100]).unwrap();
+        let there = ["a", "b", "c"].map(|url| cache.find(url).is_some());
         assert_eq!(there, [true, false, true]);
     }
 
     #[test]
     fn what_is_too_large_is_not_kept() {
-        let (_folder, shelf) = shelf(u64::MAX);
-        assert!(shelf.keep("a", &vec![0; BYTES_MAX + 1]).is_err());
-        assert_eq!(shelf.find("a"), None);
+        let (_folder, cache) = cache(u64::MAX);
+        assert!(cache.keep("a", &vec![0; BYTES_MAX + 1]).is_err());
+        assert_eq!(cache.find("a"), None);
     }
 }

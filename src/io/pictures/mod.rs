@@ -6,7 +6,7 @@ mod cache;
 mod decoding;
 mod drawing;
 
-pub use super::pictures::cache::Shelf;
+pub use super::pictures::cache::PictureCache;
 pub use decoding::measure;
 pub use drawing::draw;
 
@@ -14,20 +14,20 @@ use super::panics::catch_panic;
 use crate::ui::reader::pictures::PictureNews;
 use crate::ui::reader::pictures::PictureWish;
 
-/// Does what is wished of the pictures on a shelf.
-pub fn perform(wish: PictureWish, shelf: &Shelf) -> PictureNews {
+/// Performs one request about the pictures of a cache.
+pub fn perform(wish: PictureWish, cache: &PictureCache) -> PictureNews {
     match wish {
         PictureWish::Find(url) => {
-            let found = shelf.find(&url).map(|bytes| guarded(|| measure(&bytes)));
+            let found = cache.find(&url).map(|bytes| guarded(|| measure(&bytes)));
             PictureNews::Found(url, found)
         }
         PictureWish::Keep(url, bytes) => {
             let measured = guarded(|| measure(&bytes));
-            let kept = measured.and_then(|size| shelf.keep(&url, &bytes).map(|()| size));
+            let kept = measured.and_then(|size| cache.keep(&url, &bytes).map(|()| size));
             PictureNews::Found(url, Some(kept))
         }
         PictureWish::Draw(wanted) => {
-            let bytes = shelf.find(&wanted.url);
+            let bytes = cache.find(&wanted.url);
             let gone = || "it is kept no longer · I twice fetches it again".to_owned();
             let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
             PictureNews::Drawn(wanted, drawn)

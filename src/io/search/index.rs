@@ -132,7 +132,7 @@ impl SearchIndex {
         if opened.schema() != schema {
             return Err(IndexError("it has another form".into()));
         }
-        opened.tokenizers().register(WORDS, Words);
+        opened.tokenizers().register(WORDS, IndexTokenizer);
         let reader = super::unpanicked(|| {
             Ok(opened.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?)
         })?;
@@ -262,7 +262,7 @@ pub(super) fn unpacked(packed: u64) -> EntryKey {
 
 /// The words of [`crate::search`] as tantivy takes them.
 #[derive(Debug, Clone)]
-struct Words;
+struct IndexTokenizer;
 
 /// The words of one text.
 struct WordStream<'t> {
@@ -270,7 +270,7 @@ struct WordStream<'t> {
     token: Token,
 }
 
-impl Tokenizer for Words {
+impl Tokenizer for IndexTokenizer {
     type TokenStream<'t> = WordStream<'t>;
 
     fn token_stream<'t>(&'t mut self, text: &'t str) -> WordStream<'t> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::catching_up::CatchUp;
+use super::catch_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
 use super::shared_index::SharedIndex;
 use crate::engine::msg::Msg;

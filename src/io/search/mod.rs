@@ -4,13 +4,13 @@
 //! Nothing is kept here that the store does not know: an entry's place, a stamp of what was indexed of it, and its
 //! words. Marks, tags and subscriptions are judged by the store when a search is answered.
 
-mod catching_up;
-mod finding;
+mod catch_up;
+mod find_entries;
 mod index;
 mod indexer;
 mod shared_index;
 
-pub use catching_up::CatchUp;
+pub use catch_up::CatchUp;
 pub use index::{IndexError, IndexState, SearchIndex};
 pub use indexer::Indexer;
 pub use shared_index::SharedIndex;

@@ -10,7 +10,7 @@ use sled::{Batch, Tree};
 use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
-use super::reading::shown_rows::Shown;
+use super::reading::listed_entries::ListedEntry;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
@@ -155,7 +155,7 @@ impl Store {
     }
 
     /// What a list shows of an entry; `None`: its record is lost. Read once and remembered.
-    pub(super) fn shown(&mut self, key: EntryKey) -> Result<Option<&Shown>, StoreError> {
+    pub(super) fn shown(&mut self, key: EntryKey) -> Result<Option<&ListedEntry>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
         let read = || record_in(&self.meta, ENTRIES_OF, key.feed, record.1);
         match self.shown.get(record, slot(key.seq, ENTRIES), read) {

@@ -27,7 +27,7 @@ use crate::history::{
 
 /// What is written in one batch with entries.
 #[derive(Default)]
-struct Beside<'a> {
+struct CommitParts<'a> {
     record: Option<&'a SubscriptionRecord>,
     state: Option<&'a FeedState>,
     /// A line of the poll log, and the number of the poll.
@@ -74,7 +74,7 @@ impl Store {
             let line = PollLogEntry { new: merged.new, edited: merged.edited, ..line.clone() };
             (commit.state.polls, line)
         });
-        let beside = Beside {
+        let beside = CommitParts {
             record: commit.record.as_ref(),
             state: Some(&commit.state),
             log,
@@ -96,7 +96,11 @@ impl Store {
             }
         };
         let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
-        self.write(commit.feed, merged, Beside { history, nodes, hits, ..Beside::default() })
+        self.write(
+            commit.feed,
+            merged,
+            CommitParts { history, nodes, hits, ..CommitParts::default() },
+        )
     }
 
     fn nothing_merged(&self, feed: FeedKey) -> Result<Merged, StoreError> {
@@ -157,7 +161,7 @@ impl Store {
         &mut self,
         feed: FeedKey,
         mut merged: Merged,
-        beside: Beside<'_>,
+        beside: CommitParts<'_>,
     ) -> Result<Merged, StoreError> {
         let mut after = self.rows_after(feed, &merged)?;
         let entries = std::mem::take(&mut merged.entries);
@@ -185,7 +189,7 @@ impl Store {
         merged: &Merged,
         entries: BTreeMap<u32, MergedEntry>,
         seqs: &[u32],
-        beside: &Beside<'_>,
+        beside: &CommitParts<'_>,
     ) -> Result<(), StoreError> {
         let key = feed_bytes(feed);
         let index = self.index_batch(feed, seqs.iter().copied())?;

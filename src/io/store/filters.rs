@@ -13,7 +13,7 @@ use super::record_keys::feed_bytes;
 use super::record_keys::feed_of;
 use super::record_keys::number_of;
 use super::record_keys::numbered_key;
-use super::upkeep::check::Finding;
+use super::upkeep::check::StoreProblem;
 use super::upkeep::check::unreadable;
 use crate::engine::entries::entry_filters::RuleChanges;
 use crate::engine::entries::entry_filters::RuleCount;
@@ -54,17 +54,17 @@ impl Store {
 
     /// What is wrong with the records of rules, of what they hit, and of folded tags. With `repair` a record of hits or of
     /// folded tags that cannot be read is removed.
-    pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
+    pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
         let mut found = Vec::new();
         let rules = self.facts.get(RULES_KEY)?;
         if rules.is_some_and(|bytes| codec::decode::<Vec<EntryRule>>(&bytes).is_err()) {
             let text = "the record of your rules is damaged; none is in force".to_owned();
-            found.push(Finding { text, repaired: false });
+            found.push(StoreProblem { text, repaired: false });
         }
         let folded = self.facts.get(FOLDED_KEY)?;
         if folded.is_some_and(|bytes| codec::decode::<BTreeSet<String>>(&bytes).is_err()) {
             let text = "the record of folded tags is damaged; none is folded".to_owned();
-            found.push(Finding { text, repaired: repair });
+            found.push(StoreProblem { text, repaired: repair });
             if repair {
                 self.facts.remove(FOLDED_KEY)?;
             }

@@ -8,7 +8,7 @@ use sled::{Db, Tree};
 
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
-use super::reading::shown_rows::ShownEntries;
+use super::reading::listed_entries::ListedEntryCache;
 use super::upkeep::sync::Syncer;
 use crate::history::{FeedKey, IndexRow};
 use crate::ui::panes::entry_list::RowKey;
@@ -43,7 +43,7 @@ pub struct Store {
     /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// What lists show of the entries looked at last.
-    pub(super) shown: ShownEntries,
+    pub(super) shown: ListedEntryCache,
     /// Subscriptions given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The order of the open list.

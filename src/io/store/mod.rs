@@ -25,12 +25,12 @@ mod times;
 pub mod upkeep;
 
 pub use super::store::reading::filter_hits::RuleHits;
-pub use super::store::reading::search::Found;
+pub use super::store::reading::search::SearchHit;
 pub use super::store::reading::texts::Texts;
 pub use super::store::store_thread::Keeper;
 pub use super::store::upkeep::backup::Backup;
-pub use super::store::upkeep::check::Finding;
 pub use super::store::upkeep::check::Health;
+pub use super::store::upkeep::check::StoreProblem;
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::text_bounds::Shed;

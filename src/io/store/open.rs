@@ -14,7 +14,7 @@ use super::applied_filters::AppliedFilters;
 use super::error::{StoreError, one_line, unpanicked};
 use super::folder_lock::lock_folder;
 use super::handle::Store;
-use super::reading::shown_rows::ShownEntries;
+use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::{feed_bytes, feed_of};
 use super::schema;
 use super::upkeep::daily_backup;
@@ -123,7 +123,7 @@ impl Store {
             filter_hits: db.open_tree("rulings")?,
             filters: AppliedFilters::default(),
             rows: BTreeMap::new(),
-            shown: ShownEntries::default(),
+            shown: ListedEntryCache::default(),
             ended: BTreeSet::new(),
             order: Vec::new(),
             gaps: Vec::new(),

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use synoptic::TokOpt;
 
 use super::language::Language;
-use super::model::{Block, Item, Role, Run, Syntax};
+use super::model::{Block, Item, Role, Syntax, TextRun};
 
 /// Code of one text that is coloured, lines and bytes; more is shown without colours.
 const LINES_MAX: usize = 2_000;
@@ -51,7 +51,7 @@ impl Room {
         }
     }
 
-    fn colour_code(&mut self, runs: &mut Vec<Run>, language: Language) {
+    fn colour_code(&mut self, runs: &mut Vec<TextRun>, language: Language) {
         let code: String =
             runs.iter().filter(|run| is_code(run)).map(|run| run.text.as_str()).collect();
         let lines = code.split('\n').count();
@@ -70,7 +70,7 @@ impl Room {
 }
 
 /// A link's number or a picture within the code is none of it.
-fn is_code(run: &Run) -> bool {
+fn is_code(run: &TextRun) -> bool {
     run.look.role == Role::Preformatted
 }
 
@@ -112,16 +112,16 @@ fn syntax(name: &str) -> Syntax {
 }
 
 /// Splits runs at the ends of pieces.
-fn split(runs: &[Run], pieces: Vec<(usize, Syntax)>) -> Vec<Run> {
+fn split(runs: &[TextRun], pieces: Vec<(usize, Syntax)>) -> Vec<TextRun> {
     let mut pieces = pieces.into_iter();
     let (mut left, mut syntax) = pieces.next().unwrap_or_default();
-    let mut coloured: Vec<Run> = Vec::new();
+    let mut coloured: Vec<TextRun> = Vec::new();
     for run in runs {
         if !is_code(run) {
             coloured.push(run.clone());
             continue;
         }
-        let mut begun: Option<Run> = None;
+        let mut begun: Option<TextRun> = None;
         for char in run.text.chars() {
             while left == 0 {
                 let Some(next) = pieces.next() else { break };
@@ -134,7 +134,7 @@ fn split(runs: &[Run], pieces: Vec<(usize, Syntax)>) -> Vec<Run> {
             }
             let mut look = run.look;
             look.role = role;
-            begun.get_or_insert_with(|| Run { text: String::new(), look }).text.push(char);
+            begun.get_or_insert_with(|| TextRun { text: String::new(), look }).text.push(char);
         }
         coloured.extend(begun);
     }

@@ -4,12 +4,12 @@ use crate::feed::text::is_hidden;
 
 use super::elements::Format;
 use super::language::Language;
-use super::links::{Links, bare_urls};
-use super::model::{Look, Role, Run, Style};
+use super::links::{NumberedLinks, bare_urls};
+use super::model::{Look, Role, Style, TextRun};
 
 /// What the open elements say of the text to come.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct State {
+pub(super) struct TextState {
     formats: [u16; Format::COUNT],
     pub heading: Option<u8>,
     pub caption: bool,
@@ -19,7 +19,7 @@ pub(super) struct State {
     link: Option<OpenLink>,
 }
 
-impl State {
+impl TextState {
     fn is_on(&self, format: Format) -> bool {
         self.formats.get(format as usize).is_some_and(|count| *count > 0)
     }
@@ -41,8 +41,8 @@ struct OpenLink {
 /// The text of the block being read.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    pub state: State,
-    runs: Vec<Run>,
+    pub state: TextState,
+    runs: Vec<TextRun>,
     /// Text ended in an empty line: the next block stands apart.
     pub apart: bool,
     /// A line feed right after the start of preformatted text is not part of it.
@@ -162,7 +162,7 @@ impl Flow {
     }
 
     /// Ends the block and yields its text; `None`: nothing to see.
-    pub(super) fn take(&mut self, links: &mut Links) -> Option<Vec<Run>> {
+    pub(super) fn take(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
         self.number_link();
         if self.state.preformatted {
             self.trim_end(&['\n', ' ', '\t']);
@@ -188,7 +188,7 @@ impl Flow {
         }
         match self.runs.last_mut() {
             Some(last) if last.look == look => last.text.push_str(text),
-            Some(_) | None => self.runs.push(Run { text: text.to_owned(), look }),
+            Some(_) | None => self.runs.push(TextRun { text: text.to_owned(), look }),
         }
     }
 
@@ -234,7 +234,7 @@ impl Flow {
 }
 
 /// Splits a run at the addresses that stand in it and numbers them.
-fn link_bare_urls(run: Run, links: &mut Links) -> Vec<Run> {
+fn link_bare_urls(run: TextRun, links: &mut NumberedLinks) -> Vec<TextRun> {
     let plain = matches!(run.look.role, Role::Text | Role::Heading(_) | Role::Caption);
     if !plain || run.look.link.is_some() || !run.text.contains("://") {
         return vec![run];
@@ -245,16 +245,16 @@ fn link_bare_urls(run: Run, links: &mut Links) -> Vec<Run> {
         let url = run.text.get(range.clone()).unwrap_or_default();
         let Some(number) = links.number(url) else { continue };
         let before = run.text.get(done..range.start).unwrap_or_default();
-        parts.push(Run { text: before.to_owned(), look: run.look });
+        parts.push(TextRun { text: before.to_owned(), look: run.look });
         let link = Some(number);
         let look = Look { role: Role::Link, link, ..run.look };
-        parts.push(Run { text: url.to_owned(), look });
+        parts.push(TextRun { text: url.to_owned(), look });
         let text = format!("\u{2060}[{number}]");
-        parts.push(Run { text, look: Look { link, ..Look::of(Role::LinkNumber) } });
+        parts.push(TextRun { text, look: Look { link, ..Look::of(Role::LinkNumber) } });
         done = range.end;
     }
     let rest = run.text.get(done..).unwrap_or_default();
-    parts.push(Run { text: rest.to_owned(), look: run.look });
+    parts.push(TextRun { text: rest.to_owned(), look: run.look });
     parts.retain(|part| !part.text.is_empty());
     parts
 }

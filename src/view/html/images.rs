@@ -5,7 +5,7 @@ use url::Url;
 use crate::feed::content::markup::Tag;
 use crate::feed::text::one_line;
 
-use super::links::Links;
+use super::links::NumberedLinks;
 
 /// Longer alternative texts are cut, characters.
 const ALT_CHARS_MAX: usize = 300;
@@ -23,7 +23,7 @@ pub(super) struct Picture {
 }
 
 /// The picture of an `img`; `None`: not worth a word (a counting pixel).
-pub(super) fn picture(tag: &Tag, links: &Links) -> Option<Picture> {
+pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
     let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
     if tiny("width") || tiny("height") {
         return None;

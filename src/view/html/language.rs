@@ -111,8 +111,8 @@ impl Language {
 mod tests {
     use super::*;
     use crate::view::html::Column;
+    use crate::view::html::body_reader::read;
     use crate::view::html::model::Block;
-    use crate::view::html::reader::read;
 
     /// The language of the first block of code.
     fn language(html: &str) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! Blocks to lines: indents, markers, bars and the blank lines between.
 
-use super::model::{Block, Column, Item, Look, Role, Run, Slide, StyledLine};
+use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
@@ -92,7 +92,7 @@ fn is_caption(block: &Block) -> bool {
 }
 
 /// Running text; what is read from right to left begins at the right edge.
-fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
+fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = wrap(runs, width);
     if reads_leftwards(runs) {
         for line in &mut lines {
@@ -105,7 +105,7 @@ fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
 }
 
 /// Lines as typed; those of a block that is too wide are moved sideways if the column allows it.
-fn preformatted(runs: &[Run], column: Column) -> Vec<StyledLine> {
+fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     let wanted = preformatted_cells(runs).min(SLIDE_CELLS_MAX);
     if !column.slides || wanted <= column.width {
         return keep(runs, column.width);
@@ -225,7 +225,7 @@ pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
     sizes.fold((0, 0), larger)
 }
 
-fn preformatted_cells(runs: &[Run]) -> usize {
+fn preformatted_cells(runs: &[TextRun]) -> usize {
     let text: String = runs.iter().map(|run| run.text.as_str()).collect();
     text.lines().map(|line| cells(&line.replace('\t', "    "))).max().unwrap_or_default()
 }

@@ -15,13 +15,13 @@ const URL_BYTES_MAX: usize = 8_192;
 
 /// The links of one body, in order of their first appearance.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(super) struct NumberedLinks {
     base: Option<Url>,
     targets: Vec<LinkTarget>,
     numbers: BTreeMap<String, u16>,
 }
 
-impl Links {
+impl NumberedLinks {
     /// Relative references are resolved against `base`; without one they are no links.
     pub(super) fn new(base: Option<&str>) -> Self {
         let base = base.and_then(|base| Url::parse(base).ok());
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_same_address_has_the_same_number() {
-        let mut links = Links::new(Some("https://a.example/b/c"));
+        let mut links = NumberedLinks::new(Some("https://a.example/b/c"));
         assert_eq!(links.number("d"), Some(1));
         assert_eq!(links.number("//x.example"), Some(2));
         assert_eq!(links.number("https://a.example/b/d"), Some(1));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn only_safe_schemes_are_links() {
-        let mut links = Links::new(None);
+        let mut links = NumberedLinks::new(None);
         let refused =
             ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "d", "", "#a"];
         for reference in refused {

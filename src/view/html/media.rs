@@ -2,9 +2,9 @@
 
 use crate::feed::content::markup::Tag;
 
+use super::body_reader::BodyReader;
 use super::images::{embed_label, picture};
 use super::model::{ImageTarget, Role};
-use super::reader::Reader;
 use super::tags::Nested;
 
 /// A film or sound whose address may stand in elements within it.
@@ -15,7 +15,7 @@ pub(super) struct Player {
     pub source: Option<String>,
 }
 
-impl Reader {
+impl BodyReader {
     /// A picture: its alternative text, with a number of its own outside links.
     pub(super) fn image(&mut self, tag: &Tag) {
         let Some(picture) = picture(tag, &self.links) else { return };

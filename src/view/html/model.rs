@@ -66,7 +66,7 @@ impl Look {
 
 /// A stretch of text in one look; a line feed is a forced line break.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct TextRun {
     pub text: String,
     pub look: Look,
 }
@@ -75,9 +75,9 @@ pub(super) struct Run {
 #[derive(Debug)]
 pub(super) enum Block {
     /// A paragraph; a `loose` one keeps a blank line from its neighbours.
-    Text { runs: Vec<Run>, loose: bool },
+    Text { runs: Vec<TextRun>, loose: bool },
     /// Lines kept as typed.
-    Preformatted { runs: Vec<Run>, language: Option<Language> },
+    Preformatted { runs: Vec<TextRun>, language: Option<Language> },
     /// A rule across the column.
     Rule,
     /// Blocks beside a bar.

@@ -1,10 +1,10 @@
 //! An entry's body, markup or plain text, to lines.
 
+use super::body_reader::read;
 use super::colouring::colour;
-use super::elements::{Element, element};
+use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
-use super::reader::read;
 use crate::feed::content::markup::Piece;
 use crate::feed::content::markup::walk;
 
@@ -50,7 +50,7 @@ fn as_paragraphs(text: &str) -> Option<String> {
             if let Piece::Open(tag) = piece {
                 let unknown = matches!(tag.name(), "span" | "font" | "small" | "abbr");
                 let known = element(tag.name());
-                has_blocks |= known.is_some_and(|e| e.is_block() || e == Element::Hidden)
+                has_blocks |= known.is_some_and(|e| e.is_block() || e == HtmlElement::Hidden)
                     || (known.is_none() && !unknown);
             }
         });

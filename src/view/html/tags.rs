@@ -2,8 +2,8 @@
 
 use crate::feed::content::markup::Tag;
 
-use super::frames::Held;
 use super::model::Align;
+use super::open_containers::ContainerContents;
 
 /// An element whose end is waited for, and how often it has been opened.
 pub(super) struct Nested {
@@ -53,7 +53,7 @@ pub(super) fn number(tag: &Tag, attribute: &str) -> Option<i64> {
 }
 
 /// A table's cell, its spans within bounds.
-pub(super) fn cell(tag: &Tag, header: bool) -> Held {
+pub(super) fn cell(tag: &Tag, header: bool) -> ContainerContents {
     let span = |name: &str, max: usize| {
         tag.attribute(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, max)
     };
@@ -66,5 +66,10 @@ pub(super) fn cell(tag: &Tag, header: bool) -> Held {
         () if is("center") => Align::Centre,
         () => Align::Left,
     };
-    Held::Cell { header, columns: span("colspan", 64), rows: span("rowspan", 1_000), align }
+    ContainerContents::Cell {
+        header,
+        columns: span("colspan", 64),
+        rows: span("rowspan", 1_000),
+        align,
+    }
 }

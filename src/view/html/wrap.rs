@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::feed::text::is_hidden;
 pub(super) use crate::ui::reader::lines::cells;
 
-use super::model::{Look, Role, Run, StyledLine};
+use super::model::{Look, Role, StyledLine, TextRun};
 
 /// Code points kept of one grapheme; the rest are marks piled up to cover other lines.
 const GRAPHEME_CHARS_MAX: usize = 12;
@@ -37,7 +37,7 @@ impl Atom<'_> {
 }
 
 /// Breaks running text into lines at most `width` cells wide (`width` at least 1).
-pub(super) fn wrap(runs: &[Run], width: usize) -> Vec<StyledLine> {
+pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
         let text: String = line.iter().map(|run| run.text.as_str()).collect();
@@ -47,7 +47,7 @@ pub(super) fn wrap(runs: &[Run], width: usize) -> Vec<StyledLine> {
 }
 
 /// The lines of preformatted text, tabs expanded; what does not fit goes on after a mark.
-pub(super) fn keep(runs: &[Run], width: usize) -> Vec<StyledLine> {
+pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
         let line = expand_tabs(&line);
@@ -73,7 +73,7 @@ pub(super) fn keep(runs: &[Run], width: usize) -> Vec<StyledLine> {
 }
 
 /// The widest word and the widest line of running text, in cells.
-pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
+pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     let (mut widest_word, mut widest_line) = (0, 0);
     for line in forced_lines(runs) {
         let text: String = line.iter().map(|run| run.text.as_str()).collect();
@@ -92,7 +92,7 @@ pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
 }
 
 /// Whether running text is read from right to left: its first letter says so.
-pub(super) fn reads_leftwards(runs: &[Run]) -> bool {
+pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
     // What we say of links and pictures ourselves is no word of the text.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
     let of_text = runs.iter().filter(|run| !ours(run.look.role));
@@ -105,7 +105,7 @@ pub(super) fn reads_leftwards(runs: &[Run]) -> bool {
 }
 
 /// Splits runs at their line feeds.
-fn forced_lines(runs: &[Run]) -> Vec<Vec<Run>> {
+fn forced_lines(runs: &[TextRun]) -> Vec<Vec<TextRun>> {
     let mut lines = vec![Vec::new()];
     for run in runs {
         for (at, part) in run.text.split('\n').enumerate() {
@@ -113,14 +113,14 @@ fn forced_lines(runs: &[Run]) -> Vec<Vec<Run>> {
                 lines.push(Vec::new());
             }
             if let (Some(line), false) = (lines.last_mut(), part.is_empty()) {
-                line.push(Run { text: part.to_owned(), look: run.look });
+                line.push(TextRun { text: part.to_owned(), look: run.look });
             }
         }
     }
     lines
 }
 
-fn expand_tabs(line: &[Run]) -> Vec<Run> {
+fn expand_tabs(line: &[TextRun]) -> Vec<TextRun> {
     let mut column = 0;
     let mut expanded = Vec::with_capacity(line.len());
     for run in line {
@@ -134,13 +134,13 @@ fn expand_tabs(line: &[Run]) -> Vec<Run> {
             text.push_str(part);
             column += cells(part);
         }
-        expanded.push(Run { text, look: run.look });
+        expanded.push(TextRun { text, look: run.look });
     }
     expanded
 }
 
 /// The graphemes of a line; one wider than `width` becomes a sign for it.
-fn atoms<'a>(text: &'a str, line: &[Run], width: usize) -> Vec<Atom<'a>> {
+fn atoms<'a>(text: &'a str, line: &[TextRun], width: usize) -> Vec<Atom<'a>> {
     let mut breaks = linebreaks(text).map(|(at, _)| at).peekable();
     let mut looks = line.iter().map(|run| (run.text.len(), run.look));
     let (mut end, mut look) = looks.next().unwrap_or_default();

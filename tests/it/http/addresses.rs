@@ -12,7 +12,7 @@ use backissue::engine::poll::fetch::Fetched;
 use backissue::engine::poll::fetch::Request;
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_class::AddressClass;
-use backissue::io::http::{Http, LookingUp, Names, Surroundings};
+use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
 use backissue::io::publisher::server::Publisher;
 use backissue::io::publisher::server::PublisherAnswer;
 
@@ -41,8 +41,8 @@ struct Listed {
     asked: AtomicUsize,
 }
 
-impl Names for Listed {
-    fn look_up(&self, _name: &str) -> LookingUp {
+impl NameResolver for Listed {
+    fn look_up(&self, _name: &str) -> NameLookup {
         let turn = self.asked.fetch_add(1, Ordering::SeqCst).min(self.answers.len() - 1);
         let found: Vec<SocketAddr> =
             self.answers[turn].iter().map(|&ip| SocketAddr::new(ip, 0)).collect();
@@ -55,9 +55,9 @@ fn listed(answers: &[&[IpAddr]]) -> Arc<Listed> {
     Arc::new(Listed { answers, asked: AtomicUsize::new(0) })
 }
 
-fn world(names: &Arc<Listed>) -> Surroundings {
-    let names: Arc<dyn Names> = Arc::<Listed>::clone(names);
-    Surroundings { names, judge, ..here() }
+fn world(names: &Arc<Listed>) -> ClientEnvironment {
+    let names: Arc<dyn NameResolver> = Arc::<Listed>::clone(names);
+    ClientEnvironment { names, judge, ..here() }
 }
 
 async fn publisher(
@@ -123,7 +123,7 @@ async fn typed_addresses_where_no_feed_is_are_refused_with_a_sentence() {
 async fn a_link_local_host_the_reader_named_is_asked() {
     let (_publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC]]);
-    let around = Surroundings { judge: |_| AddressClass::LinkLocal, ..world(&names) };
+    let around = ClientEnvironment { judge: |_| AddressClass::LinkLocal, ..world(&names) };
     let allowing = NetworkSettings { allow_link_local: vec!["cam.lan".into()], ..settings() };
     let ask = |host: &str| request(&format!("http://{host}:{port}/"));
     fetch_in(&around, &allowing, roomy(), ask("cam.lan")).await.result.unwrap();

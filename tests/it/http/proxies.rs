@@ -7,7 +7,7 @@ use backissue::engine::poll::fetch::Failure;
 use backissue::engine::poll::fetch::FetchId;
 use backissue::engine::poll::fetch::Request;
 use backissue::engine::settings::NetworkSettings;
-use backissue::io::http::{LookingUp, Names, Surroundings};
+use backissue::io::http::{ClientEnvironment, NameLookup, NameResolver};
 use backissue::io::publisher::server::Publisher;
 use hyper_util::client::proxy::matcher::Matcher;
 
@@ -23,17 +23,17 @@ async fn proxy() -> BrokenServer {
     BrokenServer::start(head, Then::Close).await
 }
 
-fn environment(proxy: &str, exceptions: &str) -> Surroundings {
+fn environment(proxy: &str, exceptions: &str) -> ClientEnvironment {
     let proxies = Matcher::builder().all(proxy.to_owned()).no(exceptions.to_owned()).build();
-    Surroundings { proxies: Arc::new(proxies), ..here() }
+    ClientEnvironment { proxies: Arc::new(proxies), ..here() }
 }
 
 /// Names nobody knows, so that what is asked directly ends here.
 #[derive(Debug)]
 struct Nobody;
 
-impl Names for Nobody {
-    fn look_up(&self, _name: &str) -> LookingUp {
+impl NameResolver for Nobody {
+    fn look_up(&self, _name: &str) -> NameLookup {
         Box::pin(async { Err(std::io::ErrorKind::NotFound.into()) })
     }
 }
@@ -89,7 +89,7 @@ async fn what_no_proxy_names_is_asked_directly() {
         ("*", "b.example"),
     ] {
         let around =
-            Surroundings { names: Arc::new(Nobody), ..environment(&proxy.at(""), exceptions) };
+            ClientEnvironment { names: Arc::new(Nobody), ..environment(&proxy.at(""), exceptions) };
         let asked = request(&format!("http://{host}:1/"));
         fetch_in(&around, &settings(), roomy(), asked).await.result.unwrap_err();
         assert_eq!(proxy.connections(), 0, "{exceptions}");
@@ -128,7 +128,7 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
 async fn a_proxy_that_cannot_be_had_is_named() {
     let through = |proxy: &str| NetworkSettings { proxy: Some(proxy.into()), ..settings() };
     let asked = request("http://a.example/feed");
-    let around = Surroundings { names: Arc::new(Nobody), ..here() };
+    let around = ClientEnvironment { names: Arc::new(Nobody), ..here() };
     let refused = fetch_in(&around, &through("127.0.0.1:1"), roomy(), asked.clone()).await.result;
     let why = "no connection to a.example through the proxy 127.0.0.1 (connection refused)";
     assert_eq!(refused.unwrap_err().to_string(), why);

@@ -260,7 +260,7 @@ impl World {
                 None
             }
             Effect::Picture(wish) => {
-                let kept = pictures::Shelf::beside(self.store.folder());
+                let kept = pictures::PictureCache::beside(self.store.folder());
                 Some(Msg::Picture(Box::new(pictures::perform(*wish, &kept))))
             }
             Effect::Run(errand) => {

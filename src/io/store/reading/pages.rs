@@ -13,7 +13,7 @@ use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_of;
 use crate::io::store::record_keys::number_of;
 use crate::io::store::record_keys::numbered_key;
-use crate::io::store::upkeep::check::Finding;
+use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::check::unreadable;
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
@@ -81,7 +81,7 @@ impl Store {
     pub(in crate::io::store) fn check_pages(
         &self,
         repair: bool,
-    ) -> Result<Vec<Finding>, StoreError> {
+    ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
         unreadable(&self.pages, repair, read, |feed, why| {
             format!("feed {feed}: a page kept for reading cannot be read ({why})")

@@ -7,7 +7,7 @@ use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_bytes;
-use crate::io::store::upkeep::check::Finding;
+use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::check::unreadable;
 use crate::ui::reader::reading_position::TextPlace;
 
@@ -40,7 +40,7 @@ impl Store {
     pub(in crate::io::store) fn check_places(
         &self,
         repair: bool,
-    ) -> Result<Vec<Finding>, StoreError> {
+    ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode::<Vec<(u32, TextPlace)>>(bytes).map(drop);
         unreadable(&self.places, repair, read, |feed, why| {
             format!("feed {feed}: where you were in its texts cannot be read ({why})")

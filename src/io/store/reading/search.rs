@@ -8,7 +8,7 @@ use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::upkeep::check::Finding;
+use crate::io::store::upkeep::check::StoreProblem;
 use crate::search::{Marks, Matching, Snippet};
 use crate::ui::panes::entry_list::ListQuery;
 use crate::ui::panes::entry_list::RowKey;
@@ -29,7 +29,7 @@ const SNIPPET_TEXT_CHARS: usize = 100_000;
 
 /// An entry that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct SearchHit {
     /// The entry.
     pub key: EntryKey,
     /// The date it is listed under, in Unix seconds.
@@ -51,10 +51,10 @@ impl Store {
     }
 
     /// What is wrong with their record.
-    pub(in crate::io::store) fn check_searches(&self) -> Result<Option<Finding>, StoreError> {
+    pub(in crate::io::store) fn check_searches(&self) -> Result<Option<StoreProblem>, StoreError> {
         let bytes = self.facts.get(SAVED_KEY)?;
         let damaged = bytes.and_then(|bytes| codec::decode::<Vec<SavedSearch>>(&bytes).err());
-        Ok(damaged.map(|why| Finding {
+        Ok(damaged.map(|why| StoreProblem {
             text: format!("the record of your saved searches is damaged ({why}); none is shown"),
             repaired: false,
         }))
@@ -80,7 +80,7 @@ impl Store {
     }
 
     /// Every entry that is looked for, best first; where no words are looked for, newest first.
-    pub fn search(&mut self, matching: &Matching) -> Result<Vec<Found>, StoreError> {
+    pub fn search(&mut self, matching: &Matching) -> Result<Vec<SearchHit>, StoreError> {
         let mut found = self.unranked(matching, |flags| matching.shows(flags))?;
         rank(&mut found);
         Ok(found)
@@ -100,7 +100,7 @@ impl Store {
             let kept = found.iter().any(|hit| hit.key == key);
             let row = self.rows_of(key.feed)?.get(key.seq as usize);
             if let Some(row) = row.filter(|_| !kept) {
-                found.push(Found { key, listed: row.listed, score: 0.0 });
+                found.push(SearchHit { key, listed: row.listed, score: 0.0 });
             }
         }
         if query.order == RowOrder::BestFirst {
@@ -123,7 +123,7 @@ impl Store {
         &mut self,
         matching: &Matching,
         shown: impl Fn(Flags) -> bool,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         if matching.wants_gaps() {
             return Ok(Vec::new());
         }
@@ -148,7 +148,7 @@ impl Store {
                     && matching.labels.take(key.feed, |rules| filters.have_hit(rules, key))
             };
             if let Some(row) = row.filter(fits) {
-                found.push(Found { key, listed: row.listed, score });
+                found.push(SearchHit { key, listed: row.listed, score });
             }
         };
         if matching.terms.is_empty() {
@@ -180,7 +180,7 @@ impl Store {
 }
 
 /// Puts the best first. Of two that fit as well the newer one counts more, and slightly more in any case.
-fn rank(found: &mut [Found]) {
+fn rank(found: &mut [SearchHit]) {
     let newest = found.iter().map(|hit| hit.listed).max().unwrap_or(0);
     for hit in found.iter_mut() {
         #[expect(clippy::cast_precision_loss, reason = "an age in seconds need not be exact")]

@@ -14,20 +14,20 @@ use url::{Host, Url};
 use super::address_class::AddressClass;
 
 /// A look-up under way.
-pub type LookingUp = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+pub type NameLookup = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// Whoever knows the addresses of names. The ports it tells do not count.
-pub trait Names: fmt::Debug + Send + Sync {
+pub trait NameResolver: fmt::Debug + Send + Sync {
     /// Looks a name up, anew every time.
-    fn look_up(&self, name: &str) -> LookingUp;
+    fn look_up(&self, name: &str) -> NameLookup;
 }
 
 /// The resolver of the system.
 #[derive(Debug, Clone, Copy)]
-pub struct SystemNames;
+pub struct SystemResolver;
 
-impl Names for SystemNames {
-    fn look_up(&self, name: &str) -> LookingUp {
+impl NameResolver for SystemResolver {
+    fn look_up(&self, name: &str) -> NameLookup {
         let name = name.to_owned();
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await?;
@@ -47,7 +47,7 @@ pub(super) enum Allowed {
 
 /// Judges addresses.
 #[derive(Debug, Clone)]
-pub(super) struct Guard {
+pub(super) struct AddressGuard {
     /// The class of an address.
     pub(super) judge: fn(IpAddr) -> AddressClass,
     /// Hosts whose link-local addresses the reader allows.
@@ -56,7 +56,7 @@ pub(super) struct Guard {
 
 /// An address that may not be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct RefusedAddress {
     /// The host as the URL has it.
     pub(super) host: String,
     /// What it leads to.
@@ -65,7 +65,7 @@ pub(super) struct Refusal {
     pub(super) class: AddressClass,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RefusedAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.address {
             Some(address) if address.to_string() != self.host => {
@@ -76,16 +76,16 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RefusedAddress {}
 
-impl Guard {
+impl AddressGuard {
     /// Whether a host may be asked at an address.
     pub(super) fn check(
         &self,
         allowed: Allowed,
         host: &str,
         address: IpAddr,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RefusedAddress> {
         let class = (self.judge)(address);
         let good = match (allowed, class) {
             (_, AddressClass::Public)
@@ -96,7 +96,7 @@ impl Guard {
         if good {
             return Ok(());
         }
-        Err(Refusal { host: host.to_owned(), address: Some(address), class })
+        Err(RefusedAddress { host: host.to_owned(), address: Some(address), class })
     }
 
     /// The addresses of a host that may be asked.
@@ -109,7 +109,7 @@ impl Guard {
         allowed: Allowed,
         host: &str,
         found: Vec<SocketAddr>,
-    ) -> Result<Vec<SocketAddr>, Refusal> {
+    ) -> Result<Vec<SocketAddr>, RefusedAddress> {
         let mut refused = None;
         let mut good = Vec::with_capacity(found.len());
         for address in found {
@@ -128,15 +128,15 @@ impl Guard {
 /// The resolver of one client: the addresses it tells are those that are connected to, so that nothing can
 /// change between the check and the connection.
 #[derive(Debug, Clone)]
-pub(super) struct Guarded {
-    pub(super) names: Arc<dyn Names>,
-    pub(super) guard: Arc<Guard>,
+pub(super) struct GuardedResolver {
+    pub(super) names: Arc<dyn NameResolver>,
+    pub(super) guard: Arc<AddressGuard>,
     pub(super) allowed: Allowed,
     /// Proxies stand where the reader put them.
     pub(super) proxies: Arc<BTreeSet<String>>,
 }
 
-impl dns::Resolve for Guarded {
+impl dns::Resolve for GuardedResolver {
     fn resolve(&self, name: dns::Name) -> dns::Resolving {
         let host = name.as_str().to_owned();
         let (guard, allowed) = (Arc::clone(&self.guard), self.allowed);
@@ -182,8 +182,8 @@ pub(super) fn is_localhost(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn guard() -> Guard {
-        Guard { judge: AddressClass::of, link_local: BTreeSet::from(["nas.lan".to_owned()]) }
+    fn guard() -> AddressGuard {
+        AddressGuard { judge: AddressClass::of, link_local: BTreeSet::from(["nas.lan".to_owned()]) }
     }
 
     fn sockets(addresses: &[&str]) -> Vec<SocketAddr> {

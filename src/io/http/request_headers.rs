@@ -4,7 +4,7 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
 use url::Url;
 
-use super::reach::carries_credentials;
+use super::trust::carries_credentials;
 use crate::engine::feeds::subscription::Validators;
 use crate::engine::poll::fetch::Request;
 use crate::engine::poll::fetch::RequestKind;
@@ -67,13 +67,13 @@ fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
 
 /// The credentials at hand during one fetch: the configured ones, and those in the address the reader typed.
 #[derive(Debug)]
-pub(super) struct Keys<'a> {
+pub(super) struct FetchCredentials<'a> {
     configured: &'a [Credentials],
     /// The address as typed, if it has user information. It is never shown.
     typed: Option<Url>,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> FetchCredentials<'a> {
     /// Takes the user information out of a typed address: it is sent as a header, to this origin alone, and
     /// stands in no other place.
     pub(super) fn taken_from(url: &mut Url, configured: &'a [Credentials]) -> Self {
@@ -108,7 +108,7 @@ impl<'a> Keys<'a> {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::fetch::FetchId;
-    use crate::io::http::exchange::*;
+    use crate::io::http::request_headers::*;
 
     fn request(kind: RequestKind, etag: Option<&[u8]>) -> Request {
         let url = "https://a.example/feed".to_owned();
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn what_is_typed_is_taken_out_of_the_address() {
         let mut url = Url::parse("https://u%40x:p@a.example:8443/f?x=1").unwrap();
-        let keys = Keys::taken_from(&mut url, &[]);
+        let keys = FetchCredentials::taken_from(&mut url, &[]);
         assert_eq!(url.as_str(), "https://a.example:8443/f?x=1");
         assert!(keys.typed.is_some());
-        assert!(Keys::taken_from(&mut url, &[]).typed.is_none());
+        assert!(FetchCredentials::taken_from(&mut url, &[]).typed.is_none());
     }
 }

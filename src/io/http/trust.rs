@@ -3,13 +3,13 @@
 use url::Url;
 
 use super::address_class::AddressClass;
-use super::names::{Allowed, Refusal};
+use super::address_guard::{Allowed, RefusedAddress};
 use crate::engine::poll::fetch::AddressSource;
 use crate::engine::poll::fetch::Failure;
 
 /// Who named an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum Trust {
     /// The reader.
     Typed,
     /// A document or an answer.
@@ -21,7 +21,7 @@ pub(super) enum Word {
     },
 }
 
-impl Word {
+impl Trust {
     pub(super) fn of(source: &AddressSource) -> Self {
         match source {
             AddressSource::Typed => Self::Typed,
@@ -59,7 +59,7 @@ impl Word {
     }
 
     /// Why an address may not be asked, in the reader's words.
-    pub(super) fn refused(&self, refusal: &Refusal) -> Failure {
+    pub(super) fn refused(&self, refusal: &RefusedAddress) -> Failure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
                 "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
@@ -97,8 +97,8 @@ pub(super) fn carries_credentials(url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    fn supplied(by: &str, public: bool) -> Word {
-        Word::of(&AddressSource::Supplied { by: by.into(), public })
+    fn supplied(by: &str, public: bool) -> Trust {
+        Trust::of(&AddressSource::Supplied { by: by.into(), public })
     }
 
     fn url(text: &str) -> Url {
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn only_a_document_from_nearby_names_its_own_host_and_port_nearby() {
         let near = "http://localhost:8080/feed";
-        for (word, to, allowed) in [
-            (Word::Typed, "http://localhost/", Allowed::Near),
+        for (trust, to, allowed) in [
+            (Trust::Typed, "http://localhost/", Allowed::Near),
             (supplied(near, false), "http://localhost:8080/archive", Allowed::Near),
             (supplied(near, false), "http://localhost:631/", Allowed::Public),
             (supplied(near, false), "http://127.0.0.1:8080/", Allowed::Public),
@@ -119,7 +119,7 @@ mod tests {
             (supplied("http://a.example/", true), "http://a.example/b", Allowed::Public),
             (supplied("no address", false), "http://a.example/b", Allowed::Public),
         ] {
-            assert_eq!(word.allowed(&url(to)), allowed, "{word:?} to {to}");
+            assert_eq!(trust.allowed(&url(to)), allowed, "{trust:?} to {to}");
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(word.check(&url("http://b.example/"), true), Ok(()));
         let plain = supplied("http://a.example/feed", true);
         assert_eq!(plain.check(&url("http://b.example/"), false), Ok(()));
-        assert_eq!(Word::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
+        assert_eq!(Trust::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
     }
 
     /// SPEC D.6: every refusal says what the reader can know or do about it.
@@ -144,16 +144,20 @@ mod tests {
     fn a_refusal_says_why() {
         let refusal = |host: &str, address: &str| {
             let address = address.parse().unwrap();
-            Refusal { host: host.into(), address: Some(address), class: AddressClass::of(address) }
+            RefusedAddress {
+                host: host.into(),
+                address: Some(address),
+                class: AddressClass::of(address),
+            }
         };
-        for (word, refusal, sentence) in [
+        for (trust, refusal, sentence) in [
             (
-                Word::Typed,
+                Trust::Typed,
                 refusal("169.254.169.254", "169.254.169.254"),
                 "not asked: 169.254.169.254 is a link-local address; to ask it all the same, put allow_link_local = [\"169.254.169.254\"] below [network] in the configuration",
             ),
             (
-                Word::Typed,
+                Trust::Typed,
                 refusal("a.example", "0.0.0.0"),
                 "not asked: a.example is an address where no server can be (0.0.0.0)",
             ),
@@ -168,7 +172,7 @@ mod tests {
                 "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead to its own host and port only",
             ),
         ] {
-            assert_eq!(word.refused(&refusal).to_string(), sentence);
+            assert_eq!(trust.refused(&refusal).to_string(), sentence);
         }
     }
 }

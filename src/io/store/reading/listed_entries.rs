@@ -14,8 +14,8 @@ const RECORDS_MAX: usize = 1536;
 
 /// What a list shows of an entry.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "Written")]
-pub(in crate::io::store) struct Shown {
+#[serde(from = "StoredEntry")]
+pub(in crate::io::store) struct ListedEntry {
     /// Its title, else how its text begins; empty if it has neither.
     pub(in crate::io::store) title: Box<str>,
     /// Its page.
@@ -28,7 +28,7 @@ pub(in crate::io::store) struct Shown {
 
 /// The part of a kept entry that is read for it; the rest is skipped.
 #[derive(Deserialize)]
-struct Written {
+struct StoredEntry {
     title: Option<Box<str>>,
     #[serde(default)]
     excerpt: Option<Box<str>>,
@@ -41,8 +41,8 @@ struct Written {
     placed: Option<DateTime<Utc>>,
 }
 
-impl From<Written> for Shown {
-    fn from(entry: Written) -> Self {
+impl From<StoredEntry> for ListedEntry {
+    fn from(entry: StoredEntry) -> Self {
         Self {
             title: entry.title.or(entry.excerpt).unwrap_or_default(),
             link: entry.link,
@@ -56,24 +56,24 @@ impl From<Written> for Shown {
 pub(in crate::io::store) type EntryRecord = (FeedKey, u32);
 
 /// The entries of a record.
-type Entries = Box<[Option<Shown>]>;
+type Entries = Box<[Option<ListedEntry>]>;
 
 /// The records that were read last.
 #[derive(Debug, Default)]
-pub(in crate::io::store) struct ShownEntries {
+pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
     /// Grows with each look.
     clock: u64,
 }
 
-impl ShownEntries {
+impl ListedEntryCache {
     /// An entry by its record and its place there; the record is read if it is not remembered.
     pub(in crate::io::store) fn get(
         &mut self,
         record: EntryRecord,
         place: usize,
-        read: impl FnOnce() -> Result<Vec<Option<Shown>>, StoreError>,
-    ) -> Result<Option<&Shown>, StoreError> {
+        read: impl FnOnce() -> Result<Vec<Option<ListedEntry>>, StoreError>,
+    ) -> Result<Option<&ListedEntry>, StoreError> {
         if !self.records.contains_key(&record) {
             let entries = read()?.into_boxed_slice();
             self.make_room();
@@ -108,18 +108,18 @@ impl ShownEntries {
 
 #[cfg(test)]
 mod tests {
-    use crate::io::store::reading::shown_rows::*;
+    use crate::io::store::reading::listed_entries::*;
 
-    fn shown(title: &str) -> Vec<Option<Shown>> {
+    fn shown(title: &str) -> Vec<Option<ListedEntry>> {
         let listed = DateTime::UNIX_EPOCH;
-        vec![None, Some(Shown { title: title.into(), link: None, author: None, listed })]
+        vec![None, Some(ListedEntry { title: title.into(), link: None, author: None, listed })]
     }
 
     #[test]
     fn records_are_read_once_until_their_feed_changes_and_the_oldest_are_forgotten() {
-        let mut entries = ShownEntries::default();
+        let mut entries = ListedEntryCache::default();
         let mut reads = 0;
-        let mut look = |entries: &mut ShownEntries, feed: u32| {
+        let mut look = |entries: &mut ListedEntryCache, feed: u32| {
             let read = || {
                 reads += 1;
                 Ok(shown("Wax"))

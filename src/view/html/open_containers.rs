@@ -1,7 +1,7 @@
 //! The open containers while markup is read: lists, items, quotations, tables.
 
 use super::elements::ListKind;
-use super::flow::State;
+use super::flow::TextState;
 use super::model::{Align, Block, Cell, Item, Table};
 
 /// Containers open at once; deeper ones are read on without being containers of their own.
@@ -39,15 +39,15 @@ impl Container {
 
 /// An open container and what it holds so far.
 #[derive(Debug)]
-pub(super) struct Frame {
-    holds: Held,
+pub(super) struct OpenContainer {
+    holds: ContainerContents,
     blocks: Vec<Block>,
     /// The state of the running text outside, restored when the container ends.
-    outside: State,
+    outside: TextState,
 }
 
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum ContainerContents {
     Body,
     Quote,
     Definitions,
@@ -60,7 +60,7 @@ pub(super) enum Held {
     Cell { header: bool, columns: usize, rows: usize, align: Align },
 }
 
-impl Held {
+impl ContainerContents {
     const fn container(&self) -> Container {
         match self {
             Self::Body => Container::Body,
@@ -79,24 +79,28 @@ impl Held {
 
 /// The open containers, the body first.
 #[derive(Debug)]
-pub(super) struct Frames {
-    open: Vec<Frame>,
+pub(super) struct OpenContainers {
+    open: Vec<OpenContainer>,
     /// Containers met beyond [`FRAMES_MAX`] and not closed yet.
     beyond: usize,
 }
 
-impl Frames {
+impl OpenContainers {
     pub(super) fn new() -> Self {
-        let body = Frame { holds: Held::Body, blocks: Vec::new(), outside: State::default() };
+        let body = OpenContainer {
+            holds: ContainerContents::Body,
+            blocks: Vec::new(),
+            outside: TextState::default(),
+        };
         Self { open: vec![body], beyond: 0 }
     }
 
     /// Opens a container.
-    pub(super) fn push(&mut self, holds: Held, outside: State) {
+    pub(super) fn push(&mut self, holds: ContainerContents, outside: TextState) {
         if self.open.len() >= FRAMES_MAX {
             self.beyond += 1;
         } else {
-            self.open.push(Frame { holds, blocks: Vec::new(), outside });
+            self.open.push(OpenContainer { holds, blocks: Vec::new(), outside });
         }
     }
 
@@ -121,16 +125,16 @@ impl Frames {
             .iter_mut()
             .rev()
             .find_map(|frame| match &mut frame.holds {
-                Held::List { numbering, .. } => Some(numbering.next(value)),
-                Held::Body
-                | Held::Quote
-                | Held::Definitions
-                | Held::Definition
-                | Held::Item { .. }
-                | Held::Table(_)
-                | Held::TableCaption
-                | Held::Row(_)
-                | Held::Cell { .. } => None,
+                ContainerContents::List { numbering, .. } => Some(numbering.next(value)),
+                ContainerContents::Body
+                | ContainerContents::Quote
+                | ContainerContents::Definitions
+                | ContainerContents::Definition
+                | ContainerContents::Item { .. }
+                | ContainerContents::Table(_)
+                | ContainerContents::TableCaption
+                | ContainerContents::Row(_)
+                | ContainerContents::Cell { .. } => None,
             })
             .unwrap_or_default()
     }
@@ -143,7 +147,7 @@ impl Frames {
     }
 
     /// Ends the innermost container of this kind and all within it; yields the state outside it.
-    pub(super) fn close(&mut self, container: Container) -> Option<State> {
+    pub(super) fn close(&mut self, container: Container) -> Option<TextState> {
         if self.beyond > 0 {
             self.beyond -= 1;
             return None;
@@ -178,43 +182,45 @@ impl Frames {
     }
 
     /// Ends the innermost container and hands what it holds to the one around it.
-    fn pop(&mut self) -> Option<State> {
-        let Frame { holds, blocks, outside } = self.open.pop()?;
+    fn pop(&mut self) -> Option<TextState> {
+        let OpenContainer { holds, blocks, outside } = self.open.pop()?;
         let parent = self.open.last_mut()?;
         match holds {
-            Held::Body | Held::Definitions | Held::TableCaption => parent.blocks.extend(blocks),
-            Held::Quote if blocks.is_empty() => {}
-            Held::Quote => parent.blocks.push(Block::Quote(blocks)),
-            Held::Definition => parent.blocks.push(Block::Indented(blocks)),
-            Held::List { items, .. } => {
+            ContainerContents::Body
+            | ContainerContents::Definitions
+            | ContainerContents::TableCaption => parent.blocks.extend(blocks),
+            ContainerContents::Quote if blocks.is_empty() => {}
+            ContainerContents::Quote => parent.blocks.push(Block::Quote(blocks)),
+            ContainerContents::Definition => parent.blocks.push(Block::Indented(blocks)),
+            ContainerContents::List { items, .. } => {
                 parent.blocks.extend(blocks);
                 if !items.is_empty() {
                     parent.blocks.push(Block::List(items));
                 }
             }
-            Held::Table(table) => {
+            ContainerContents::Table(table) => {
                 parent.blocks.extend(blocks);
                 if !table.rows.is_empty() {
                     parent.blocks.push(Block::Table(table));
                 }
             }
-            Held::Item { marker } => {
-                if let Held::List { items, .. } = &mut parent.holds {
+            ContainerContents::Item { marker } => {
+                if let ContainerContents::List { items, .. } = &mut parent.holds {
                     items.push(Item { marker, blocks });
                 } else {
                     parent.blocks.extend(blocks);
                 }
             }
-            Held::Row(cells) => {
+            ContainerContents::Row(cells) => {
                 parent.blocks.extend(blocks);
-                if let Held::Table(table) = &mut parent.holds
+                if let ContainerContents::Table(table) = &mut parent.holds
                     && !cells.is_empty()
                 {
                     table.rows.push(cells);
                 }
             }
-            Held::Cell { header, columns, rows, align } => {
-                if let Held::Row(cells) = &mut parent.holds {
+            ContainerContents::Cell { header, columns, rows, align } => {
+                if let ContainerContents::Row(cells) = &mut parent.holds {
                     cells.push(Cell { header, columns, rows, align, blocks });
                 } else {
                     parent.blocks.extend(blocks);
