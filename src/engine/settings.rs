@@ -118,7 +118,8 @@ pub struct PollSettings {
 pub const TEXTS_MB_MIN: u32 = 16;
 
 /// `[history]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct HistorySettings {
     /// Whether archives are walked.
     pub mode: HistoryMode,
@@ -157,7 +158,8 @@ impl HistoryMode {
 }
 
 /// `[ui]`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
 pub struct UiSettings {
     /// Name of the theme; `None`: the terminal's own colours.
@@ -209,7 +211,8 @@ pub struct CommandSettings {
 }
 
 /// `[notify]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct NotifySettings {
     /// How the desktop is told of new entries.
     pub desktop: DesktopNotes,
@@ -252,25 +255,37 @@ impl Default for Settings {
                 learn: true,
                 start_spread_seconds: 5,
             },
-            history: HistorySettings {
-                mode: HistoryMode::Auto,
-                archives_a_day: 200,
-                internet_archive: INTERNET_ARCHIVE.to_owned(),
-                texts_mb: 1024,
-            },
+            history: HistorySettings::default(),
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
-            ui: UiSettings {
-                theme: None,
-                mouse: true,
-                images: false,
-                image_protocol: ImageProtocol::Auto,
-                title: true,
-                hyperlinks: None,
-                plain: false,
-                text_width: 80,
-            },
+            ui: UiSettings::default(),
             keys: Keymap::default(),
+        }
+    }
+}
+
+impl Default for HistorySettings {
+    fn default() -> Self {
+        Self {
+            mode: HistoryMode::Auto,
+            archives_a_day: 200,
+            internet_archive: INTERNET_ARCHIVE.to_owned(),
+            texts_mb: 1024,
+        }
+    }
+}
+
+impl Default for UiSettings {
+    fn default() -> Self {
+        Self {
+            theme: None,
+            mouse: true,
+            images: false,
+            image_protocol: ImageProtocol::Auto,
+            title: true,
+            hyperlinks: None,
+            plain: false,
+            text_width: 80,
         }
     }
 }

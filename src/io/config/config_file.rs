@@ -7,16 +7,16 @@ use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
 use super::external_commands::CommandsTable;
-use super::external_commands::NotifyTable;
 use super::key_bindings;
 use super::key_bindings::KeysTable;
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
 use crate::engine::settings::Credentials;
-use crate::engine::settings::HistoryMode;
-use crate::engine::settings::ImageProtocol;
+use crate::engine::settings::HistorySettings;
+use crate::engine::settings::NotifySettings;
 use crate::engine::settings::Settings;
 use crate::engine::settings::TEXTS_MB_MIN;
+use crate::engine::settings::UiSettings;
 use crate::schedule::Pace;
 
 /// Bytes of a configuration file at most.
@@ -95,11 +95,11 @@ fn located(text: &str, error: &toml::de::Error) -> String {
 struct File {
     network: NetworkTable,
     poll: PollTable,
-    history: HistoryTable,
-    ui: UiTable,
+    history: HistorySettings,
+    ui: UiSettings,
     commands: CommandsTable,
     keys: KeysTable,
-    notify: NotifyTable,
+    notify: NotifySettings,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -124,28 +124,6 @@ struct PollTable {
     default: Option<Span>,
     pace: Option<Pace>,
     learn: Option<bool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct HistoryTable {
-    mode: Option<HistoryMode>,
-    archives_a_day: Option<u32>,
-    internet_archive: Option<String>,
-    texts_mb: Option<u32>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct UiTable {
-    theme: Option<String>,
-    mouse: Option<bool>,
-    images: Option<bool>,
-    image_protocol: Option<ImageProtocol>,
-    title: Option<bool>,
-    hyperlinks: Option<bool>,
-    plain: Option<bool>,
-    text_width: Option<u16>,
 }
 
 impl File {
@@ -181,29 +159,18 @@ impl File {
                 poll.min_minutes, poll.max_minutes
             ));
         }
-        set(&mut settings.history.mode, self.history.mode);
-        set(&mut settings.history.archives_a_day, self.history.archives_a_day);
-        if let Some(base) = self.history.internet_archive {
-            let is_address = base.starts_with("https://") || base.starts_with("http://");
-            if !is_address {
-                return Err(format!("[history] internet_archive is no address: '{base}'"));
-            }
-            settings.history.internet_archive = base;
+        settings.history = self.history;
+        let base = &settings.history.internet_archive;
+        if !(base.starts_with("https://") || base.starts_with("http://")) {
+            return Err(format!("[history] internet_archive is no address: '{base}'"));
         }
-        set(&mut settings.history.texts_mb, self.history.texts_mb);
         if settings.history.texts_mb < TEXTS_MB_MIN {
             return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
         }
-        settings.ui.theme = self.ui.theme;
-        set(&mut settings.ui.mouse, self.ui.mouse);
-        set(&mut settings.ui.images, self.ui.images);
-        set(&mut settings.ui.image_protocol, self.ui.image_protocol);
-        set(&mut settings.ui.title, self.ui.title);
-        settings.ui.hyperlinks = self.ui.hyperlinks;
-        set(&mut settings.ui.plain, self.ui.plain);
-        set(&mut settings.ui.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        settings.ui = self.ui;
+        settings.ui.text_width = settings.ui.text_width.clamp(20, 400);
         settings.commands = self.commands.into_settings()?;
-        settings.notify = self.notify.into_settings();
+        settings.notify = self.notify;
         Ok(settings)
     }
 }
@@ -233,7 +200,7 @@ fn set<T>(target: &mut T, value: Option<T>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::settings::DesktopNotes;
+    use crate::engine::settings::{DesktopNotes, ImageProtocol};
     use crate::io::config::config_file::*;
 
     #[test]

@@ -1,11 +1,9 @@
-//! `[commands]` and `[notify]` of the configuration file.
+//! `[commands]` of the configuration file.
 
 use serde::Deserialize;
 
 use crate::engine::external_command::CommandLine;
 use crate::engine::settings::CommandSettings;
-use crate::engine::settings::DesktopNotes;
-use crate::engine::settings::NotifySettings;
 
 /// `[commands]` as it is written.
 #[derive(Debug, Default, Deserialize)]
@@ -15,14 +13,6 @@ pub(in crate::io) struct CommandsTable {
     enclosure: Option<WrittenCommand>,
     pipe: Option<String>,
     on_new: Option<WrittenCommand>,
-}
-
-/// `[notify]` as it is written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(in crate::io) struct NotifyTable {
-    desktop: DesktopNotes,
-    bell: bool,
 }
 
 /// A command as it is written.
@@ -68,11 +58,5 @@ impl CommandsTable {
             pipe: self.pipe,
             on_new,
         })
-    }
-}
-
-impl NotifyTable {
-    pub(in crate::io) const fn into_settings(self) -> NotifySettings {
-        NotifySettings { desktop: self.desktop, bell: self.bell }
     }
 }
