@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
-use super::error::{StoreError, transaction_failed};
+use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
+use super::transaction::apply_together;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
 
 /// Entries written at once.
@@ -101,15 +101,12 @@ impl Store {
         let (meta, bodies) = self.entry_batches(into, added)?;
         let mut sums = Batch::default();
         sums.insert(&feed_bytes(into), codec::encode(&counters)?);
-        (&self.counters, &self.index, &self.meta, &self.bodies)
-            .transaction(|(c, i, m, b)| {
-                c.apply_batch(&sums)?;
-                i.apply_batch(&index)?;
-                m.apply_batch(&meta)?;
-                b.apply_batch(&bodies)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[
+            (&self.counters, &sums),
+            (&self.index, &index),
+            (&self.meta, &meta),
+            (&self.bodies, &bodies),
+        ])
     }
 }
 

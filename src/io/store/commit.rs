@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
 use super::applied_filters::NewHits;
-use super::error::{StoreError, transaction_failed};
+use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, numbered_key};
+use super::transaction::apply_together;
 use crate::engine::feeds::subscription::Commit;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::feeds::subscription::HistoryCommit;
@@ -212,50 +212,27 @@ impl Store {
         }
         let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
         let hits = self.hits_batch(feed, &beside.hits)?;
-        let trees = (
-            &self.feeds,
-            &self.state,
-            &self.counters,
-            &self.index,
-            &self.meta,
-            &self.bodies,
-            &self.polls,
-            &self.history,
-            &self.nodes,
-            &self.times,
-            &self.rhythms,
-            &self.filter_hits,
-        );
-        trees
-            .transaction(|(f, s, c, i, m, b, p, h, n, t, r, u)| {
-                f.apply_batch(&feeds)?;
-                s.apply_batch(&state)?;
-                c.apply_batch(&counters)?;
-                i.apply_batch(&index)?;
-                m.apply_batch(&meta)?;
-                b.apply_batch(&bodies)?;
-                p.apply_batch(&polls)?;
-                h.apply_batch(&history)?;
-                n.apply_batch(&nodes)?;
-                t.apply_batch(&times)?;
-                r.apply_batch(&beside.rhythm)?;
-                u.apply_batch(&hits)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[
+            (&self.feeds, &feeds),
+            (&self.state, &state),
+            (&self.counters, &counters),
+            (&self.index, &index),
+            (&self.meta, &meta),
+            (&self.bodies, &bodies),
+            (&self.polls, &polls),
+            (&self.history, &history),
+            (&self.nodes, &nodes),
+            (&self.times, &times),
+            (&self.rhythms, &beside.rhythm),
+            (&self.filter_hits, &hits),
+        ])
     }
 
     /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
     /// attempt is taken back.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
         let (state, times) = self.state_batches(feed, state)?;
-        (&self.state, &self.times)
-            .transaction(|(s, t)| {
-                s.apply_batch(&state)?;
-                t.apply_batch(&times)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[(&self.state, &state), (&self.times, &times)])
     }
 
     /// Writes the lasting part of subscriptions, all or nothing.
@@ -355,13 +332,7 @@ impl Store {
         let index = self.index_batch(feed, seqs.iter().copied())?;
         let mut sums = Batch::default();
         sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
-        (&self.index, &self.counters)
-            .transaction(|(i, c)| {
-                i.apply_batch(&index)?;
-                c.apply_batch(&sums)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[(&self.index, &index), (&self.counters, &sums)])
     }
 
     /// The poll log of a feed, newest first.

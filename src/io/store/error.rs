@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use sled::transaction::TransactionError;
-
 use super::super::codec::CodecError;
 use super::super::panics::catch_panic;
 
@@ -109,14 +107,6 @@ pub(in crate::io) fn unpanicked<T>(
 ) -> Result<T, StoreError> {
     let done = catch_panic(work);
     done.unwrap_or_else(|| Err(StoreError::Corrupted("they cannot be read".into())))
-}
-
-/// The error of a transaction. None of ours aborts itself.
-pub(super) fn transaction_failed(error: TransactionError<()>) -> StoreError {
-    match error {
-        TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
-        TransactionError::Storage(error) => error.into(),
-    }
 }
 
 /// System messages may run over lines; ours are one sentence.

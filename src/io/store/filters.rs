@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::applied_filters::{AppliedFilters, NewHits};
-use super::error::{StoreError, transaction_failed};
+use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
 use super::record_keys::feed_of;
 use super::record_keys::number_of;
 use super::record_keys::numbered_key;
+use super::transaction::apply_together;
 use super::upkeep::check::StoreProblem;
 use super::upkeep::check::unreadable;
 use crate::engine::entries::entry_filters::RuleChanges;
@@ -326,15 +326,8 @@ impl Store {
         } else {
             hit.insert(&numbered_key(feed, rule), codec::encode_compressed(&hits)?);
         }
-        let written = (&self.index, &self.counters, &self.filter_hits)
-            .transaction(|(i, c, r)| {
-                i.apply_batch(&index)?;
-                c.apply_batch(&sums)?;
-                r.apply_batch(&hit)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed);
-        if let Err(error) = written {
+        let written = [(&self.index, &index), (&self.counters, &sums), (&self.filter_hits, &hit)];
+        if let Err(error) = apply_together(&written) {
             self.rows.remove(&feed);
             return Err(error);
         }

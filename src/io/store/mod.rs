@@ -22,6 +22,7 @@ mod record_keys;
 mod schema;
 mod store_thread;
 mod times;
+mod transaction;
 pub mod upkeep;
 
 pub use super::store::reading::filter_hits::RuleHits;
