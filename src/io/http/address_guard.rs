@@ -1,4 +1,5 @@
-//! From host names to the addresses a request may go to: looked up, judged, and only then connected to (SPEC D.6).
+//! Guards against requests to addresses that are not allowed: host names are resolved, the addresses checked, and only
+//! then connected to (SPEC D.6).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,16 +14,14 @@ use url::{Host, Url};
 
 use super::address_class::AddressClass;
 
-/// A look-up under way.
 pub type NameLookup = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Whoever knows the addresses of names. The ports it tells do not count.
+/// Resolves host names. The ports of the addresses it returns are ignored.
 pub trait NameResolver: fmt::Debug + Send + Sync {
-    /// Looks a name up, anew every time.
+    /// Resolves a name; nothing is cached.
     fn look_up(&self, name: &str) -> NameLookup;
 }
 
-/// The resolver of the system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemResolver;
 
@@ -36,32 +35,29 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// How far a request may reach.
+/// Which addresses a request may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allowed {
-    /// Public addresses.
     Public,
-    /// Public, private and loopback addresses, and link-local ones of hosts the reader named.
+    /// Public, private and loopback addresses, and link-local ones of hosts that the configuration allows.
     Near,
 }
 
-/// Judges addresses.
+/// Decides whether a host may be contacted at an address.
 #[derive(Debug, Clone)]
 pub(super) struct AddressGuard {
-    /// The class of an address.
+    /// Classifies an address; [`AddressClass::of`] outside of tests.
     pub(super) judge: fn(IpAddr) -> AddressClass,
-    /// Hosts whose link-local addresses the reader allows.
+    /// Hosts whose link-local addresses the configuration allows.
     pub(super) link_local: BTreeSet<String>,
 }
 
-/// An address that may not be asked.
+/// An address that must not be contacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RefusedAddress {
     /// The host as the URL has it.
     pub(super) host: String,
-    /// What it leads to.
     pub(super) address: Option<IpAddr>,
-    /// What that is.
     pub(super) class: AddressClass,
 }
 
@@ -79,7 +75,7 @@ impl fmt::Display for RefusedAddress {
 impl std::error::Error for RefusedAddress {}
 
 impl AddressGuard {
-    /// Whether a host may be asked at an address.
+    /// Checks whether a host may be contacted at an address.
     pub(super) fn check(
         &self,
         allowed: Allowed,
@@ -99,11 +95,11 @@ impl AddressGuard {
         Err(RefusedAddress { host: host.to_owned(), address: Some(address), class })
     }
 
-    /// The addresses of a host that may be asked.
+    /// Returns the addresses at which a host may be contacted.
     ///
-    /// Where only public ones may, one that is not spoils them all: a name that leads to both is how an
-    /// attack on the reader's own net looks. Where others may too, those that may not are left out: names of
-    /// machines nearby often have a link-local address beside a private one.
+    /// Where only public addresses are allowed, a single other one refuses the host: a name that resolves to both is
+    /// what an attack on the local network looks like. Where private ones are allowed too, the addresses that are not
+    /// are dropped: machines on a local network often have a link-local address beside a private one.
     fn checked(
         &self,
         allowed: Allowed,
@@ -125,14 +121,14 @@ impl AddressGuard {
     }
 }
 
-/// The resolver of one client: the addresses it tells are those that are connected to, so that nothing can
-/// change between the check and the connection.
+/// The resolver of one client. The client connects to the very addresses it returns, so nothing can change between the
+/// check and the connection.
 #[derive(Debug, Clone)]
 pub(super) struct GuardedResolver {
     pub(super) names: Arc<dyn NameResolver>,
     pub(super) guard: Arc<AddressGuard>,
     pub(super) allowed: Allowed,
-    /// Proxies stand where the reader put them.
+    /// Hosts of proxies, which are exempt from the check: the reader chose them.
     pub(super) proxies: Arc<BTreeSet<String>>,
 }
 
@@ -154,7 +150,7 @@ impl dns::Resolve for GuardedResolver {
     }
 }
 
-/// The host of an address, an IPv6 one without its brackets.
+/// Returns the host of a URL; an IPv6 address without its brackets.
 pub(super) fn host_text(url: &Url) -> String {
     match url.host() {
         Some(Host::Domain(name)) => name.to_owned(),
@@ -172,7 +168,7 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Names that mean this machine, whoever is asked (RFC 6761 §6.3).
+/// Whether a name always means this machine (RFC 6761 §6.3).
 pub(super) fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")

@@ -1,7 +1,7 @@
-//! What is to be read on a page: the text without what stands around it, found as Firefox's reader view finds it.
+//! Extracts the article from a web page, in the same way as Firefox's reader view.
 //!
-//! The library is kept within bounds: it takes very long on deep nesting (over a minute for 20,000 `div` within each
-//! other) and may panic, so deep and large pages are not given to it, and a panic is a sentence.
+//! The library takes very long on deep nesting (over a minute for 20,000 nested `div`) and may panic, so it is not
+//! given deep or large pages, and a panic becomes an error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,16 +11,16 @@ use crate::feed::content::markup::Piece;
 use crate::feed::content::markup::walk;
 use crate::feed::page_text;
 
-/// Bytes of a page at most; what is longer is hardly an article.
+/// Largest page that is searched for an article.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Elements within one another at most.
+/// Deepest nesting of elements in a page.
 const DEPTH_MAX: usize = 200;
-/// Elements of a page at most.
+/// Most elements in a page.
 const ELEMENTS_MAX: usize = 50_000;
-/// Letters that make a text; a page with fewer has none.
+/// An article has at least this many characters that are not blank.
 const LETTERS_MIN: usize = 140;
 
-/// The text of a page as marked up; an error says why there is none.
+/// Returns the article of a page as HTML; the error says why there is none.
 pub fn extract(bytes: &[u8], url: &str, content_type: Option<&str>) -> Result<String, String> {
     let named = content_type.unwrap_or_default().to_ascii_lowercase();
     let is_page = named.is_empty() || named.contains("html") || named.contains("text/plain");
@@ -54,7 +54,7 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     Ok(article.content.to_string())
 }
 
-/// Refuses what would take too long.
+/// Refuses pages that would take the library too long.
 fn check(html: &str) -> Result<(), String> {
     let (mut depth, mut deepest, mut elements) = (0_usize, 0_usize, 0_usize);
     walk(html, |piece| match piece {
@@ -72,7 +72,7 @@ fn check(html: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Elements without an end tag, or whose end tag is often left out.
+/// Whether an element has no end tag, or one that is often left out.
 fn ends_by_itself(name: &str) -> bool {
     const NAMES: [&str; 27] = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",

@@ -1,7 +1,7 @@
-//! Decoding the body of an answer as it comes, within limits (SPEC D.8, G.31).
+//! Decodes the body of a response while it arrives, within limits (SPEC D.8, G.31).
 //!
-//! Only what is decoded is kept, and at each step no more than the limits allow, so that no answer can fill
-//! the memory however it is made.
+//! Only decoded bytes are kept, and at each step no more than the limits allow, so that no response can exhaust
+//! memory.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,23 +12,22 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::engine::poll::fetch::Failure;
 
-/// Decoded bytes below which the ratio is not judged (SPEC 0, `RATIO_MAX`).
+/// The compression ratio is checked from this many decoded bytes on (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
-/// Bytes that are decoded at once.
+/// Size of the buffer for decoded bytes.
 const STEP_BYTES: usize = 16 * 1024;
-/// What of a body must be there to see how it is encoded.
+/// Bytes that are needed to recognise the encoding of a body.
 const MARK_BYTES: usize = 2;
-/// How every gzip stream begins.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Limits on bodies (SPEC 0).
+/// Limits on the body of a response (SPEC 0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BodyLimits {
-    /// Bytes over the wire.
+    /// Bytes as received.
     pub wire_max: usize,
-    /// Bytes decoded.
+    /// Bytes after decoding.
     pub body_max: usize,
-    /// Decoded bytes to a byte on the wire.
+    /// Decoded bytes for each received byte.
     pub ratio_max: usize,
 }
 
@@ -49,10 +48,10 @@ impl BodyLimits {
     }
 }
 
-/// A body under way.
+/// A body that is being received and decoded.
 ///
-/// A gzip stream that nobody announced is decoded, a plain body announced as gzip is taken as it is, and two
-/// encodings over each other are refused.
+/// A gzip stream is decoded even if no header announces it, a plain body announced as gzip is taken as it is, and a
+/// body that is encoded twice is refused.
 pub struct Decoding {
     announced: Announced,
     limits: BodyLimits,
@@ -60,18 +59,18 @@ pub struct Decoding {
     stage: BodyDecoder,
 }
 
-/// What `Content-Encoding` says.
+/// The encoding that `Content-Encoding` announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announced {
-    /// Nothing, or gzip: the first bytes tell which it is.
+    /// None or gzip: the first bytes decide.
     PlainOrGzip,
-    /// zlib, or the bare stream that some servers send for it.
+    /// zlib, or the raw deflate stream that some servers send instead.
     Deflate,
     Brotli,
 }
 
 enum BodyDecoder {
-    /// Too short yet to see what it is.
+    /// Too few bytes so far to recognise the encoding.
     Unseen(Vec<u8>),
     Plain(DecodedBytes),
     Gzip(Box<MultiGzDecoder<DecodedBytes>>),
@@ -80,7 +79,7 @@ enum BodyDecoder {
 }
 
 impl Decoding {
-    /// A body that came with this `Content-Encoding`.
+    /// Begins a body with this `Content-Encoding`.
     pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, Failure> {
         let names: Vec<String> =
             encoding.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
@@ -100,7 +99,7 @@ impl Decoding {
         Ok(Self { announced, limits, wire_bytes: 0, stage: BodyDecoder::Unseen(Vec::new()) })
     }
 
-    /// Refuses a body whose `Content-Length` is too large already.
+    /// Refuses a body whose `Content-Length` exceeds the limit.
     pub fn announced(&self, length: Option<u64>) -> Result<(), Failure> {
         let max = u64::try_from(self.limits.wire_max).unwrap_or(u64::MAX);
         match length {
@@ -109,12 +108,12 @@ impl Decoding {
         }
     }
 
-    /// Bytes that came over the wire.
+    /// Number of bytes received so far.
     pub fn wire_bytes(&self) -> u64 {
         u64::try_from(self.wire_bytes).unwrap_or(u64::MAX)
     }
 
-    /// Bytes decoded so far.
+    /// Number of bytes decoded so far.
     pub fn decoded_bytes(&self) -> usize {
         match &self.stage {
             BodyDecoder::Unseen(seen) => seen.len(),
@@ -125,7 +124,7 @@ impl Decoding {
         }
     }
 
-    /// Takes the next bytes from the wire.
+    /// Decodes the next received bytes.
     pub fn take(&mut self, wire: &[u8]) -> Result<(), Failure> {
         self.wire_bytes = self.wire_bytes.saturating_add(wire.len());
         if self.wire_bytes > self.limits.wire_max {
@@ -143,7 +142,7 @@ impl Decoding {
         self.step(wire)
     }
 
-    /// The stage that bytes at the beginning of a body ask for.
+    /// Chooses the decoder by the first bytes of a body.
     fn begun(&self, seen: &[u8]) -> BodyDecoder {
         let sink = DecodedBytes { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
         match self.announced {
@@ -186,7 +185,7 @@ impl Decoding {
         })
     }
 
-    /// The whole body, decoded.
+    /// Returns the whole decoded body.
     pub fn finish(mut self) -> Result<Vec<u8>, Failure> {
         if let BodyDecoder::Unseen(seen) = &self.stage {
             let seen = seen.clone();
@@ -226,21 +225,21 @@ impl fmt::Debug for Decoding {
     }
 }
 
-/// Decodes a body that is there as a whole.
+/// Decodes a complete body.
 pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>, Failure> {
     let mut decoding = Decoding::new(encoding, limits)?;
     decoding.take(wire)?;
     decoding.finish()
 }
 
-/// `deflate` means zlib (RFC 1950 §2.2). No bare stream begins like one: its first block would be stored, with
-/// a bit set where there is only padding.
+/// Whether a `deflate` body is zlib (RFC 1950 §2.2), as it should be. A raw stream cannot begin this way: its first
+/// block would be a stored one, with a bit set in the padding.
 fn is_zlib(seen: &[u8]) -> bool {
     let [first, second, ..] = *seen else { return true };
     first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
-/// A deflate stream under way. Whatever follows its end is left.
+/// A deflate stream that is being decoded. Bytes behind its end are ignored.
 struct InflateStream {
     stream: Decompress,
     ended: bool,
@@ -267,7 +266,7 @@ impl InflateStream {
     }
 }
 
-/// Where decoded bytes go, as long as they are within the limits.
+/// Collects decoded bytes and fails once they exceed the limits.
 struct DecodedBytes {
     decoded: Vec<u8>,
     wire_bytes: usize,
@@ -275,7 +274,7 @@ struct DecodedBytes {
 }
 
 impl DecodedBytes {
-    /// Tells how many bytes have come over the wire.
+    /// Sets the number of bytes received so far.
     const fn knowing(&mut self, wire_bytes: usize) -> &mut Self {
         self.wire_bytes = wire_bytes;
         self
@@ -301,7 +300,7 @@ impl Write for DecodedBytes {
     }
 }
 
-/// The limit that was met.
+/// The limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too large")]
 enum Excess {
@@ -314,7 +313,7 @@ fn excess(error: &io::Error) -> Option<Excess> {
     error.get_ref().and_then(|inner| inner.downcast_ref::<Excess>()).copied()
 }
 
-/// A number of bytes in the largest unit that holds it whole.
+/// Displays a number of bytes in the largest unit in which it is whole.
 struct Bytes(usize);
 
 impl fmt::Display for Bytes {

@@ -1,4 +1,4 @@
-//! Bodies whole, in pieces, cut, broken and blown up (SPEC D.8, G.31).
+//! Bodies that are whole, in pieces, cut off, broken, or bombs (SPEC D.8, G.31).
 
 use std::io::Write;
 

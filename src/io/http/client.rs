@@ -1,4 +1,4 @@
-//! One fetch: conditional GET, redirects by hand, everything within a limit, the body parsed off the loop.
+//! Performs a fetch: a conditional GET with its redirects, within limits; the body is parsed on the blocking pool.
 
 use std::sync::Arc;
 
@@ -33,13 +33,13 @@ use crate::engine::settings::NetworkSettings;
 use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
 
-/// Documents parsed at once: each may take several times its size in memory.
+/// Documents that are parsed at the same time: each may take several times its size in memory.
 const PARSED_AT_ONCE: usize = 4;
-/// Bodies decoded to more than this many bytes are read and parsed one at a time, so that many of them do
-/// not fill the memory together.
+/// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
+/// together.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The HTTP client.
+/// The HTTP client for feeds, archives, pages and pictures.
 #[derive(Debug)]
 pub struct Http {
     clients: Clients,
@@ -50,12 +50,12 @@ pub struct Http {
 }
 
 impl Http {
-    /// A client by the reader's settings; an error is a sentence.
+    /// Creates a client from the settings; the error is a sentence.
     pub fn new(settings: &NetworkSettings, limits: Limits) -> Result<Self, String> {
         Self::within(settings, limits, &ClientEnvironment::real())
     }
 
-    /// The same in other surroundings.
+    /// Creates a client in another environment, as tests do.
     pub fn within(
         settings: &NetworkSettings,
         limits: Limits,
@@ -70,12 +70,12 @@ impl Http {
         })
     }
 
-    /// Performs one fetch. It always ends, at the latest at the total time-out.
+    /// Performs a fetch. It always ends, at the latest when the total time-out expires.
     pub async fn fetch(&self, request: Request) -> Fetched {
         self.fetch_traced(request, FetchTrace::default()).await.0
     }
 
-    /// The same, with the decoded body of the last answer as it came.
+    /// Performs a fetch and also returns the decoded body of the last response.
     pub async fn fetch_kept(&self, request: Request) -> (Fetched, Vec<u8>) {
         self.fetch_traced(request, FetchTrace { keeps: true, ..FetchTrace::default() }).await
     }
@@ -196,8 +196,8 @@ impl Http {
         Ok(Answer { body, ..answer })
     }
 
-    /// Reads and decodes the body as it comes over the wire, within the limits (SPEC D.8). A large one waits
-    /// for its turn and keeps it.
+    /// Reads and decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
+    /// time; the permit for it is returned too.
     async fn read(
         &self,
         url: &Url,
@@ -224,18 +224,18 @@ impl Http {
     }
 }
 
-/// What a fetch leaves behind although it fails.
+/// What is known of a fetch even if it fails.
 #[derive(Debug, Default)]
 struct FetchTrace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
-    /// The body is wanted as it came.
+    /// Whether the decoded body is wanted.
     keeps: bool,
     kept: Vec<u8>,
 }
 
-/// The head of an answer.
+/// Returns an answer from the head of a response, its body unread.
 fn unread(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),

@@ -1,12 +1,13 @@
-//! The ways out: directly or through a proxy, to public addresses only or to those nearby too (SPEC D.6).
+//! The clients that requests are sent with: directly or through a proxy, to public addresses only or to private ones
+//! too (SPEC D.6).
 //!
-//! Each way is a client of its own with a pool of its own, so that no connection made under one rule is used
-//! under another. A name that anybody typed is tried on the public way first: nearly all are public, and so
-//! one connection serves a feed and the redirects on its host.
+//! Each of the four has its own connection pool, so that no connection made under one rule is used under another. A
+//! typed address is tried with the public client first: nearly all are public, and so one connection serves a feed and
+//! the redirects on its host.
 //!
-//! *TLS.* 1.2 and 1.3 by rustls. The platform decides whom to trust: the reader's own authorities and those of
-//! a company are there. Where the platform has none (a bare container), those of the Mozilla programme are
-//! used. HTTP/2 is agreed on in the handshake; plain connections speak HTTP/1.1.
+//! TLS 1.2 and 1.3 by rustls. Certificates are verified by the platform, which knows the certificate authorities of
+//! the reader's company. Where the platform has none (a bare container), Mozilla's are used. HTTP/2 is negotiated in
+//! the handshake; plain connections use HTTP/1.1.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -34,25 +35,23 @@ use super::proxies::proxies;
 use super::request_headers::USER_AGENT;
 use crate::engine::settings::NetworkSettings;
 
-/// Header lines of an answer at most.
+/// Most header lines of a response.
 const HEADERS_MAX: usize = 256;
-/// How long a connection waits for its next request.
+/// How long an idle connection is kept.
 const POOL_IDLE: Duration = Duration::from_secs(30);
-/// What the client finds around it. Tests put a world of their own in its place.
+/// What the client takes from its environment; tests replace it.
 #[derive(Debug, Clone)]
 pub struct ClientEnvironment {
-    /// Who knows the addresses of names.
     pub names: Arc<dyn NameResolver>,
-    /// The class of an address: [`AddressClass::of`].
+    /// Classifies an address; [`AddressClass::of`] outside of tests.
     pub judge: fn(IpAddr) -> AddressClass,
-    /// The proxies of the environment.
     pub proxies: Arc<Matcher>,
-    /// Whom to trust, instead of those the platform does.
+    /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
 }
 
 impl ClientEnvironment {
-    /// The real world.
+    /// Returns the environment of the running program.
     pub fn real() -> Self {
         Self {
             names: Arc::new(SystemResolver),
@@ -63,7 +62,7 @@ impl ClientEnvironment {
     }
 }
 
-/// All the ways out.
+/// The clients, and what decides between them.
 #[derive(Debug)]
 pub(super) struct Clients {
     direct: ClientPair,
@@ -88,24 +87,23 @@ impl ClientPair {
     }
 }
 
-/// An answer, and where it came from.
+/// A response, and whether it came from a public address.
 #[derive(Debug)]
 pub(super) struct ReceivedResponse {
     pub(super) response: Response,
-    /// From a public address; through a proxy, a name is taken to lead to one.
+    /// Behind a proxy, a host name counts as public.
     pub(super) public: bool,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug)]
 pub(super) enum SendError {
-    /// The address may not be asked.
+    /// The address must not be contacted.
     Refused(RefusedAddress),
-    /// It was asked, and something broke.
+    /// The request failed.
     Broken {
-        /// What.
         error: reqwest::Error,
-        /// The host of the proxy that was between.
+        /// The host of the proxy, if the request went through one.
         through: Option<String>,
     },
 }
@@ -149,7 +147,7 @@ impl Clients {
         Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
     }
 
-    /// Sends a request on the way it may take. `get` makes the request for a client.
+    /// Sends a request with the client that it is allowed to use; `get` builds it.
     pub(super) async fn send(
         &self,
         url: &Url,
@@ -236,7 +234,7 @@ fn unsent(error: reqwest::Error, through: Option<&str>) -> SendError {
     }
 }
 
-/// What all clients have alike.
+/// Returns a builder with the settings that all clients share.
 fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
     Client::builder()
         .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
@@ -253,7 +251,7 @@ fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
         .http1_max_headers(HEADERS_MAX)
 }
 
-/// How secure connections are made, and whom they trust.
+/// Returns the TLS configuration.
 fn tls(roots: Option<&Arc<rustls::RootCertStore>>) -> rustls::ClientConfig {
     let mut tls = match roots {
         Some(roots) => trusting(Arc::clone(roots)),

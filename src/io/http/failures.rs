@@ -1,4 +1,4 @@
-//! What goes wrong on the way, told apart and in the reader's words (SPEC D.2).
+//! Turns errors of the HTTP library into the failures that the reader is told of (SPEC D.2).
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -10,7 +10,7 @@ use super::limits::Limits;
 use crate::engine::poll::fetch::CONNECTING;
 use crate::engine::poll::fetch::Failure;
 
-/// What the library's error means; `through` is the host of the proxy that was between.
+/// Classifies an error of the library; `through` is the host of the proxy that the request went through.
 pub(super) fn failure(
     error: &reqwest::Error,
     url: &Url,
@@ -60,7 +60,7 @@ pub(super) fn failure(
     Failure::Protocol(chain_of(error))
 }
 
-/// Whether the server ended the connection in place of an answer.
+/// Whether the server closed the connection instead of answering.
 pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
     let io = find::<std::io::Error>(error).map(std::io::Error::kind);
     let is_cut = find::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
@@ -74,7 +74,7 @@ const fn is_reset(kind: ErrorKind) -> bool {
     )
 }
 
-/// No connection: nobody there, or no way there.
+/// Returns the failure for a connection that could not be made.
 fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
     match io {
         Some(
@@ -91,7 +91,7 @@ fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
     }
 }
 
-/// What is wrong with a secure connection.
+/// Describes what is wrong with a TLS connection.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
 fn tls_words(error: &rustls::Error) -> String {
     match error {
@@ -135,7 +135,7 @@ fn certificate_words(why: &CertificateError) -> String {
     }
 }
 
-/// The messages of an error and of everything below it, in one line, without the address.
+/// Joins the messages of an error and of its sources in one line, without the URL.
 fn chain_of(error: &reqwest::Error) -> String {
     let own = error.to_string();
     // The library adds the address it asked, which everybody knows who reads this.
@@ -153,7 +153,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first error of a kind below another. I/O errors keep what they stand for inside, not below.
+/// Finds the first error of a type among an error and its sources. An I/O error wraps its cause instead of naming it
+/// as its source.
 pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     if let Some(found) = error.downcast_ref::<T>() {
         return Some(found);

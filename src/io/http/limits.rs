@@ -1,4 +1,4 @@
-//! How long and how much one fetch may take (SPEC 0).
+//! Time-outs and size limits of a fetch (SPEC 0).
 
 use std::time::Duration;
 
@@ -7,27 +7,26 @@ use super::body::BodyLimits;
 use crate::engine::poll::fetch::RequestKind;
 use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Time-outs and sizes (SPEC 0); tests inject smaller ones.
+/// Time-outs and size limits of a fetch (SPEC 0); tests use smaller ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Until a connection stands, the look-up of the name included.
+    /// Until the connection is made, including the resolution of the name.
     pub connect: Duration,
-    /// Until the next byte.
+    /// Longest wait for the next byte.
     pub idle: Duration,
-    /// For the whole fetch, redirects and body included.
+    /// For the whole fetch, including redirects and the body.
     pub total: Duration,
-    /// Redirects followed (SPEC 0, `REDIRECT_MAX`).
+    /// Most redirects that are followed (SPEC 0, `REDIRECT_MAX`).
     pub redirects_max: usize,
-    /// Of these, by document (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Most of them that may be redirect documents (SPEC 0, `XML_REDIRECT_MAX`).
     pub redirect_documents_max: usize,
-    /// The longest wait before a redirect that is waited for (SPEC D.3).
+    /// Longest `Retry-After` of a redirect that is waited for (SPEC D.3).
     pub redirect_wait_max: Duration,
-    /// Bodies.
     pub body: BodyLimits,
 }
 
 impl Limits {
-    /// Those of the body of what is asked for.
+    /// Returns the limits on the body for a kind of request.
     pub(super) fn of(&self, kind: RequestKind) -> BodyLimits {
         let bytes_max = match kind {
             RequestKind::Picture => BYTES_MAX,

@@ -1,6 +1,6 @@
-//! The HTTP client: one fetch as a value, made politely and within limits (SPEC D).
+//! The HTTP client: performs fetches politely and within limits (SPEC D).
 //!
-//! It does not decide when to ask, and not what an answer means for a feed; that is the core's.
+//! It decides neither when to fetch nor what a response means for a feed; the engine does.
 
 pub mod address_class;
 mod address_guard;

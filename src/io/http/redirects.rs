@@ -1,4 +1,4 @@
-//! Where a redirect leads, by status or by document, and how long it asks to wait (SPEC D.3, D.5).
+//! Follows redirects, by status or by document, and reads how long they ask to wait (SPEC D.3, D.5).
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use crate::engine::poll::fetch::Request;
 use crate::feed::{Kind, NewLocation};
 use crate::schedule::WaitHeader;
 
-/// The way of one fetch so far.
+/// The addresses that a fetch has been redirected through.
 #[derive(Debug)]
 pub(super) struct RedirectPath {
-    /// Where the next request goes.
+    /// The address of the next request.
     pub(super) at: Url,
-    /// Who said so.
+    /// Who named that address.
     pub(super) trust: Trust,
     seen: Vec<Url>,
     by_document: usize,
 }
 
-/// How many redirects are followed.
+/// Most redirects that are followed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RedirectLimits {
-    /// Of all kinds (SPEC 0, `REDIRECT_MAX`).
+    /// SPEC 0, `REDIRECT_MAX`.
     pub(super) all_max: usize,
-    /// By document (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Those by document (SPEC 0, `XML_REDIRECT_MAX`).
     pub(super) documents_max: usize,
 }
 
@@ -40,14 +40,13 @@ impl RedirectPath {
         Self { seen: vec![at.clone()], at, trust, by_document: 0 }
     }
 
-    /// Whether the last step led from a server to itself.
+    /// Whether the last redirect stayed on the same server.
     pub(super) fn stays_with_its_server(&self) -> bool {
         let before = self.seen.iter().rev().nth(1);
         before.is_some_and(|before| before.origin() == self.at.origin())
     }
 
-    /// Takes the way a redirect points, if it may be taken. The answer that redirected came from a public
-    /// address or not.
+    /// Follows a redirect, if that is allowed. `public`: the response came from a public address.
     pub(super) fn turn(
         &mut self,
         turn: &Redirect,
@@ -78,7 +77,7 @@ impl RedirectPath {
     }
 }
 
-/// A redirect as it was said.
+/// A redirect as the server stated it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Redirect {
     status: u16,
@@ -87,7 +86,7 @@ pub(super) struct Redirect {
 }
 
 impl Redirect {
-    /// The redirect in the head of an answer; `None`: it is no redirect.
+    /// Reads the redirect from the head of a response; `None`: it is no redirect.
     pub(super) fn of_head(
         status: StatusCode,
         headers: &HeaderMap,
@@ -101,8 +100,8 @@ impl Redirect {
         Ok(Some(Self { status, location: location.to_owned(), by_document: false }))
     }
 
-    /// A whole document that says nothing but where the feed is now: as a 301 (SPEC D.5). An empty address
-    /// says that it is gone, and that is not for us to follow.
+    /// Reads a redirect document, which counts as a 301 (SPEC D.5). One with an empty address says that the feed is
+    /// gone; that is no redirect.
     pub(super) fn of_document(answer: &Answer) -> Option<Self> {
         let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
             return None;
@@ -116,7 +115,7 @@ impl Redirect {
     }
 }
 
-/// Where a redirect points: resolved, without fragment, and only to http or https.
+/// Resolves the target of a redirect, without its fragment; only http and https are allowed.
 fn target(from: &Url, location: &str) -> Result<Url, Failure> {
     let mut to = from.join(location.trim()).map_err(|_| unreadable())?;
     to.set_fragment(None);
@@ -134,7 +133,7 @@ fn unreadable() -> Failure {
     bad("its address cannot be read")
 }
 
-/// The wait a redirect asks for before it is followed (SPEC D.3).
+/// Returns the wait that a redirect asks for before it is followed (SPEC D.3).
 pub(super) fn wait(answer: &Answer) -> Duration {
     let stated =
         crate::schedule::Wait::of_answer(answer.status, &answer.headers.times(), answer.received);

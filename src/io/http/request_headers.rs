@@ -1,4 +1,4 @@
-//! What is sent: the headers of SPEC D.1, validators (D.4), and credentials for the origin they belong to.
+//! Headers of a request (SPEC D.1), with validators (D.4), and credentials for the origin they belong to.
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
@@ -11,20 +11,20 @@ use crate::engine::poll::fetch::RequestKind;
 use crate::engine::settings::Credentials;
 use crate::engine::settings::Login;
 
-/// Sent unless the reader configured another: no platform, no library (SPEC D.1). The address belongs to
-/// nobody, as the `.example` names of the documents do; a release puts the project's own in its place.
+/// The default `User-Agent`; it names neither the platform nor a library (SPEC D.1). The address is a placeholder,
+/// which a release replaces by the project's own.
 pub(super) const USER_AGENT: &str =
     concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
-/// Sent with every request (SPEC D.1, D.4 rule 11: never varied), but for the one after a 406 or 415 (D.2).
+/// Sent with every request for a feed (SPEC D.1; never varied, D.4 rule 11), except the one after a 406 or 415 (D.2).
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
-/// The pictures that can be shown.
+/// The formats of pictures that can be shown.
 const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
-/// What [`super::body`] decodes.
+/// The encodings that [`super::body`] decodes.
 const ACCEPT_ENCODING: &str = "gzip, deflate, br";
-/// What is new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
+/// Asks for what is new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
 const A_IM: HeaderName = HeaderName::from_static("a-im");
 
-/// The headers of one request, but for credentials.
+/// Returns the headers of a request, except credentials.
 pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accept = match request.kind {
@@ -48,7 +48,7 @@ pub(super) fn headers(request: &Request, url: &Url) -> HeaderMap {
     headers
 }
 
-/// Validators go only to the address that gave them, byte for byte (SPEC D.4 rules 1 to 3).
+/// Adds the validators, byte for byte, if this address gave them (SPEC D.4 rules 1 to 3).
 fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     if !validators.speak_for(url) {
         return;
@@ -65,17 +65,16 @@ fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     }
 }
 
-/// The credentials at hand during one fetch: the configured ones, and those in the address the reader typed.
+/// The credentials for a fetch: the configured ones, and those in the address that the reader typed.
 #[derive(Debug)]
 pub(super) struct FetchCredentials<'a> {
     configured: &'a [Credentials],
-    /// The address as typed, if it has user information. It is never shown.
+    /// The typed address, if it has user information. It is never shown.
     typed: Option<Url>,
 }
 
 impl<'a> FetchCredentials<'a> {
-    /// Takes the user information out of a typed address: it is sent as a header, to this origin alone, and
-    /// stands in no other place.
+    /// Removes the user information from a typed address: it is sent as a header, to this origin alone.
     pub(super) fn taken_from(url: &mut Url, configured: &'a [Credentials]) -> Self {
         let typed = carries_credentials(url).then(|| url.clone());
         // Both fail only where there is no host, and then there is nothing to take out.
@@ -83,7 +82,7 @@ impl<'a> FetchCredentials<'a> {
         Self { configured, typed }
     }
 
-    /// A GET for this address, with credentials if there are any for its origin (SPEC D.1, D.3, D.6).
+    /// Builds a GET request for an address, with the credentials for its origin, if any (SPEC D.1, D.3, D.6).
     pub(super) fn get(&self, client: &Client, url: &Url) -> RequestBuilder {
         let origin = url.origin();
         if let Some(typed) = self.typed.as_ref().filter(|typed| typed.origin() == origin) {

@@ -1,4 +1,4 @@
-//! What comes back: the headers that are used, and a body as what it turns out to be (SPEC D.1).
+//! Reads a response: the headers that are used, and the body as the kind of document it is (SPEC D.1).
 
 use reqwest::header::{self, HeaderMap, HeaderName};
 
@@ -8,9 +8,9 @@ use crate::feed::discover::page_feeds::discover;
 use crate::feed::discover::page_feeds::page_title;
 use crate::feed::{self, Kind, Origin};
 
-/// How a delta was made (RFC 3229 §10.5.2).
+/// The instance manipulation of a delta (RFC 3229 §10.5.2).
 const IM: HeaderName = HeaderName::from_static("im");
-/// What a delta starts from (RFC 3229 §10.5.1).
+/// The entity tag that a delta starts from (RFC 3229 §10.5.1).
 const DELTA_BASE: HeaderName = HeaderName::from_static("delta-base");
 
 pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
@@ -29,7 +29,7 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
     }
 }
 
-/// All lines of one header, joined by commas (RFC 9110 §5.3).
+/// Joins all lines of a header by commas (RFC 9110 §5.3).
 pub(super) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let lines: Vec<String> = headers
         .get_all(name)
@@ -39,7 +39,7 @@ pub(super) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join(", "))
 }
 
-/// A decoded body as what it turns out to be. The body decides, not its `Content-Type` (SPEC D.1).
+/// Parses a decoded body as the kind of document it is. The body decides, not its `Content-Type` (SPEC D.1).
 pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerBody {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return AnswerBody::Empty;

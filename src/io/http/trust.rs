@@ -1,4 +1,4 @@
-//! Whose word an address is, and so how far a request for it may reach (SPEC D.6).
+//! How far an address is trusted: who named it decides where a request for it may go (SPEC D.6).
 
 use url::Url;
 
@@ -7,16 +7,15 @@ use super::address_guard::{Allowed, RefusedAddress};
 use crate::engine::poll::fetch::AddressSource;
 use crate::engine::poll::fetch::Failure;
 
-/// Who named an address.
+/// Who named an address; see [`AddressSource`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// The reader.
     Typed,
-    /// A document or an answer.
+    /// A document or a response named it.
     Supplied {
-        /// The address of that document; `None` where it cannot be read, which allows nothing.
+        /// The address of that document; `None`: it cannot be parsed, so nothing is allowed.
         by: Option<Url>,
-        /// It came from a public address.
+        /// The document came from a public address.
         public: bool,
     },
 }
@@ -31,12 +30,11 @@ impl Trust {
         }
     }
 
-    /// How far the word reaches.
+    /// Returns which addresses a request to this URL may connect to.
     ///
-    /// 1. What the reader typed may be nearby.
-    /// 2. What a public document names is public, on the document's own host too: a host whose name suddenly
-    ///    leads into the reader's net is an attack.
-    /// 3. What a document from nearby names is public, or on the same host and port.
+    /// A typed address may be private. An address from a public document must be public, even on the document's own
+    /// host: a host whose name suddenly resolves to a private address is an attack. An address from a private document
+    /// must be public, or have the same host and port.
     pub(super) fn allowed(&self, to: &Url) -> Allowed {
         match self {
             Self::Typed => Allowed::Near,
@@ -45,7 +43,7 @@ impl Trust {
         }
     }
 
-    /// What SPEC D.3 and D.6 refuse before anything is looked up.
+    /// Refuses what SPEC D.3 and D.6 forbid before any name is resolved.
     pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), Failure> {
         let Self::Supplied { by, .. } = self else { return Ok(()) };
         if carries_credentials(to) {
@@ -58,7 +56,7 @@ impl Trust {
         Ok(())
     }
 
-    /// Why an address may not be asked, in the reader's words.
+    /// Explains why an address must not be contacted.
     pub(super) fn refused(&self, refusal: &RefusedAddress) -> Failure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
@@ -78,7 +76,7 @@ impl Trust {
     }
 }
 
-/// Host and port of an address; the port where it is not the usual one.
+/// Returns the host of an address, with its port if that is not the default.
 fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -88,7 +86,7 @@ fn same_place(one: &Url, other: &Url) -> bool {
     one.host() == other.host() && one.port_or_known_default() == other.port_or_known_default()
 }
 
-/// Whether an address has user information in it.
+/// Whether an address has user information.
 pub(super) fn carries_credentials(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
