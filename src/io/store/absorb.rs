@@ -1,4 +1,4 @@
-//! One feed goes on as another: its entries, with their marks, are handed over (SPEC D.3, merge).
+//! Merges a feed into another one: its entries and their marks are handed over (SPEC D.3, merge).
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::record_keys::feed_bytes;
 use super::transaction::apply_together;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
 
-/// Entries written at once.
+/// Entries in one transaction.
 const BATCH: usize = 500;
 
 impl Store {
-    /// Hands the entries of `from` to `into`. An entry both have keeps the text of `into` and is read, or starred,
-    /// if it was so in either; the others are added as they are. Pages that were fetched and places in texts go along where
-    /// `into` has none. Doing it again changes nothing.
+    /// Hands the entries of `from` to `into`. An entry that both have keeps the text of `into` and is read, or
+    /// starred, if it was so in either; the others are added as they are. Fetched pages and reading positions go along
+    /// where `into` has none. Doing it again changes nothing.
     pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
@@ -110,7 +110,7 @@ impl Store {
     }
 }
 
-/// The marks of an entry that two feeds had: read or starred in either is read or starred.
+/// Joins the marks of an entry that two feeds had: it is read or starred if it was so in either.
 fn either(kept: Flags, handed: Flags) -> Flags {
     let read = !kept.is_unread() || !handed.is_unread();
     let starred = kept.is_starred() || handed.is_starred();

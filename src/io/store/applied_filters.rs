@@ -1,11 +1,11 @@
-//! The reader's filters as the store remembers them, with the entries that each of them hit.
+//! The reader's filters, and the entries that each of them hit, as the store keeps them in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::filters::{Action, EntryRule, Judge};
 use crate::history::{EntryKey, FeedKey};
 
-/// The reader's filters and the entries they hit, as the store remembers them.
+/// The reader's filters and the entries that each of them hit.
 #[derive(Debug, Default)]
 pub(super) struct AppliedFilters {
     pub(super) rules: Vec<EntryRule>,
@@ -13,7 +13,7 @@ pub(super) struct AppliedFilters {
     pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
 }
 
-/// Entries of one document that rules hit, by the rules' numbers.
+/// Entries of a document that filters hit, by the number of the filter.
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
 
 impl AppliedFilters {
@@ -26,12 +26,12 @@ impl AppliedFilters {
         self.hits.get(&(rule, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
     }
 
-    /// Whether one of these rules hit an entry.
+    /// Whether one of these filters hit an entry.
     pub(super) fn have_hit(&self, rules: &BTreeSet<u32>, key: EntryKey) -> bool {
         rules.iter().any(|&rule| self.has_hit(rule, key))
     }
 
-    /// Whether another rule than this one hides an entry.
+    /// Whether a filter other than this one hides an entry.
     pub(super) fn is_hidden_otherwise(&self, rule: u32, key: EntryKey) -> bool {
         let mut others = self.rules.iter().filter(|other| other.id != rule);
         others.any(|other| other.action == Action::Hide && self.has_hit(other.id, key))

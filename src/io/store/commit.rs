@@ -1,4 +1,4 @@
-//! What changes the store: one batch a document, one a set of marks, one a subscription.
+//! Writes changes: one transaction for each document, each set of marks, each subscription.
 
 use std::collections::BTreeMap;
 
@@ -25,25 +25,26 @@ use crate::history::{
     Merged, MergedEntry, Merging, Node, Place, complete, merge_as,
 };
 
-/// What is written in one batch with entries.
+/// What is written in the same transaction as the entries.
 #[derive(Default)]
 struct CommitParts<'a> {
     record: Option<&'a SubscriptionRecord>,
     state: Option<&'a FeedState>,
-    /// A line of the poll log, and the number of the poll.
+    /// The number of the poll, and its line of the poll log.
     log: Option<(u32, PollLogEntry)>,
     history: Option<&'a HistoryRecord>,
     nodes: &'a [(String, Option<Node>)],
-    /// Marks of entries that were not merged.
+    /// New marks of entries that the document does not hold.
     flags: BTreeMap<u32, Flags>,
-    /// What is new of when the feed published.
+    /// New publication times of the feed.
     rhythm: Batch,
-    /// New entries that rules of the reader's hit.
+    /// New entries that filters hit.
     hits: NewHits,
 }
 
 impl Store {
-    /// Writes what a poll changed, all or nothing: entries, sums, state, validators, history, a line of the poll log.
+    /// Writes what a poll changed, all or none of it: entries, counters, state, validators, history, a line of the
+    /// poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
         let graves = commit.history.as_ref().map(|record| record.graves.clone());
@@ -87,7 +88,7 @@ impl Store {
         self.write(feed, merged, beside)
     }
 
-    /// Writes what an archive or a page changed, all or nothing: entries, sums, the record, the archives.
+    /// Writes what an archive or a page changed, all or none of it: entries, counters, the record, the archives.
     pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
         let (merged, hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
@@ -123,7 +124,7 @@ impl Store {
         Ok((merged, hits))
     }
 
-    /// The entries of a feed that may be those with these identity hashes.
+    /// Returns the entries of a feed that have one of these identity hashes.
     pub(super) fn known(
         &mut self,
         feed: FeedKey,
@@ -145,7 +146,7 @@ impl Store {
         Ok(known)
     }
 
-    /// The rows of a feed as they are after a merge.
+    /// Returns the rows of a feed as they are after a merge.
     fn rows_after(&mut self, feed: FeedKey, merged: &Merged) -> Result<Vec<IndexRow>, StoreError> {
         let mut rows = self.rows_of(feed)?.clone();
         for (&seq, entry) in &merged.entries {
@@ -228,14 +229,14 @@ impl Store {
         ])
     }
 
-    /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
+    /// Writes the state of a feed alone: when more than its last try changes before a request is sent, or when an
     /// attempt is taken back.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
         let (state, times) = self.state_batches(feed, state)?;
         apply_together(&[(&self.state, &state), (&self.times, &times)])
     }
 
-    /// Writes the lasting part of subscriptions, all or nothing.
+    /// Writes the records of subscriptions, all or none of them.
     pub fn save_records(
         &mut self,
         records: &[(FeedKey, SubscriptionRecord)],
@@ -253,7 +254,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes a subscription with everything kept of it.
+    /// Removes a subscription with everything that is stored for it.
     pub(super) fn remove(&mut self, feed: FeedKey) -> Result<(), StoreError> {
         let key = feed_bytes(feed);
         // The record goes last: as long as it is there, an interrupted removal is done again.
@@ -285,7 +286,7 @@ impl Store {
         Ok(())
     }
 
-    /// Sets one mark on entries; answers with those it changed and the sums of their feeds afterwards.
+    /// Sets a mark on entries. Returns the changed ones, and the counters of their feeds afterwards.
     pub fn mark(
         &mut self,
         keys: &[EntryKey],
@@ -335,7 +336,7 @@ impl Store {
         apply_together(&[(&self.index, &index), (&self.counters, &sums)])
     }
 
-    /// The poll log of a feed, newest first.
+    /// Returns the poll log of a feed, newest first.
     pub fn poll_log(&self, feed: FeedKey) -> Result<Vec<PollLogEntry>, StoreError> {
         let lines = self.polls.scan_prefix(feed_bytes(feed)).values();
         let mut log: Vec<PollLogEntry> =
@@ -345,7 +346,7 @@ impl Store {
     }
 }
 
-/// The place of the `count`-th poll of a feed in the ring.
+/// Returns the key of the `count`-th poll of a feed in the ring of the poll log.
 const fn poll_key(feed: FeedKey, count: u32) -> [u8; 8] {
     numbered_key(feed, count % POLL_LOG_LINES)
 }

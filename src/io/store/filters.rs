@@ -1,4 +1,4 @@
-//! What the reader's rules did: which entries each rule hit, and its marks set on them or taken back.
+//! The reader's filters: which entries each of them hit, and the marks it sets on them or takes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,15 +24,15 @@ use crate::filters::{Action, EntryRule, Judge, Subject};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use crate::io::codec;
 
-/// Name of the rules among the facts about the store.
+/// The key of the filters in the tree of facts.
 const RULES_KEY: &[u8] = b"rules";
-/// Name of the folded tags among the facts about the store.
+/// The key of the folded tags in the tree of facts.
 const FOLDED_KEY: &[u8] = b"folded";
-/// The marks that rules set.
+/// The marks that filters can set.
 const RULED_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
 impl Store {
-    /// Reads the rules and what they hit; a damaged record of hits is as good as none.
+    /// Loads the filters and their hits; a damaged record of hits counts as none.
     pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
         let rules = self.rules()?;
         let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
@@ -46,14 +46,14 @@ impl Store {
         Ok(())
     }
 
-    /// The reader's rules, in their order; none if their record is damaged.
+    /// Returns the reader's filters in their order; none if their record is damaged.
     pub fn rules(&self) -> Result<Vec<EntryRule>, StoreError> {
         let bytes = self.facts.get(RULES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// What is wrong with the records of rules, of what they hit, and of folded tags. With `repair` a record of hits or of
-    /// folded tags that cannot be read is removed.
+    /// Checks the records of filters, of their hits, and of folded tags. `repair` removes unreadable records of hits
+    /// and of folded tags.
     pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
         let mut found = Vec::new();
         let rules = self.facts.get(RULES_KEY)?;
@@ -78,7 +78,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Writes the rules; from now on entries that arrive are judged by them.
+    /// Writes the filters; from now on they apply to new entries.
     pub fn save_rules(&mut self, rules: &[EntryRule]) -> Result<(), StoreError> {
         self.facts.insert(RULES_KEY, codec::encode(&rules)?)?;
         self.filters.judge = Judge::new(rules);
@@ -86,25 +86,24 @@ impl Store {
         Ok(())
     }
 
-    /// The tags that are folded; none if their record is damaged.
+    /// Returns the folded tags; none if their record is damaged.
     pub fn folded(&self) -> Result<BTreeSet<String>, StoreError> {
         let bytes = self.facts.get(FOLDED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Writes which tags are folded.
     pub fn save_folded(&self, folded: &BTreeSet<String>) -> Result<(), StoreError> {
         self.facts.insert(FOLDED_KEY, codec::encode(folded)?)?;
         Ok(())
     }
 
-    /// The rules that hit an entry, by their numbers, in the order of the rules.
+    /// Returns the numbers of the filters that hit an entry, in the order of the filters.
     pub fn ruled_by(&self, key: EntryKey) -> Vec<u32> {
         let rules = self.filters.rules.iter().map(|rule| rule.id);
         rules.filter(|&rule| self.filters.has_hit(rule, key)).collect()
     }
 
-    /// How many entries each rule hit, and how many of them are hidden.
+    /// Counts the entries that each filter hit, and the hidden ones among them.
     pub fn count_ruled(&mut self) -> Result<BTreeMap<u32, RuleCount>, StoreError> {
         let ids: Vec<u32> = self.filters.rules.iter().map(|rule| rule.id).collect();
         let mut counts = BTreeMap::new();
@@ -121,7 +120,7 @@ impl Store {
         Ok(counts)
     }
 
-    /// The marks of an entry that is there, of a feed that was not given up.
+    /// Returns the marks of an entry; `None` if there is no such entry, or its feed was given up.
     fn flags_of(&mut self, key: EntryKey) -> Result<Option<Flags>, StoreError> {
         if self.ended.contains(&key.feed) {
             return Ok(None);
@@ -129,7 +128,7 @@ impl Store {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags))
     }
 
-    /// Judges the entries that a document brought for the first time, before they are counted.
+    /// Applies the filters to the new entries of a document, before they are counted.
     pub(super) fn judge_new(
         &self,
         feed: FeedKey,
@@ -159,7 +158,7 @@ impl Store {
         hits
     }
 
-    /// The batch that writes these hits beside those known.
+    /// Returns the batch that adds these hits to the known ones.
     pub(super) fn hits_batch(&self, feed: FeedKey, new: &NewHits) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
         for (&rule, seqs) in new {
@@ -170,14 +169,14 @@ impl Store {
         Ok(batch)
     }
 
-    /// Remembers hits that were written.
+    /// Adds written hits to those in memory.
     pub(super) fn hits_written(&mut self, feed: FeedKey, new: NewHits) {
         for (rule, seqs) in new {
             self.filters.hits.entry((rule, feed)).or_default().extend(seqs);
         }
     }
 
-    /// Hands the hits of entries over that went to another feed; `now_as`: their numbers there.
+    /// Hands over the hits of entries that moved to another feed; `now_as`: their numbers there.
     pub(super) fn hand_hits(
         &mut self,
         from: FeedKey,
@@ -202,7 +201,7 @@ impl Store {
         self.filters.hits.retain(|(_, of), _| *of != feed);
     }
 
-    /// Does with the entries of a rule what is wished; answers with what that changed, and the sums afterwards.
+    /// Applies a filter to existing entries, or takes that back. Returns what changed, and the counters afterwards.
     pub fn rule(&mut self, wish: &RuleWish) -> Result<Ruled, StoreError> {
         let rule = wish.rule();
         let before: BTreeSet<EntryKey> = self.filters.hits_of(rule).collect();
@@ -234,7 +233,8 @@ impl Store {
         Ok(Ruled { changes, counters })
     }
 
-    /// The marks of all entries that a rule hit or hits, after its hits are `after` and its action is done to them.
+    /// Returns the marks that all entries have once the hits of a filter are `after` and its action is applied to
+    /// them.
     fn wanted_by(
         &mut self,
         rule: u32,
@@ -255,8 +255,8 @@ impl Store {
         Ok(wanted)
     }
 
-    /// The hits and marks after changes were taken back, or made again. What the rule hid since is shown when the
-    /// rule is taken back.
+    /// Returns the hits and marks after changes are undone or redone. Entries that the filter has hidden since are
+    /// shown again when it is undone.
     fn replayed(
         &mut self,
         changes: &RuleChanges,
@@ -287,7 +287,7 @@ impl Store {
         Ok((hits, wanted))
     }
 
-    /// Which marks these would change.
+    /// Returns the marks that would change.
     fn differences(
         &mut self,
         wanted: &BTreeMap<EntryKey, Flags>,
@@ -302,7 +302,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Writes marks and hits of one feed, all or nothing.
+    /// Writes marks and hits of a feed, all or none of them.
     fn write_ruled(
         &mut self,
         feed: FeedKey,

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use super::error::{StoreError, one_line};
 
-/// Attempts before a lock that this process itself seems to hold counts as held: a child process that is being started
-/// shares the lock for a moment.
+/// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
+/// shares our locks for a moment.
 const LOCK_TRIES: u32 = 10;
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Takes the folder for this process, or says who has it.
+/// Locks the folder for this process; the error names the process that holds it.
 pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
     let cannot = |why: std::io::Error| StoreError::Folder {

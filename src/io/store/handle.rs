@@ -1,4 +1,4 @@
-//! The open store: the trees of its database, and what is remembered of them in memory.
+//! The open store: the trees of its database, and what is kept of them in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::history::{FeedKey, IndexRow};
 use crate::ui::panes::entry_list::RowKey;
 use crate::ui::panes::gap_rows::GapMark;
 
-/// The open store. Its owner is one thread; see [`super::Keeper`].
+/// The open store. One thread owns it; see [`super::Keeper`].
 #[derive(Debug)]
 pub struct Store {
     pub(super) db: Db,
@@ -26,37 +26,37 @@ pub struct Store {
     pub(super) meta: Tree,
     pub(super) bodies: Tree,
     pub(super) polls: Tree,
-    /// When each feed published.
+    /// Publication times of each feed.
     pub(super) rhythms: Tree,
-    /// The times of each feed's last polls, where they are later than its state says.
+    /// Times of each feed's last polls, where they are later than those in its state.
     pub(super) times: Tree,
-    /// Pages that entries link to.
+    /// The articles of the pages that entries link to.
     pub(super) pages: Tree,
-    /// Where the reader was in texts.
+    /// Reading positions.
     pub(super) places: Tree,
     pub(super) history: Tree,
     pub(super) nodes: Tree,
-    /// Which entries each rule of the reader's hit.
+    /// The entries that each filter hit.
     pub(super) filter_hits: Tree,
-    /// The rules, and what they hit; the store's own copy of what the tree says.
+    /// The filters and their hits, in memory.
     pub(super) filters: AppliedFilters,
-    /// Index rows of the feeds looked at so far; the store's own copy of what the tree says.
+    /// The index rows of the feeds that were used so far, in memory.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
-    /// What lists show of the entries looked at last.
+    /// What lists show of the entries that were listed last.
     pub(super) shown: ListedEntryCache,
-    /// Subscriptions given up since the store was opened; their entries are in no list.
+    /// Subscriptions that were given up since the store was opened; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
-    /// The order of the open list.
+    /// The rows of the open list, in order.
     pub(super) order: Vec<RowKey>,
-    /// The gaps in it.
+    /// The gaps in the open list.
     pub(super) gaps: Vec<GapMark>,
-    /// The number of that list.
+    /// The number of the open list.
     pub(super) list_number: u64,
-    /// The folder it stands in.
+    /// The data folder.
     pub(super) data: PathBuf,
-    /// The index to search in, once it is open.
+    /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
     pub(super) syncer: Syncer,
-    /// Held as long as the store is open.
+    /// The lock on the data folder.
     pub(super) lock: File,
 }

@@ -51,7 +51,7 @@ pub enum Job {
     Rows(RowsWanted),
     /// One entry with its text; answered by [`Msg::EntryLoaded`].
     Entry(EntryKey),
-    /// Where the reader left an entry.
+    /// Returns where the reader left an entry.
     SavePlace(EntryKey, Option<TextPlace>),
     /// The page that an entry links to.
     SaveFullText(EntryKey, Box<FullText>),

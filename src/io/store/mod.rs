@@ -1,10 +1,10 @@
 //! The store: everything that lasts, in one sled database.
 //!
-//! Records are few and packed: 64 index rows, 32 entries or 4 bodies to a record, compressed. Trees touched
-//! together are committed in one transaction. What is reported as done has been flushed and synced before
-//! ([`Store::sync`]); sled alone does not survive a power cut.
+//! Records are few and packed: each holds 64 index rows, 32 entries or 4 texts, compressed. Trees that change together
+//! are written in one transaction. Whatever is reported as done has been flushed and synced first ([`Store::sync`]);
+//! sled alone does not survive a power cut.
 //!
-//! This folder does not decide anything: what to write is said by `history` and `app`.
+//! Nothing is decided here: `history` and `engine` say what to write.
 
 mod absorb;
 mod applied_filters;

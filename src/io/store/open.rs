@@ -1,4 +1,4 @@
-//! Opening the store: one owner, a schema version, and a sentence for everything that can go wrong.
+//! Opens the store: takes the lock, opens the database, checks the schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -24,24 +24,24 @@ use crate::engine::feeds::subscription::SavedSubscription;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::history::FeedKey;
 
-/// sled's page cache; the default of 1 GiB takes half a gigabyte at a large load.
+/// Size of sled's page cache; the default of 1 GiB uses half a gigabyte under a large load.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
-/// What sled sets aside on disk at once.
+/// Bytes that sled allocates on disk at a time.
 const SEGMENT_BYTES: u64 = 512 * 1024;
-/// Name of the salt that spreads this installation's polls (SPEC A.7).
+/// The key of the salt that spreads the polls of this installation (SPEC A.7).
 const SALT_KEY: &[u8] = b"salt";
 
-/// Name of the largest number a subscription ever had.
+/// The key of the largest number that a subscription ever had.
 const LAST_FEED_KEY: &[u8] = b"last_feed";
-/// sled lets go of its files a moment after it was closed: they are tried again so often.
+/// How often opening is tried again: sled releases its files a moment after it is closed.
 const TRIES: u32 = 100;
-/// Before files at which sled panicked are tried once more.
+/// The pause before files at which sled panicked are tried once more.
 const PANIC_PAUSE: Duration = Duration::from_millis(200);
-/// And so long apart.
+/// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 impl Store {
-    /// Opens the store in a data folder, makes it if there is none, and brings an older schema up to date.
+    /// Opens the store in a data folder, creates it if there is none, and migrates an older schema.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let cannot = |why: std::io::Error| StoreError::Folder {
             folder: folder.into(),
@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// What is done and read before anything else.
+    /// Migrates the schema, removes what was given up, and loads what is kept in memory.
     fn make_ready(&mut self, folder: &Path) -> Result<(), StoreError> {
         self.bring_up_to_date(folder, &schema::MIGRATIONS)?;
         self.note_lost_texts()?;
@@ -141,12 +141,12 @@ impl Store {
         self.syncer.sync()
     }
 
-    /// Closes the files; the folder stays locked as long as the answer is held.
+    /// Closes the files; the folder stays locked while the returned file is held.
     pub(super) fn close(self) -> File {
         self.lock
     }
 
-    /// The largest number a subscription ever had.
+    /// Returns the largest number that a subscription ever had.
     pub fn last_feed(&self) -> Result<u32, StoreError> {
         let noted =
             self.facts.get(LAST_FEED_KEY)?.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
@@ -155,7 +155,7 @@ impl Store {
         Ok(noted.max(largest))
     }
 
-    /// Which subscriptions cannot be read, or not wholly; a sentence each.
+    /// Returns a sentence for each subscription that cannot be read completely.
     pub fn unreadable(&self) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for pair in &self.feeds {
@@ -177,7 +177,8 @@ impl Store {
         Ok(found)
     }
 
-    /// The salt of this installation, so that many readers' polls spread (SPEC A.7); made once from `fresh`.
+    /// Returns the salt of this installation, which spreads the polls of many readers (SPEC A.7). `fresh` becomes the
+    /// salt of a new store.
     pub fn salt(&self, fresh: u64) -> Result<u64, StoreError> {
         if let Some(salt) =
             self.facts.get(SALT_KEY)?.as_deref().and_then(|bytes| bytes.try_into().ok())
@@ -188,7 +189,7 @@ impl Store {
         Ok(fresh)
     }
 
-    /// Forgets the subscriptions that were given up.
+    /// Removes the subscriptions that were given up.
     fn forget_ended(&mut self) -> Result<(), StoreError> {
         let mut ended = Vec::new();
         for pair in &self.feeds {
@@ -206,7 +207,7 @@ impl Store {
         Ok(())
     }
 
-    /// All subscriptions, in order of their numbers.
+    /// Returns all subscriptions, in order of their numbers.
     pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
         let mut saved = Vec::new();
         for pair in &self.feeds {
@@ -229,13 +230,13 @@ impl Store {
     }
 }
 
-/// Whether more was written to sled's log than it sets aside when it begins: a program that was killed in its first
+/// Whether sled's log is longer than what is allocated when it is created: a program that was killed in its first
 /// second has written nothing.
 fn has_records(log: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > SEGMENT_BYTES)
 }
 
-/// Why sled did not open its files.
+/// Turns the error of sled's opening into ours.
 fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
     let damaged = match error {
         sled::Error::Io(error) if is_locked(error) => {
@@ -258,7 +259,7 @@ fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
     }
 }
 
-/// Whether sled could not have its files. Nobody else has the folder, so this passes.
+/// Whether sled's files are still locked. We hold the lock of the folder, so this passes.
 fn is_locked(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
 }

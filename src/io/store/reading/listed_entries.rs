@@ -1,5 +1,5 @@
-//! What lists show of entries, remembered: rows that follow one another in a list of many feeds lie in as many packed
-//! records, and the next rows lie in the same ones.
+//! A cache of what lists show of entries: consecutive rows in a list of many feeds lie in as many packed records, and
+//! the next rows lie in the same ones.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,22 @@ use serde::Deserialize;
 use crate::history::{FeedKey, listed};
 use crate::io::store::error::StoreError;
 
-/// Records remembered at most: with the 32 entries of each about 10 MB.
+/// Most records in the cache: with 32 entries each about 10 MB.
 const RECORDS_MAX: usize = 1536;
 
 /// What a list shows of an entry.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "StoredEntry")]
 pub(in crate::io::store) struct ListedEntry {
-    /// Its title, else how its text begins; empty if it has neither.
+    /// The title, else the beginning of the text; empty if it has neither.
     pub(in crate::io::store) title: Box<str>,
-    /// Its page.
     pub(in crate::io::store) link: Option<Box<str>>,
-    /// Its author's name.
     pub(in crate::io::store) author: Option<Box<str>>,
     /// The date it is listed under.
     pub(in crate::io::store) listed: DateTime<Utc>,
 }
 
-/// The part of a kept entry that is read for it; the rest is skipped.
+/// The fields of a stored entry that are read for a list; the others are skipped.
 #[derive(Deserialize)]
 struct StoredEntry {
     title: Option<Box<str>>,
@@ -52,22 +50,21 @@ impl From<StoredEntry> for ListedEntry {
     }
 }
 
-/// A record of kept entries: its feed and its number there.
+/// A record of entries: its feed and its number there.
 pub(in crate::io::store) type EntryRecord = (FeedKey, u32);
 
-/// The entries of a record.
 type Entries = Box<[Option<ListedEntry>]>;
 
-/// The records that were read last.
+/// The cache; it holds the records that were read last.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
-    /// Grows with each look.
+    /// Grows with each access.
     clock: u64,
 }
 
 impl ListedEntryCache {
-    /// An entry by its record and its place there; the record is read if it is not remembered.
+    /// Returns an entry by its record and its place there; the record is read if it is not in the cache.
     pub(in crate::io::store) fn get(
         &mut self,
         record: EntryRecord,
@@ -85,17 +82,16 @@ impl ListedEntryCache {
         Ok(entries.get(place).and_then(Option::as_ref))
     }
 
-    /// Forgets a feed, because its entries change.
+    /// Removes the records of a feed, because its entries change.
     pub(in crate::io::store) fn forget(&mut self, feed: FeedKey) {
         self.records.retain(|(other, _), _| *other != feed);
     }
 
-    /// Forgets everything.
     pub(in crate::io::store) fn clear(&mut self) {
         self.records.clear();
     }
 
-    /// The half that was not looked at for the longest time goes.
+    /// Removes the half that was not used for the longest time.
     fn make_room(&mut self) {
         if self.records.len() < RECORDS_MAX {
             return;

@@ -18,7 +18,7 @@ use crate::ui::panes::entry_list::Show;
 use crate::ui::panes::gap_rows::GapMark;
 
 impl Store {
-    /// The rows a list wants; builds its order first if asked to.
+    /// Returns the wanted rows of a list; builds its order first if asked to.
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
@@ -56,13 +56,13 @@ impl Store {
         })
     }
 
-    /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
+    /// Returns the entries of the open list, as it was built last; none if another list was opened meanwhile.
     pub fn listed(&self, list: u64) -> Vec<EntryKey> {
         let order = self.order.iter().filter(|_| self.list_number == list);
         order.filter_map(|key| key.entry()).collect()
     }
 
-    /// Entries of the list that were opened.
+    /// Counts the entries of the list that were opened.
     fn opened(&mut self) -> Result<usize, StoreError> {
         let keys: Vec<EntryKey> = self.order.iter().filter_map(|key| key.entry()).collect();
         let mut opened = 0_usize;
@@ -72,7 +72,7 @@ impl Store {
         Ok(opened)
     }
 
-    /// The first place in the list's order that is at a date or beyond it; else the last one.
+    /// Returns the first place in the list that is at a date or beyond it, else the last place.
     fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
         let (mut from, mut to) = (0, self.order.len());
         let mut newest_first = true;
@@ -95,7 +95,7 @@ impl Store {
         Ok(self.order.len().checked_sub(1).map(|last| from.min(last)))
     }
 
-    /// The date a row is listed under, in Unix seconds.
+    /// Returns the date that a row is listed under, in Unix seconds.
     fn listed_at(&mut self, key: RowKey) -> Result<i64, StoreError> {
         match key {
             RowKey::Entry(key) => {
@@ -108,7 +108,7 @@ impl Store {
         }
     }
 
-    /// The place of the next entry of a kind in the list's order.
+    /// Returns the place of the next entry of a kind in the list.
     fn sought(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
         let mut place = seek.from;
         while let Some(&key) = self.order.get(place) {
@@ -123,7 +123,7 @@ impl Store {
         Ok(None)
     }
 
-    /// The entries and gaps a query holds, newest first; a gap after all entries of its date.
+    /// Returns the entries and gaps of a query, newest first; a gap comes after all entries of its date.
     pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<RowKey>, StoreError> {
         if let Scope::Found(matching) = &query.scope {
             return self.ordered_search(matching, query);
@@ -151,7 +151,8 @@ impl Store {
         Ok(order.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// The feeds of a scope that can have a row in the list; the sums spare reading the others.
+    /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
+    /// them.
     fn feeds_in(
         &self,
         scope: &Scope,
@@ -222,7 +223,7 @@ impl Store {
         }))
     }
 
-    /// The row of a gap: the model says the rest.
+    /// Returns the row of a gap; the model supplies its text.
     fn gap_row(&self, feed: FeedKey, gap: GapKey) -> Option<Row> {
         let mark = self.gaps.iter().find(|mark| (mark.feed, mark.gap) == (feed, gap))?;
         Some(Row {
@@ -240,21 +241,21 @@ impl Store {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
     }
 
-    /// Whether an entry had a text that is not kept any more: it was dropped, or lost with a damaged store.
+    /// Whether an entry had a text that is gone: it was dropped, or lost with a damaged store.
     pub fn is_text_gone(&mut self, key: EntryKey) -> Result<bool, StoreError> {
         let row = self.rows_of(key.feed)?.get(key.seq as usize);
         let lost = row.is_some_and(|row| row.content == TEXT_LOST);
         Ok(lost || self.is_dropped(key)?)
     }
 
-    /// One entry with its marks; `None` if there is no such entry.
+    /// Returns an entry with its marks; `None` if there is no such entry.
     pub fn entry(&mut self, key: EntryKey) -> Result<Option<(KeptEntry, Flags)>, StoreError> {
         let kept = self.kept(&[key])?.remove(&key);
         let flags = self.flags(key)?;
         Ok(kept.map(|kept| (kept, flags)))
     }
 
-    /// Entries with their marks, in the order asked for; those that cannot be read are left out.
+    /// Returns entries with their marks, in the given order; those that cannot be read are left out.
     pub fn entries(
         &mut self,
         keys: &[EntryKey],
@@ -269,7 +270,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// Unread entries listed at or after an instant, over all feeds.
+    /// Counts the unread entries of all feeds that are listed at or after an instant.
     pub fn unread_since(&mut self, since: DateTime<Utc>) -> Result<u32, StoreError> {
         let mut sum = 0_u32;
         for feed in self.feeds_in(&Scope::Everything, Show::Unread, true)? {

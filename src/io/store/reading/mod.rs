@@ -1,4 +1,4 @@
-//! What is read of the store: lists, entries, searches, histories, places.
+//! Reads the store: lists, entries, searches, texts, reading positions.
 
 pub(super) mod filter_hits;
 pub(super) mod listed_entries;
