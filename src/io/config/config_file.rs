@@ -19,28 +19,26 @@ use crate::engine::settings::TEXTS_MB_MIN;
 use crate::engine::settings::UiSettings;
 use crate::schedule::Pace;
 
-/// Bytes of a configuration file at most.
+/// Largest configuration file.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What a configuration file says.
+/// The contents of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Configured {
-    /// The settings.
     pub settings: Settings,
-    /// What is wrong with it and does no harm; each a sentence.
+    /// Problems that do not matter otherwise, such as clashing keys; each a sentence.
     pub notes: Vec<String>,
 }
 
-/// Where things are when the reader does not say.
+/// The default locations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// The store.
+    /// The folder of the store.
     pub data: PathBuf,
-    /// The configuration file.
     pub config: PathBuf,
 }
 
-/// The platform's folders; an error is a sentence.
+/// Returns the default locations of the platform; the error is a sentence.
 pub fn folders() -> Result<Folders, String> {
     let base = choose_base_strategy().map_err(|_| {
         "no home folder was found; say where to keep things with --data-dir and --config".to_owned()
@@ -51,8 +49,8 @@ pub fn folders() -> Result<Folders, String> {
     })
 }
 
-/// Reads the configuration. A file that is not there means the defaults, unless it was asked for by name
-/// (`must_exist`). An error is a sentence with line and column.
+/// Reads the configuration. A missing file means the defaults, unless it was named explicitly (`must_exist`). The
+/// error is a sentence with line and column.
 pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
@@ -71,7 +69,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     parse(&text).map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))
 }
 
-/// Reads the text of a configuration file.
+/// Parses the text of a configuration file.
 pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     let mut file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
     let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
@@ -79,7 +77,7 @@ pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     Ok(Configured { settings, notes })
 }
 
-/// A TOML error in one line: where, and what.
+/// Words a TOML error in one line, with its line and column.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = unknown_name(&message).unwrap_or(message);
@@ -175,7 +173,7 @@ impl File {
     }
 }
 
-/// The credentials, no origin named twice.
+/// Returns the credentials; an error if they name an origin twice.
 fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
     let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
     for CredentialsTable(next) in tables {
@@ -187,7 +185,7 @@ fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, Stri
     Ok(all)
 }
 
-/// A host as an address has it: in lower case, an IPv6 one without brackets.
+/// Normalises a host: lower case, an IPv6 address without brackets.
 fn host_as_asked(written: &str) -> String {
     written.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }

@@ -1,4 +1,4 @@
-//! `[[network.credentials]]` of the configuration file: an origin, and what it wants to see (SPEC D.1).
+//! Parses `[[network.credentials]]` of the configuration file: an origin and its login (SPEC D.1).
 
 use serde::Deserialize;
 use url::Url;
@@ -7,7 +7,7 @@ use crate::engine::settings::Credentials;
 use crate::engine::settings::Login;
 use crate::engine::settings::Secret;
 
-/// The table as it is written.
+/// The fields of the table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCredentials {
@@ -17,7 +17,7 @@ struct WrittenCredentials {
     token: Option<SecretText>,
 }
 
-/// A text that stands in no message, not even in one that says that it is none.
+/// A text that appears in no message, not even in the error that it is no text.
 #[derive(Debug)]
 struct SecretText(Secret);
 
@@ -30,7 +30,7 @@ impl<'de> Deserialize<'de> for SecretText {
     }
 }
 
-/// [`Credentials`] as they are read.
+/// The parsed table.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "WrittenCredentials")]
 pub(in crate::io) struct CredentialsTable(pub(in crate::io) Credentials);
@@ -67,7 +67,7 @@ impl TryFrom<WrittenCredentials> for CredentialsTable {
     }
 }
 
-/// An origin as addresses have it: `https://a.example`, `http://nas.lan:8080`.
+/// Normalises an origin: `https://a.example`, `http://nas.lan:8080`.
 fn origin(written: &str) -> Result<String, String> {
     let form = "write it like https://a.example";
     let url = Url::parse(written).map_err(|_| format!("this origin cannot be read; {form}"))?;

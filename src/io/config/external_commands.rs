@@ -1,11 +1,11 @@
-//! `[commands]` of the configuration file.
+//! Parses `[commands]` of the configuration file.
 
 use serde::Deserialize;
 
 use crate::engine::external_command::CommandLine;
 use crate::engine::settings::CommandSettings;
 
-/// `[commands]` as it is written.
+/// The fields of `[commands]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(in crate::io) struct CommandsTable {
@@ -15,7 +15,7 @@ pub(in crate::io) struct CommandsTable {
     on_new: Option<WrittenCommand>,
 }
 
-/// A command as it is written.
+/// A parsed command.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "CommandText")]
 struct WrittenCommand(CommandLine);

@@ -1,4 +1,4 @@
-//! `[keys]` of the configuration: commands with the keys the reader wants for them.
+//! Parses `[keys]` of the configuration: commands with their keys.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::sequence;
 use crate::ui::keys::keymap::BINDINGS;
 
-/// `[keys]` as it is written.
+/// The fields of `[keys]`.
 pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
 
 /// One sequence of keys, or several.
@@ -24,7 +24,7 @@ pub(in crate::io) enum WrittenKeys {
     Several(Vec<String>),
 }
 
-/// The keys in force, and a sentence about each clash. An error is a sentence with its line.
+/// Returns the keys in force, and a sentence about each clash. The error is a sentence with its line.
 pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec<String>), String> {
     let mut own = table
         .into_iter()
@@ -61,7 +61,7 @@ fn read(
     Ok(OwnKeys { place, sequences, line })
 }
 
-/// The line of a place in a text, from 1.
+/// Returns the line number of a byte offset, from 1.
 pub(in crate::io) fn line_of(text: &str, place: usize) -> usize {
     text.get(..place).unwrap_or_default().matches('\n').count().saturating_add(1)
 }

@@ -1,7 +1,7 @@
-//! Pictures kept on disk: within bounds, those that were looked at longest ago dropped first.
+//! The picture cache on disk: limited in size, the least recently used pictures are dropped first.
 //!
-//! A file is called by a hash of the picture's address and begins with the address itself, so that two addresses of
-//! one hash are never taken for each other. Nothing is lost with the folder: what is missing is fetched again.
+//! A file is named by a hash of the picture's address and begins with the address itself, so that a collision is
+//! noticed. The folder can be deleted: missing pictures are fetched again.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -13,12 +13,11 @@ use siphasher::sip128::SipHasher13;
 use crate::io::clock;
 use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Bytes in the cache at most.
+/// Size of the cache.
 const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Bytes of an address at most.
+/// Longest address.
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
-/// A folder of pictures.
 #[derive(Debug, Clone)]
 pub struct PictureCache {
     folder: PathBuf,
@@ -31,7 +30,7 @@ impl PictureCache {
         Self { folder: store.join("pictures"), bytes_max: CACHE_BYTES_MAX }
     }
 
-    /// The bytes of a picture that is kept, which counts as looked at.
+    /// Returns the bytes of a cached picture and marks it as used.
     pub fn find(&self, url: &str) -> Option<Vec<u8>> {
         let file = File::open(self.path(url)).ok()?;
         let most = u64::try_from(BYTES_MAX.saturating_add(ADDRESS_BYTES_MAX)).unwrap_or(u64::MAX);
@@ -43,7 +42,7 @@ impl PictureCache {
         Some(picture)
     }
 
-    /// Keeps a picture; an error says why it cannot be kept.
+    /// Adds a picture; the error says why that failed.
     pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
             return Err("it is too large to be kept".to_owned());
@@ -64,7 +63,7 @@ impl PictureCache {
         Ok(())
     }
 
-    /// Drops what was looked at longest ago until the rest is within bounds.
+    /// Drops the least recently used pictures until the rest is within the limit.
     fn make_room(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut files: Vec<(SystemTime, u64, PathBuf)> = entries

@@ -1,6 +1,6 @@
-//! Pictures of entries: kept on disk within bounds, measured, decoded, and made ready for the terminal.
+//! Pictures of entries: cached on disk, measured, decoded, and encoded for the terminal.
 //!
-//! Decoders read what strangers wrote: they run off the loop, within limits, and a panic of theirs is a sentence.
+//! Decoders read untrusted bytes: they run on the blocking pool, within limits, and a panic becomes an error.
 
 mod cache;
 mod decoding;

@@ -1,7 +1,7 @@
-//! The indexer: the one thread that writes to the index, beside the keeper of the store.
+//! The indexer: the one thread that writes to the search index.
 //!
-//! The keeper says which feeds have changed; the thread gathers for a moment and writes one batch. It catches up at
-//! the start with whatever the index has missed. A commit of the store never waits for it.
+//! The store thread says which feeds have changed; the indexer collects changes for a moment and writes them in one
+//! batch. At the start it catches up with whatever the index has missed. The store never waits for it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,16 +21,16 @@ use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::store::Texts;
 
-/// How long it waits after the start before it looks at every row: the first screen goes before.
+/// The pause before it reads every row at the start, so that the first screen comes first.
 const START_PAUSE: Duration = Duration::from_millis(700);
-/// What comes within this time is written in one batch.
+/// Changes within this time are written in one batch.
 const GATHERED: Duration = Duration::from_millis(800);
-/// The writer with its memory is given up after so long without work.
+/// The writer with its memory is dropped after this time without work.
 const IDLE: Duration = Duration::from_secs(30);
-/// Entries after which progress is told.
+/// Progress is reported after so many entries.
 const TOLD_ENTRIES: usize = 2_000;
 
-/// The handle on the thread.
+/// The handle on the indexer thread.
 #[derive(Debug)]
 pub struct Indexer {
     changed: Sender<FeedKey>,
@@ -38,7 +38,7 @@ pub struct Indexer {
     thread: JoinHandle<()>,
 }
 
-/// What the thread stands on.
+/// The state of the indexer thread.
 struct Work {
     data: PathBuf,
     index: SharedIndex,
@@ -49,7 +49,7 @@ struct Work {
 }
 
 impl Indexer {
-    /// Starts the thread. It opens the index of a data folder and shares it.
+    /// Starts the thread, which opens the index of a data folder and shares it.
     pub fn start(
         data: PathBuf,
         index: SharedIndex,
@@ -67,13 +67,13 @@ impl Indexer {
         Ok(Self { changed: sender, stopping, thread })
     }
 
-    /// Says that a feed has changed.
+    /// Reports that a feed has changed.
     pub fn changed(&self, feed: FeedKey) {
         // If the thread is gone the index lags behind, and the next start catches up.
         self.changed.send(feed).ok();
     }
 
-    /// Ends the thread after the entries at hand; what is left is caught up at the next start.
+    /// Ends the thread after the current entries; the rest is indexed at the next start.
     pub fn stop(self) {
         self.stopping.store(true, Ordering::Relaxed);
         drop(self.changed);
@@ -108,7 +108,7 @@ impl Work {
         if all { self.follow(&mut catch_up, changed) } else { Ok(()) }
     }
 
-    /// Follows what changes until the program ends.
+    /// Indexes changed feeds until the program ends.
     fn follow(
         &self,
         catch_up: &mut CatchUp,
@@ -142,7 +142,7 @@ impl Work {
         }
     }
 
-    /// Takes what else comes within a moment.
+    /// Collects further changes for a moment.
     fn gather(&self, changed: &mut BTreeSet<FeedKey>) {
         let began = clock::instant();
         while let Some(left) = GATHERED.checked_sub(began.elapsed()) {

@@ -1,4 +1,4 @@
-//! The schema of the store: its version, and the steps from older ones.
+//! The schema of the store: its version, and the migrations from older ones.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use super::handle::Store;
 
 /// The schema this program writes.
 pub(super) const SCHEMA: u8 = 1;
-/// Name of the schema version among the facts about the store.
+/// The key of the schema version in the tree of facts.
 const SCHEMA_KEY: &[u8] = b"schema";
-/// One step from a schema to the next, for [`Store::open`].
+/// A migration from one schema to the next.
 pub(super) type Migration = fn(&Store) -> Result<(), StoreError>;
 /// `MIGRATIONS[n]` brings schema n + 1 to n + 2.
 pub(super) const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [];
 
 impl Store {
-    /// Takes the store from the schema it has to the one after the last migration, a step at a time; each
-    /// step is durable before the next begins, so that an interruption goes on where it was.
+    /// Migrates the store to the newest schema, step by step. Each step is durable before the next begins, so that an
+    /// interrupted migration continues where it stopped.
     pub(super) fn bring_up_to_date(
         &mut self,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! Checking the store: every record is read, every sum is counted again.
+//! Checks the store: reads every record and recounts every counter.
 
 use sled::{Batch, Tree};
 
@@ -10,29 +10,24 @@ use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_bytes;
 use crate::io::store::record_keys::feed_of;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Subscriptions.
     pub feeds: usize,
-    /// Entries.
     pub entries: usize,
-    /// Bytes on disk.
     pub disk_bytes: u64,
-    /// What is wrong.
     pub findings: Vec<StoreProblem>,
 }
 
-/// One thing that is wrong.
+/// Something that is wrong with the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreProblem {
     /// What is wrong, as a sentence.
     pub text: String,
-    /// It was put right.
     pub repaired: bool,
 }
 
-/// The records of a tree that cannot be read, told with their feed and why; with `repair` they are removed.
+/// Returns the unreadable records of a tree; `told` words each of them. `repair` removes them.
 pub(in crate::io::store) fn unreadable(
     tree: &Tree,
     repair: bool,
@@ -53,7 +48,7 @@ pub(in crate::io::store) fn unreadable(
 }
 
 impl Store {
-    /// Reads every record; with `repair`, sums are written anew from the rows they count.
+    /// Reads every record. `repair` rewrites the counters from the rows that they count.
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
         let mut health =
             Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };

@@ -1,5 +1,5 @@
-//! Backups that are made by themselves, once a day: everything but the texts, in the folder `backups` of the data
-//! folder. If the store cannot be opened any more, a new one is made from the newest.
+//! Automatic daily backups of everything but the texts, in the folder `backups` of the data folder. If the store can
+//! no longer be opened, a new one is made from the newest backup.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,30 +11,26 @@ use super::backup::BackupSource;
 use super::backup::Extent;
 use crate::io::store::error::StoreError;
 
-/// Their folder.
 const FOLDER: &str = "backups";
-/// How their names end, behind the day.
+/// The ending of their file names, behind the day.
 const ENDING: &str = ".backup";
-/// So many of the last days are kept.
+/// Backups of so many recent days are kept.
 const DAYS: usize = 7;
-/// And one of each of so many weeks before.
+/// One backup is kept of each of so many weeks before.
 const WEEKS: usize = 4;
-/// They take so much room together at most.
+/// Most bytes of all backups together.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// But so many are kept in any case.
+/// So many are kept whatever their size.
 const KEPT_MIN: usize = 2;
 
-/// A backup of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::io::store) struct Daily {
-    /// The day.
     pub(in crate::io::store) day: NaiveDate,
-    /// Its file.
     pub(in crate::io::store) path: PathBuf,
     bytes: u64,
 }
 
-/// The backups in a data folder.
+/// Returns the backups in a data folder.
 fn found(data: &Path) -> Vec<Daily> {
     let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
     let daily = |file: fs::DirEntry| {
@@ -45,8 +41,8 @@ fn found(data: &Path) -> Vec<Daily> {
     files.filter_map(daily).collect()
 }
 
-/// The backups in a data folder, newest first. Those of days that are still to come were made by a wrong clock; nobody
-/// knows how old they are.
+/// Returns the backups in a data folder, newest first. Those with a day in the future were made under a wrong clock;
+/// their age is unknown, so they come last.
 pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
     let mut found = found(data);
     let tomorrow = today.succ_opt().unwrap_or(today);
@@ -54,17 +50,18 @@ pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<D
     found
 }
 
-/// Whether there is one.
+/// Whether there is any backup.
 pub(in crate::io::store) fn is_any(data: &Path) -> bool {
     !found(data).is_empty()
 }
 
-/// Whether there is none of this day.
+/// Whether there is no backup of this day.
 pub fn backup_is_due(data: &Path, today: NaiveDate) -> bool {
     found(data).iter().all(|daily| daily.day != today)
 }
 
-/// Writes the backup of a day and removes those worn out. It is whole or not there; `goes_on` may interrupt it.
+/// Writes the backup of a day and removes outdated ones. The file is complete or absent; `goes_on` may interrupt the
+/// writing.
 pub(in crate::io::store) fn write(
     source: &BackupSource,
     data: &Path,
@@ -93,7 +90,7 @@ fn folder(data: &Path) -> PathBuf {
     data.join(FOLDER)
 }
 
-/// What an interrupted program left.
+/// Removes what an interrupted program left behind.
 fn remove_unfinished(data: &Path) {
     for file in fs::read_dir(folder(data)).into_iter().flatten().flatten() {
         if file.file_name().to_string_lossy().starts_with(".tmp") {
@@ -102,7 +99,7 @@ fn remove_unfinished(data: &Path) {
     }
 }
 
-/// Those that are not kept, of all in order, newest first.
+/// Returns the backups that are not kept, of all in order, newest first.
 fn worn_out(all: &[Daily]) -> Vec<&Daily> {
     let (mut weeks, mut bytes) = (Vec::new(), 0_u64);
     let mut worn_out = Vec::new();

@@ -1,4 +1,4 @@
-//! A store that cannot be opened any more: it is put aside, and a new one is made from the newest daily backup.
+//! Recovers from a store that cannot be opened: it is moved aside, and a new one is made from the newest daily backup.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_of;
 
 impl Store {
-    /// Opens the store. If its files are damaged, a new one is made from the newest daily backup that can be read,
-    /// and a sentence says what is kept and what is lost.
+    /// Opens the store. If its files are damaged, a new one is made from the newest readable daily backup, and the
+    /// returned sentence says what is kept and what is lost.
     pub fn open_or_recover(
         data: &Path,
         now: DateTime<Utc>,
@@ -53,7 +53,6 @@ impl Store {
         Self::restore_backup(data, file, aside).map(|_| ())
     }
 
-    /// Writes the backup of a day, if there is none.
     pub fn back_up_daily(&self, today: NaiveDate) -> Result<(), StoreError> {
         if !daily_backup::backup_is_due(&self.data, today) {
             return Ok(());
@@ -61,8 +60,8 @@ impl Store {
         daily_backup::write(&self.backup_source(), &self.data, today, &|| true)
     }
 
-    /// Takes note that the texts are not there, in a store that was made from a backup without them: the next
-    /// document of each feed is asked for whole and brings what it has of them.
+    /// Takes note, in a store that was made from a backup without texts, that they are missing: the next document of
+    /// each feed is requested unconditionally and brings what it has of them.
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
         if !self.facts.contains_key(TEXTS_LOST)? {
             return Ok(());
