@@ -1,4 +1,4 @@
-//! Markup to blocks: what each tag does to the containers and the running text.
+//! Reads the tags of an entry's body into blocks.
 
 use crate::feed::content::markup::Piece;
 use crate::feed::content::markup::Tag;
@@ -8,12 +8,11 @@ use super::elements::{Format, HtmlElement, ListKind, TablePart, element};
 use super::flow::Flow;
 use super::language::Language;
 use super::links::NumberedLinks;
-use super::media::Player;
 use super::model::{Align, Block, ImageTarget, Role, Table};
 use super::open_containers::{Container, ContainerContents, Numbering, OpenContainers};
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
 
-/// A body as blocks.
+/// The blocks of a body, with its links and pictures.
 #[derive(Debug)]
 pub(super) struct EntryBlocks {
     pub blocks: Vec<Block>,
@@ -21,8 +20,8 @@ pub(super) struct EntryBlocks {
     pub images: Vec<ImageTarget>,
 }
 
-/// Reads a body. What hides its inside is trusted only as far as it hides little: an unclosed
-/// element must not take the rest of the text with it, nor a style most of it.
+/// Reads a body. Elements and styles that hide their contents are trusted only as long as they hide little: an
+/// unclosed element must not hide the rest of the text, nor a style most of it.
 pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     let mut trust = Trust { elements: true, styles: true };
     loop {
@@ -35,16 +34,24 @@ pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     }
 }
 
-/// What is believed to hide text.
+/// What is trusted to hide text.
 #[derive(Clone, Copy)]
 pub(super) struct Trust {
-    /// Elements that are not shown, players with text for those who cannot play them.
+    /// Hidden elements, and players with a fallback text.
     pub(super) elements: bool,
     /// `display: none` and the attribute `hidden`.
     styles: bool,
 }
 
-/// A body while it is read.
+/// A video or audio element whose address may be in elements within it.
+pub(super) struct Player {
+    pub until: Nested,
+    pub word: &'static str,
+    pub title: Option<String>,
+    pub source: Option<String>,
+}
+
+/// Reads a body.
 pub(super) struct BodyReader {
     frames: OpenContainers,
     pub(super) flow: Flow,
@@ -54,12 +61,12 @@ pub(super) struct BodyReader {
     pub(super) images: Vec<ImageTarget>,
     pub(super) trust: Trust,
     hidden: Option<Nested>,
-    /// How much text was shown and how much styles have hidden, bytes.
+    /// Bytes of text that were shown, and that styles have hidden.
     shown: usize,
     hidden_by_style: usize,
     is_styled_away: bool,
     pub(super) player: Option<Player>,
-    /// The language that an open element around the text names.
+    /// The language that an enclosing element names.
     wrapped_in: Option<(Language, Nested)>,
 }
 
@@ -81,7 +88,7 @@ impl BodyReader {
         }
     }
 
-    /// What to trust instead, if too much was hidden.
+    /// Returns what to trust instead, if too much was hidden.
     fn distrust(&self) -> Option<Trust> {
         let unclosed = self.hidden.is_some() || self.player.is_some();
         let by_style = self.hidden.is_some() && self.is_styled_away;
@@ -143,7 +150,7 @@ impl BodyReader {
         }
     }
 
-    /// An element around a block of code may name its language.
+    /// Notes the language that an element around a block of code names.
     fn wrap(&mut self, element: Option<HtmlElement>, tag: &Tag) {
         if let Some((_, until)) = &mut self.wrapped_in {
             until.open(tag);
@@ -221,7 +228,7 @@ impl BodyReader {
         }
     }
 
-    /// Parts of a table that stand in none are read as if their tags were not there.
+    /// Opens a part of a table; outside of a table its tag is ignored.
     fn open_table_part(&mut self, part: TablePart, tag: &Tag) {
         let in_table = self.frames.is_open(Container::Table);
         match part {
@@ -313,8 +320,7 @@ impl BodyReader {
         }
     }
 
-    /// The text so far and the text to come stand in different blocks, or, within `pre`, on
-    /// different lines.
+    /// Begins a new block, or, within `pre`, a new line.
     fn block_boundary(&mut self) {
         if self.flow.state.preformatted {
             self.flow.fresh_line();
@@ -339,8 +345,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a block where blocks may stand; text directly within a list is an item, text directly
-    /// within a table a cell.
+    /// Adds a block to the innermost container; directly within a list it becomes an item, directly within a table a
+    /// cell.
     fn add(&mut self, block: Block) {
         if self.frames.top() == Container::List {
             let marker = self.frames.next_marker(None);

@@ -1,13 +1,12 @@
-//! What each HTML element does to the text, as one table.
+//! The table of HTML elements: what each does to the text.
 
-/// What an element does.
+/// What an element does to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HtmlElement {
-    /// A block of its own with a blank line around it.
+    /// A block with blank lines around it.
     Paragraph,
-    /// A block of its own, without a blank line.
+    /// A block without blank lines.
     Plain,
-    /// A heading of this level.
     Heading(u8),
     /// `figcaption`.
     Caption,
@@ -28,26 +27,24 @@ pub(super) enum HtmlElement {
     /// A link, or a place that can be linked to.
     Anchor,
     Image,
-    /// Something that plays or shows another page: the word for it.
+    /// A player or an embedded page; the word for it.
     Embed(&'static str),
-    /// A possible address of the player around it.
+    /// A possible address of the enclosing player.
     Source,
     Input,
-    /// Text around the inside: before and after.
+    /// Text before and after the contents.
     Around(&'static str, &'static str),
     Format(Format),
-    /// Neither the element nor its inside is shown.
+    /// Neither the element nor its contents are shown.
     Hidden,
 }
 
-/// Which list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListKind {
     Bullets,
     Numbers,
 }
 
-/// Which part of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TablePart {
     Whole,
@@ -57,7 +54,7 @@ pub(super) enum TablePart {
     HeaderCell,
 }
 
-/// A property of running text that elements switch on.
+/// A format that elements apply to running text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Bold,
@@ -73,7 +70,7 @@ impl Format {
 }
 
 impl HtmlElement {
-    /// Whether the text before it and after it stand on lines of their own.
+    /// Whether the element begins and ends a line.
     pub(super) const fn is_block(self) -> bool {
         !matches!(
             self,
@@ -89,12 +86,12 @@ impl HtmlElement {
     }
 }
 
-/// What the element of this name does; `None`: nothing, its inside is read on.
+/// Looks an element up by its name; `None`: it has no effect.
 pub(super) fn element(name: &str) -> Option<HtmlElement> {
     ELEMENTS.iter().find(|(names, _)| names.split(' ').any(|n| n == name)).map(|(_, e)| *e)
 }
 
-/// Names, separated by blanks, and what they do; the frequent ones first.
+/// Names, separated by blanks, and what they do; frequent ones first.
 const ELEMENTS: &[(&str, HtmlElement)] = &[
     ("a", HtmlElement::Anchor),
     ("p", HtmlElement::Paragraph),

@@ -1,4 +1,4 @@
-//! Running text as it is read: white space collapsed, looks kept, links numbered.
+//! Collects running text: collapses white space, keeps formats, numbers links.
 
 use crate::feed::text::is_hidden;
 
@@ -7,14 +7,14 @@ use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
 use super::model::{Look, Role, Style, TextRun};
 
-/// What the open elements say of the text to come.
+/// What the open elements say about the following text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextState {
     formats: [u16; Format::COUNT],
     pub heading: Option<u8>,
     pub caption: bool,
     pub preformatted: bool,
-    /// Of the preformatted text.
+    /// The language of preformatted text.
     pub language: Option<Language>,
     link: Option<OpenLink>,
 }
@@ -34,16 +34,16 @@ impl TextState {
 #[derive(Debug, Clone, Copy)]
 struct OpenLink {
     number: u16,
-    /// It has text that its number must follow.
+    /// The open link has text that its number must follow.
     to_number: bool,
 }
 
-/// The text of the block being read.
+/// The text of the current block.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub state: TextState,
     runs: Vec<TextRun>,
-    /// Text ended in an empty line: the next block stands apart.
+    /// The text ended in an empty line: the next block gets a blank line before it.
     pub apart: bool,
     /// A line feed right after the start of preformatted text is not part of it.
     at_start_tag: bool,
@@ -84,14 +84,14 @@ impl Flow {
         self.push(&kept, self.look());
     }
 
-    /// Adds text of ours in a look of its own, within the open link if there is one.
+    /// Adds a text of ours with its own format, within the open link if there is one.
     pub(super) fn sign(&mut self, text: &str, role: Role, image: Option<u16>, link: Option<u16>) {
         let link = self.state.link.map_or(link, |open| Some(open.number));
         let look = Look { role, image, link, style: self.look().style };
         self.push(text, look);
     }
 
-    /// A line break; more than one empty line in a row is not kept.
+    /// Adds a line break; at most one empty line in a row is kept.
     pub(super) fn line_break(&mut self) {
         if self.state.preformatted {
             return self.push("\n", self.look());
@@ -104,7 +104,7 @@ impl Flow {
         }
     }
 
-    /// A line break unless the text stands at the start of a line (blocks within `pre`).
+    /// Adds a line break unless the text is at the start of a line (for blocks within `pre`).
     pub(super) fn fresh_line(&mut self) {
         if self.last().is_some_and(|c| c != '\n') {
             self.line_break();
@@ -125,7 +125,7 @@ impl Flow {
         self.state.change(format, |count| count.saturating_sub(1));
     }
 
-    /// Starts a link; an open one ends.
+    /// Starts a link and ends the open one.
     pub(super) fn begin_link(&mut self, number: Option<u16>) {
         self.end_link();
         self.state.link = number.map(|number| OpenLink { number, to_number: false });
@@ -161,7 +161,7 @@ impl Flow {
         }
     }
 
-    /// Ends the block and yields its text; `None`: nothing to see.
+    /// Ends the block and returns its text; `None`: it has none.
     pub(super) fn take(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
         self.number_link();
         if self.state.preformatted {
@@ -233,7 +233,7 @@ impl Flow {
     }
 }
 
-/// Splits a run at the addresses that stand in it and numbers them.
+/// Splits a run at the bare addresses in it and numbers them.
 fn link_bare_urls(run: TextRun, links: &mut NumberedLinks) -> Vec<TextRun> {
     let plain = matches!(run.look.role, Role::Text | Role::Heading(_) | Role::Caption);
     if !plain || run.look.link.is_some() || !run.text.contains("://") {
@@ -259,7 +259,7 @@ fn link_bare_urls(run: TextRun, links: &mut NumberedLinks) -> Vec<TextRun> {
     parts
 }
 
-/// Raised text: digits as raised digits, letters as they are (`4th`), anything else after `^`.
+/// Converts superscript: digits to superscript digits, letters unchanged (`4th`), anything else after `^`.
 fn raised(text: &str, before: Option<char>) -> String {
     const PLAIN: &str = "0123456789+-=()ni";
     const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ";

@@ -1,19 +1,19 @@
-//! Blocks to lines: indents, markers, bars and the blank lines between.
+//! Lays blocks out as lines: indents, list markers, bars and blank lines.
 
 use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
-/// Lines of one body; what would come after is left out with a remark.
+/// Most lines of a body; the rest is left out with a remark.
 const LINES_MAX: usize = 40_000;
 
-/// A preformatted line that is longer is broken even where it could be moved sideways, cells.
+/// Most cells of a preformatted line; a longer one is broken even if it could be scrolled sideways.
 const SLIDE_CELLS_MAX: usize = 2_000;
 
-/// Text is not squeezed below this by indents, cells; a deeper block is not indented.
+/// Fewest cells for text beside an indent; a deeper block is not indented.
 const TEXT_CELLS_MIN: usize = 6;
 
-/// Lays blocks out, each line at most as wide as the column, save those that can be moved sideways.
+/// Lays blocks out. No line is wider than the column, except those that can be scrolled sideways.
 pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     let mut lines = blocks_in(blocks, column, false);
     if lines.len() >= LINES_MAX {
@@ -91,7 +91,7 @@ fn is_caption(block: &Block) -> bool {
     matches!(block, Block::Text { runs, .. } if runs.iter().any(|run| run.look.role == Role::Caption))
 }
 
-/// Running text; what is read from right to left begins at the right edge.
+/// Lays out running text; text that is read from right to left is aligned to the right.
 fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = wrap(runs, width);
     if reads_leftwards(runs) {

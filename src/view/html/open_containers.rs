@@ -1,13 +1,13 @@
-//! The open containers while markup is read: lists, items, quotations, tables.
+//! The containers that are open while markup is read: lists, items, quotations, tables.
 
 use super::elements::ListKind;
 use super::flow::TextState;
 use super::model::{Align, Block, Cell, Item, Table};
 
-/// Containers open at once; deeper ones are read on without being containers of their own.
+/// Deepest nesting; the contents of deeper containers are added to the last one.
 const FRAMES_MAX: usize = 64;
 
-/// Which container, without what it holds.
+/// The kind of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Container {
     Body,
@@ -23,7 +23,7 @@ pub(super) enum Container {
 }
 
 impl Container {
-    /// Whether an end tag of `inner` may not reach past this container.
+    /// Whether an end tag of `inner` does not close anything outside of this container.
     const fn holds(self, inner: Self) -> bool {
         match inner {
             Self::Item => matches!(self, Self::List | Self::Cell | Self::TableCaption),
@@ -37,12 +37,12 @@ impl Container {
     }
 }
 
-/// An open container and what it holds so far.
+/// An open container and its contents so far.
 #[derive(Debug)]
 pub(super) struct OpenContainer {
     holds: ContainerContents,
     blocks: Vec<Block>,
-    /// The state of the running text outside, restored when the container ends.
+    /// The state of the text outside, restored when the container ends.
     outside: TextState,
 }
 
@@ -77,11 +77,11 @@ impl ContainerContents {
     }
 }
 
-/// The open containers, the body first.
+/// The stack of open containers; the body is the first.
 #[derive(Debug)]
 pub(super) struct OpenContainers {
     open: Vec<OpenContainer>,
-    /// Containers met beyond [`FRAMES_MAX`] and not closed yet.
+    /// Open containers beyond [`FRAMES_MAX`].
     beyond: usize,
 }
 
@@ -104,22 +104,22 @@ impl OpenContainers {
         }
     }
 
-    /// Whether a container of this kind is open within reach of its end tag.
+    /// Whether a container of this kind is open and its end tag would close it.
     pub(super) fn is_open(&self, container: Container) -> bool {
         self.find(container).is_some()
     }
 
-    /// The innermost container.
+    /// Returns the kind of the innermost container.
     pub(super) fn top(&self) -> Container {
         self.open.last().map_or(Container::Body, |frame| frame.holds.container())
     }
 
-    /// How many lists are open.
+    /// Counts the open lists.
     pub(super) fn lists(&self) -> usize {
         self.open.iter().filter(|frame| frame.holds.container() == Container::List).count()
     }
 
-    /// The marker of the next item of the innermost list; `value` is what the item asks for.
+    /// Returns the marker of the next item of the innermost list; `value` is the number that the item asks for.
     pub(super) fn next_marker(&mut self, value: Option<i64>) -> String {
         self.open
             .iter_mut()
@@ -146,7 +146,7 @@ impl OpenContainers {
         }
     }
 
-    /// Ends the innermost container of this kind and all within it; yields the state outside it.
+    /// Closes the innermost container of this kind and all within it. Returns the state outside of it.
     pub(super) fn close(&mut self, container: Container) -> Option<TextState> {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -160,7 +160,7 @@ impl OpenContainers {
         outside
     }
 
-    /// Ends all and yields the blocks of the body.
+    /// Closes all containers and returns the blocks of the body.
     pub(super) fn finish(mut self) -> Vec<Block> {
         while self.open.len() > 1 {
             self.pop();
@@ -181,7 +181,7 @@ impl OpenContainers {
         None
     }
 
-    /// Ends the innermost container and hands what it holds to the one around it.
+    /// Closes the innermost container and adds its contents to the enclosing one.
     fn pop(&mut self) -> Option<TextState> {
         let OpenContainer { holds, blocks, outside } = self.open.pop()?;
         let parent = self.open.last_mut()?;
@@ -231,18 +231,18 @@ impl OpenContainers {
     }
 }
 
-/// How the items of a list are marked.
+/// The markers of a list.
 #[derive(Debug)]
 pub(super) enum Numbering {
     Bullet(&'static str),
     Number { next: i64, step: i64, form: char },
 }
 
-/// Numbers of items are kept within this, either side of zero.
+/// Largest absolute number of an item.
 const NUMBER_MAX: i64 = 1_000_000_000;
 
 impl Numbering {
-    /// `form` is the attribute `type` of an `ol`; `depth` the lists around.
+    /// `form` is the attribute `type` of an `ol`, `depth` the number of enclosing lists.
     pub(super) fn new(
         kind: ListKind,
         start: Option<i64>,

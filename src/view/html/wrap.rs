@@ -1,4 +1,4 @@
-//! Running text broken into lines of a given width (UAX #14), measured in terminal cells.
+//! Breaks running text into lines of a given width (UAX #14), measured in terminal cells.
 
 use std::iter::Peekable;
 
@@ -11,7 +11,7 @@ pub(super) use crate::ui::reader::lines::cells;
 
 use super::model::{Look, Role, StyledLine, TextRun};
 
-/// Code points kept of one grapheme; the rest are marks piled up to cover other lines.
+/// Code points that are kept of a grapheme; more are marks piled up to cover other lines.
 const GRAPHEME_CHARS_MAX: usize = 12;
 
 /// Columns between the tab stops of preformatted text.
@@ -20,13 +20,13 @@ const TAB_STOP: usize = 4;
 /// The sign before the continuation of a preformatted line.
 const WRAP_MARK: &str = "↳ ";
 
-/// One grapheme to be drawn.
+/// A grapheme.
 #[derive(Debug, Clone, Copy)]
 struct Atom<'a> {
     text: &'a str,
     cells: usize,
     look: Look,
-    /// A line may end after it.
+    /// Whether a line may end after it.
     break_after: bool,
 }
 
@@ -36,7 +36,7 @@ impl Atom<'_> {
     }
 }
 
-/// Breaks running text into lines at most `width` cells wide (`width` at least 1).
+/// Breaks running text into lines of at most `width` cells (`width` is at least 1).
 pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
@@ -46,7 +46,7 @@ pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// The lines of preformatted text, tabs expanded; what does not fit goes on after a mark.
+/// Returns the lines of preformatted text, with tabs expanded; a line that does not fit continues after a mark.
 pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
@@ -72,7 +72,7 @@ pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// The widest word and the widest line of running text, in cells.
+/// Returns the widths of the widest word and of the widest line of running text, in cells.
 pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     let (mut widest_word, mut widest_line) = (0, 0);
     for line in forced_lines(runs) {
@@ -91,7 +91,7 @@ pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     (widest_word, widest_line)
 }
 
-/// Whether running text is read from right to left: its first letter says so.
+/// Whether running text is read from right to left, judged by its first letter.
 pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
     // What we say of links and pictures ourselves is no word of the text.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
@@ -139,7 +139,7 @@ fn expand_tabs(line: &[TextRun]) -> Vec<TextRun> {
     expanded
 }
 
-/// The graphemes of a line; one wider than `width` becomes a sign for it.
+/// Returns the graphemes of a line; one that is wider than `width` is replaced.
 fn atoms<'a>(text: &'a str, line: &[TextRun], width: usize) -> Vec<Atom<'a>> {
     let mut breaks = linebreaks(text).map(|(at, _)| at).peekable();
     let mut looks = line.iter().map(|run| (run.text.len(), run.look));
@@ -180,7 +180,7 @@ fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_>
     Atom { text, cells, look, break_after }
 }
 
-/// Fills lines with as many words as fit; a word too long for a line is cut.
+/// Fills lines with as many words as fit; a word that is too long for a line is cut.
 fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     let mut start = 0;
     let mut used = 0;
@@ -201,7 +201,7 @@ fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     lines.push(drawn(atoms.get(start..).unwrap_or_default()));
 }
 
-/// A line of these atoms without the blanks at its end.
+/// Returns a line of these graphemes without trailing blanks.
 fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     let blanks = atoms.iter().rev().take_while(|atom| atom.is_space() || atom.text.is_empty());
     let length = atoms.len() - blanks.count();
@@ -212,7 +212,7 @@ fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     line
 }
 
-/// Adds a grapheme to a line, in the span before it if the looks agree.
+/// Adds a grapheme to a line, in the last span if the format is the same.
 fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
     let text = if atom.text == "\u{A0}" { " " } else { atom.text };
     if text.is_empty() {
