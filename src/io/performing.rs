@@ -12,7 +12,7 @@ use super::pictures::{self, PictureCache};
 use super::processes::browser;
 use super::processes::desktop_notes;
 use super::processes::run_command;
-use super::store::{Job, Keeper, RuleHits, Store, StoreError, Texts, unpanicked};
+use super::store::{Job, Keeper, RuleHits, Store, StoreError, Texts, catch_sled_panic};
 use super::terminal;
 use crate::engine::effect::Effect;
 use crate::engine::effect::RenderWanted;
@@ -244,7 +244,7 @@ fn hits(
     rule: &EntryRule,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<RuleHits>, StoreError> {
-    unpanicked(|| Ok(texts.hits(rule, clock::now(), goes_on)))
+    catch_sled_panic(|| Ok(texts.hits(rule, clock::now(), goes_on)))
 }
 
 fn find_hits(texts: &Texts, rule: &EntryRule) -> Msg {

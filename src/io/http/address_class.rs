@@ -19,7 +19,7 @@ use AddressClass::{Forbidden, LinkLocal, Loopback, Private, Public};
 
 impl AddressClass {
     /// Classifies an address. An IPv6 address that embeds an IPv4 address has the class of that one.
-    pub fn of(address: IpAddr) -> Self {
+    pub fn classify(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => of_v4(address),
             IpAddr::V6(address) => embedded(address).map_or_else(|| of_v6(address), of_v4),
@@ -110,7 +110,7 @@ mod tests {
 
     fn check(class: AddressClass, addresses: &[&str]) {
         for address in addresses {
-            assert_eq!(AddressClass::of(address.parse().unwrap()), class, "{address}");
+            assert_eq!(AddressClass::classify(address.parse().unwrap()), class, "{address}");
         }
     }
 

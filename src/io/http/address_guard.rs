@@ -46,8 +46,8 @@ pub(super) enum Allowed {
 /// Decides whether a host may be contacted at an address.
 #[derive(Debug, Clone)]
 pub(super) struct AddressGuard {
-    /// Classifies an address; [`AddressClass::of`] outside of tests.
-    pub(super) judge: fn(IpAddr) -> AddressClass,
+    /// Classifies an address; [`AddressClass::classify`] outside of tests.
+    pub(super) classify: fn(IpAddr) -> AddressClass,
     /// Hosts whose link-local addresses the configuration allows.
     pub(super) link_local: BTreeSet<String>,
 }
@@ -82,7 +82,7 @@ impl AddressGuard {
         host: &str,
         address: IpAddr,
     ) -> Result<(), RefusedAddress> {
-        let class = (self.judge)(address);
+        let class = (self.classify)(address);
         let good = match (allowed, class) {
             (_, AddressClass::Public)
             | (Allowed::Near, AddressClass::Private | AddressClass::Loopback) => true,
@@ -179,7 +179,10 @@ mod tests {
     use super::*;
 
     fn guard() -> AddressGuard {
-        AddressGuard { judge: AddressClass::of, link_local: BTreeSet::from(["nas.lan".to_owned()]) }
+        AddressGuard {
+            classify: AddressClass::classify,
+            link_local: BTreeSet::from(["nas.lan".to_owned()]),
+        }
     }
 
     fn sockets(addresses: &[&str]) -> Vec<SocketAddr> {

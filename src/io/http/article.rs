@@ -21,7 +21,11 @@ const ELEMENTS_MAX: usize = 50_000;
 const LETTERS_MIN: usize = 140;
 
 /// Returns the article of a page as HTML; the error says why there is none.
-pub fn extract(bytes: &[u8], url: &str, content_type: Option<&str>) -> Result<String, String> {
+pub fn extract_article(
+    bytes: &[u8],
+    url: &str,
+    content_type: Option<&str>,
+) -> Result<String, String> {
     let named = content_type.unwrap_or_default().to_ascii_lowercase();
     let is_page = named.is_empty() || named.contains("html") || named.contains("text/plain");
     if !is_page {
@@ -103,7 +107,7 @@ mod tests {
         let html = page(&format!(
             "<p>{words}</p><p>{words}<a href='2'>more</a></p><img src='/wax.png' alt='wax'>"
         ));
-        let text = extract(html.as_bytes(), URL, Some("text/html; charset=utf-8")).unwrap();
+        let text = extract_article(html.as_bytes(), URL, Some("text/html; charset=utf-8")).unwrap();
         assert!(text.contains("Grafting wax"), "{text}");
         assert!(!text.contains("Imprint") && !text.contains("Other posts"), "{text}");
         assert!(text.contains("https://a.example/posts/2"), "{text}");
@@ -115,7 +119,7 @@ mod tests {
             "Größe und Übermut gehen selten gut zusammen, sagte der Gärtner zur Tür. ".repeat(8);
         let html = page(&format!("<p>{words}</p><p>{words}</p>"));
         let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode(&html);
-        let text = extract(&bytes, URL, Some("text/html; charset=ISO-8859-1")).unwrap();
+        let text = extract_article(&bytes, URL, Some("text/html; charset=ISO-8859-1")).unwrap();
         assert!(text.contains("Größe und Übermut"), "{text}");
     }
 
@@ -132,7 +136,7 @@ mod tests {
             (&many, "text/html", "too deep or too large"),
             (&large, "text/html", "larger than 4 MiB"),
         ] {
-            let told = extract(body.as_bytes(), URL, Some(content_type)).unwrap_err();
+            let told = extract_article(body.as_bytes(), URL, Some(content_type)).unwrap_err();
             assert!(told.contains(why), "{told}");
         }
     }

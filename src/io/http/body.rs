@@ -100,7 +100,7 @@ impl Decoding {
     }
 
     /// Refuses a body whose `Content-Length` exceeds the limit.
-    pub fn announced(&self, length: Option<u64>) -> Result<(), Failure> {
+    pub fn check_length(&self, length: Option<u64>) -> Result<(), Failure> {
         let max = u64::try_from(self.limits.wire_max).unwrap_or(u64::MAX);
         match length {
             Some(length) if length > max => Err(self.limits.too_large(Excess::Wire)),
@@ -125,7 +125,7 @@ impl Decoding {
     }
 
     /// Decodes the next received bytes.
-    pub fn take(&mut self, wire: &[u8]) -> Result<(), Failure> {
+    pub fn decode_chunk(&mut self, wire: &[u8]) -> Result<(), Failure> {
         self.wire_bytes = self.wire_bytes.saturating_add(wire.len());
         if self.wire_bytes > self.limits.wire_max {
             return Err(self.limits.too_large(Excess::Wire));
@@ -136,14 +136,14 @@ impl Decoding {
                 return Ok(());
             }
             let seen = std::mem::take(seen);
-            self.stage = self.begun(&seen);
+            self.stage = self.choose_decoder(&seen);
             return self.step(&seen);
         }
         self.step(wire)
     }
 
     /// Chooses the decoder by the first bytes of a body.
-    fn begun(&self, seen: &[u8]) -> BodyDecoder {
+    fn choose_decoder(&self, seen: &[u8]) -> BodyDecoder {
         let sink = DecodedBytes { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
         match self.announced {
             Announced::PlainOrGzip if seen.starts_with(&GZIP_MAGIC) => {
@@ -165,17 +165,17 @@ impl Decoding {
         let wire_bytes = self.wire_bytes;
         let taken = match &mut self.stage {
             BodyDecoder::Unseen(_) => Ok(()),
-            BodyDecoder::Plain(sink) => sink.knowing(wire_bytes).write_all(wire),
+            BodyDecoder::Plain(sink) => sink.set_received(wire_bytes).write_all(wire),
             BodyDecoder::Gzip(decoder) => {
-                decoder.get_mut().knowing(wire_bytes);
+                decoder.get_mut().set_received(wire_bytes);
                 decoder.write_all(wire)
             }
             BodyDecoder::Deflate(decoder) => {
-                decoder.sink.knowing(wire_bytes);
-                decoder.take(wire)
+                decoder.sink.set_received(wire_bytes);
+                decoder.decode_chunk(wire)
             }
             BodyDecoder::Brotli(decoder) => {
-                decoder.get_mut().knowing(wire_bytes);
+                decoder.get_mut().set_received(wire_bytes);
                 decoder.write_all(wire)
             }
         };
@@ -189,7 +189,7 @@ impl Decoding {
     pub fn finish(mut self) -> Result<Vec<u8>, Failure> {
         if let BodyDecoder::Unseen(seen) = &self.stage {
             let seen = seen.clone();
-            self.stage = self.begun(&seen);
+            self.stage = self.choose_decoder(&seen);
             self.step(&seen)?;
         }
         let limits = self.limits;
@@ -228,7 +228,7 @@ impl fmt::Debug for Decoding {
 /// Decodes a complete body.
 pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>, Failure> {
     let mut decoding = Decoding::new(encoding, limits)?;
-    decoding.take(wire)?;
+    decoding.decode_chunk(wire)?;
     decoding.finish()
 }
 
@@ -247,7 +247,7 @@ struct InflateStream {
 }
 
 impl InflateStream {
-    fn take(&mut self, mut wire: &[u8]) -> io::Result<()> {
+    fn decode_chunk(&mut self, mut wire: &[u8]) -> io::Result<()> {
         let mut step = vec![0; STEP_BYTES];
         while !self.ended {
             let before = (self.stream.total_in(), self.stream.total_out());
@@ -275,7 +275,7 @@ struct DecodedBytes {
 
 impl DecodedBytes {
     /// Sets the number of bytes received so far.
-    const fn knowing(&mut self, wire_bytes: usize) -> &mut Self {
+    const fn set_received(&mut self, wire_bytes: usize) -> &mut Self {
         self.wire_bytes = wire_bytes;
         self
     }

@@ -6,20 +6,20 @@ use reqwest::{Response, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
-use super::article::extract;
+use super::article::extract_article;
 use super::body::BodyLimits;
 use super::body::Decoding;
 use super::clients::ClientEnvironment;
 use super::clients::Clients;
 use super::clients::ReceivedResponse;
 use super::clients::SendError;
-use super::failures::{failure, is_hung_up};
+use super::failures::{classify_error, is_hung_up};
 use super::limits::Limits;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
 use super::request_headers;
 use super::request_headers::FetchCredentials;
-use super::response_body::{answer_headers, joined, read_body};
+use super::response_body::{answer_headers, joined_header, read_body};
 use super::trust::Trust;
 use crate::engine::poll::fetch::Answer;
 use crate::engine::poll::fetch::AnswerBody;
@@ -83,7 +83,7 @@ impl Http {
     async fn fetch_traced(&self, request: Request, mut trace: FetchTrace) -> (Fetched, Vec<u8>) {
         let started = clock::now();
         let total = self.limits.total;
-        let timed = tokio::time::timeout(total, self.exchange(&request, &mut trace)).await;
+        let timed = tokio::time::timeout(total, self.fetch_redirected(&request, &mut trace)).await;
         let result = timed.unwrap_or(Err(Failure::Timeout {
             phase: "the whole answer",
             seconds: total.as_secs(),
@@ -92,26 +92,31 @@ impl Http {
         (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
-    async fn exchange(&self, request: &Request, trace: &mut FetchTrace) -> Result<Answer, Failure> {
+    async fn fetch_redirected(
+        &self,
+        request: &Request,
+        trace: &mut FetchTrace,
+    ) -> Result<Answer, Failure> {
         let mut url = parse_url(&request.url)?;
-        let trust = Trust::of(&request.address_source);
+        let trust = Trust::from_source(&request.address_source);
         trust.check(&url, request.allow_insecure)?;
-        let keys = FetchCredentials::taken_from(&mut url, &self.credentials);
+        let credentials = FetchCredentials::take_from_address(&mut url, &self.credentials);
         let mut path = RedirectPath::new(url, trust);
         loop {
-            let arrived = self.ask(&path, request, &keys, trace).await?;
+            let arrived = self.send(&path, request, &credentials, trace).await?;
             let public = arrived.public;
             let (status, head) = (arrived.response.status(), arrived.response.headers());
-            let (answer, turn) = if let Some(turn) = Redirect::of_head(status, head)? {
-                (unread(&path.at, &arrived), Some(turn))
+            let (answer, turn) = if let Some(turn) = Redirect::from_head(status, head)? {
+                (unread_answer(&path.at, &arrived), Some(turn))
             } else {
-                let answer = self.answer(path.at.clone(), arrived, request.kind, trace).await?;
-                let turn = Redirect::of_document(&answer);
+                let answer =
+                    self.read_answer(path.at.clone(), arrived, request.kind, trace).await?;
+                let turn = Redirect::from_document(&answer);
                 (answer, turn)
             };
             let Some(turn) = turn else { return Ok(answer) };
-            let hop = path.turn(&turn, public, request, self.steps())?;
-            let wait = redirects::wait(&answer);
+            let hop = path.follow(&turn, public, request, self.steps())?;
+            let wait = redirects::requested_wait(&answer);
             if wait > self.limits.redirect_wait_max {
                 return Ok(answer);
             }
@@ -129,11 +134,11 @@ impl Http {
         }
     }
 
-    async fn ask(
+    async fn send(
         &self,
         path: &RedirectPath,
         request: &Request,
-        keys: &FetchCredentials<'_>,
+        credentials: &FetchCredentials<'_>,
         trace: &mut FetchTrace,
     ) -> Result<ReceivedResponse, Failure> {
         let known = request.validators.as_ref();
@@ -141,7 +146,7 @@ impl Http {
         let headers = request_headers::headers(request, &path.at);
         let attempt = || {
             self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
-                keys.get(client, &path.at).headers(headers.clone())
+                credentials.build_request(client, &path.at).headers(headers.clone())
             })
         };
         let mut sent = attempt().await;
@@ -151,28 +156,28 @@ impl Http {
             sent = attempt().await;
         }
         sent.map_err(|unsent| match unsent {
-            SendError::Refused(refusal) => path.trust.refused(&refusal),
+            SendError::Refused(refusal) => path.trust.explain_refusal(&refusal),
             SendError::Broken { error, through } => {
-                failure(&error, &path.at, through.as_deref(), &self.limits)
+                classify_error(&error, &path.at, through.as_deref(), &self.limits)
             }
         })
     }
 
-    async fn answer(
+    async fn read_answer(
         &self,
         url: Url,
         arrived: ReceivedResponse,
         kind: RequestKind,
         trace: &mut FetchTrace,
     ) -> Result<Answer, Failure> {
-        let answer = unread(&url, &arrived);
+        let answer = unread_answer(&url, &arrived);
         if !(200..300).contains(&answer.status) {
             return Ok(answer);
         }
         let mut response = arrived.response;
-        let content_type = joined(response.headers(), &header::CONTENT_TYPE);
-        let limits = self.limits.of(kind);
-        let (bytes, turn) = self.read(&url, &mut response, limits, trace).await?;
+        let content_type = joined_header(response.headers(), &header::CONTENT_TYPE);
+        let limits = self.limits.body_limits(kind);
+        let (bytes, turn) = self.receive_body(&url, &mut response, limits, trace).await?;
         drop(response);
         if trace.keeps {
             trace.kept.clone_from(&bytes);
@@ -183,7 +188,11 @@ impl Http {
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
             if kind == RequestKind::Page {
-                return AnswerBody::Article(extract(&bytes, url.as_str(), content_type.as_deref()));
+                return AnswerBody::Article(extract_article(
+                    &bytes,
+                    url.as_str(),
+                    content_type.as_deref(),
+                ));
             }
             let listing = (kind == RequestKind::Listing).then(|| read_listing(&bytes)).flatten();
             listing.map_or_else(
@@ -198,7 +207,7 @@ impl Http {
 
     /// Reads and decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
     /// time; the permit for it is returned too.
-    async fn read(
+    async fn receive_body(
         &self,
         url: &Url,
         response: &mut Response,
@@ -206,15 +215,16 @@ impl Http {
         trace: &mut FetchTrace,
     ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Failure> {
         trace.wire_bytes = 0;
-        let encoding = joined(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
+        let encoding =
+            joined_header(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
         let mut decoding = Decoding::new(&encoding, limits)?;
-        decoding.announced(response.content_length())?;
+        decoding.check_length(response.content_length())?;
         let mut turn = None;
         loop {
             let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| failure(&error, url, None, &self.limits))?;
+            let chunk = chunk.map_err(|error| classify_error(&error, url, None, &self.limits))?;
             let Some(chunk) = chunk else { return Ok((decoding.finish()?, turn)) };
-            let taken = decoding.take(&chunk);
+            let taken = decoding.decode_chunk(&chunk);
             trace.wire_bytes = decoding.wire_bytes();
             taken?;
             if turn.is_none() && decoding.decoded_bytes() > LARGE_BYTES {
@@ -236,7 +246,7 @@ struct FetchTrace {
 }
 
 /// Returns an answer from the head of a response, its body unread.
-fn unread(url: &Url, arrived: &ReceivedResponse) -> Answer {
+fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),
         url: url.to_string(),

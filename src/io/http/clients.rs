@@ -28,7 +28,7 @@ use super::address_guard::SystemResolver;
 use super::address_guard::host_text;
 use super::address_guard::is_localhost;
 use super::address_guard::literal;
-use super::failures::find;
+use super::failures::find_error;
 use super::limits::Limits;
 use super::proxies::ProxyChoice;
 use super::proxies::proxies;
@@ -43,8 +43,8 @@ const POOL_IDLE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone)]
 pub struct ClientEnvironment {
     pub names: Arc<dyn NameResolver>,
-    /// Classifies an address; [`AddressClass::of`] outside of tests.
-    pub judge: fn(IpAddr) -> AddressClass,
+    /// Classifies an address; [`AddressClass::classify`] outside of tests.
+    pub classify: fn(IpAddr) -> AddressClass,
     pub proxies: Arc<Matcher>,
     /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
@@ -55,7 +55,7 @@ impl ClientEnvironment {
     pub fn real() -> Self {
         Self {
             names: Arc::new(SystemResolver),
-            judge: AddressClass::of,
+            classify: AddressClass::classify,
             proxies: Arc::new(Matcher::from_system()),
             roots: None,
         }
@@ -79,7 +79,7 @@ struct ClientPair {
 }
 
 impl ClientPair {
-    const fn of(&self, allowed: Allowed) -> &Client {
+    const fn client_for(&self, allowed: Allowed) -> &Client {
         match allowed {
             Allowed::Public => &self.public,
             Allowed::Near => &self.near,
@@ -118,7 +118,7 @@ impl Clients {
         rustls::crypto::ring::default_provider().install_default().ok();
         let tls = tls(around.roots.as_ref());
         let link_local = settings.allow_link_local.iter().cloned().collect();
-        let guard = Arc::new(AddressGuard { judge: around.judge, link_local });
+        let guard = Arc::new(AddressGuard { classify: around.classify, link_local });
         let (proxies, hosts) = proxies(settings, &around.proxies)?;
         let hosts = Arc::new(hosts);
         let client = |allowed: Allowed, proxies: &[Proxy]| {
@@ -162,7 +162,7 @@ impl Clients {
         if let Some(proxy) = self.through.proxy_for(url) {
             return self.send_through(url, &proxy, allowed, get).await;
         }
-        let public = literal.map(|address| (self.guard.judge)(address) == AddressClass::Public);
+        let public = literal.map(|address| (self.guard.classify)(address) == AddressClass::Public);
         let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
         let first = match (allowed, public) {
             (Allowed::Near, Some(false)) => Allowed::Near,
@@ -185,7 +185,7 @@ impl Clients {
         allowed: Allowed,
         get: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<ReceivedResponse, SendError> {
-        let sent = get(self.direct.of(allowed)).send().await;
+        let sent = get(self.direct.client_for(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
         // The resolver has seen to this already; whatever it may have missed ends here.
@@ -201,7 +201,7 @@ impl Clients {
             }
             None => {}
         }
-        let public = peer.is_some_and(|peer| (self.guard.judge)(peer) == AddressClass::Public);
+        let public = peer.is_some_and(|peer| (self.guard.classify)(peer) == AddressClass::Public);
         Ok(ReceivedResponse { response, public })
     }
 
@@ -217,10 +217,10 @@ impl Clients {
             let class = AddressClass::Loopback;
             return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
         }
-        let sent = get(self.proxied.of(allowed)).send().await;
+        let sent = get(self.proxied.client_for(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {
-            Some(address) => (self.guard.judge)(address) == AddressClass::Public,
+            Some(address) => (self.guard.classify)(address) == AddressClass::Public,
             None => !is_localhost(&host),
         };
         Ok(ReceivedResponse { response, public })
@@ -228,7 +228,7 @@ impl Clients {
 }
 
 fn unsent(error: reqwest::Error, through: Option<&str>) -> SendError {
-    match find::<RefusedAddress>(&error) {
+    match find_error::<RefusedAddress>(&error) {
         Some(refusal) => SendError::Refused(refusal.clone()),
         None => SendError::Broken { error, through: through.map(str::to_owned) },
     }

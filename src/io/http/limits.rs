@@ -27,7 +27,7 @@ pub struct Limits {
 
 impl Limits {
     /// Returns the limits on the body for a kind of request.
-    pub(super) fn of(&self, kind: RequestKind) -> BodyLimits {
+    pub(super) fn body_limits(&self, kind: RequestKind) -> BodyLimits {
         let bytes_max = match kind {
             RequestKind::Picture => BYTES_MAX,
             // What is longer would be refused when it is there.
@@ -67,9 +67,9 @@ mod tests {
     #[test]
     fn pictures_and_pages_have_bounds_of_their_own() {
         let limits = Limits::default();
-        let bounds = |kind| (limits.of(kind).wire_max, limits.of(kind).body_max);
+        let bounds = |kind| (limits.body_limits(kind).wire_max, limits.body_limits(kind).body_max);
         assert_eq!(bounds(RequestKind::Picture), (BYTES_MAX, BYTES_MAX));
         assert_eq!(bounds(RequestKind::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
-        assert_eq!(limits.of(RequestKind::Usual), limits.body);
+        assert_eq!(limits.body_limits(RequestKind::Usual), limits.body);
     }
 }

@@ -47,16 +47,16 @@ impl RedirectPath {
     }
 
     /// Follows a redirect, if that is allowed. `public`: the response came from a public address.
-    pub(super) fn turn(
+    pub(super) fn follow(
         &mut self,
         turn: &Redirect,
         public: bool,
         request: &Request,
         steps: RedirectLimits,
     ) -> Result<Hop, Failure> {
-        let to = target(&self.at, &turn.location)?;
+        let to = resolve_target(&self.at, &turn.location)?;
         if carries_credentials(&to) {
-            return Err(bad("its address carries credentials"));
+            return Err(bad_redirect("its address carries credentials"));
         }
         let trust = Trust::Supplied { by: Some(self.at.clone()), public };
         trust.check(&to, request.allow_insecure)?;
@@ -87,7 +87,7 @@ pub(super) struct Redirect {
 
 impl Redirect {
     /// Reads the redirect from the head of a response; `None`: it is no redirect.
-    pub(super) fn of_head(
+    pub(super) fn from_head(
         status: StatusCode,
         headers: &HeaderMap,
     ) -> Result<Option<Self>, Failure> {
@@ -95,14 +95,16 @@ impl Redirect {
         if !matches!(status, 301 | 302 | 303 | 307 | 308) {
             return Ok(None);
         }
-        let location = headers.get(header::LOCATION).ok_or_else(|| bad("it names no address"))?;
-        let location = std::str::from_utf8(location.as_bytes()).map_err(|_| unreadable())?;
+        let location =
+            headers.get(header::LOCATION).ok_or_else(|| bad_redirect("it names no address"))?;
+        let location =
+            std::str::from_utf8(location.as_bytes()).map_err(|_| unreadable_address())?;
         Ok(Some(Self { status, location: location.to_owned(), by_document: false }))
     }
 
     /// Reads a redirect document, which counts as a 301 (SPEC D.5). One with an empty address says that the feed is
     /// gone; that is no redirect.
-    pub(super) fn of_document(answer: &Answer) -> Option<Self> {
+    pub(super) fn from_document(answer: &Answer) -> Option<Self> {
         let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
             return None;
         };
@@ -116,8 +118,8 @@ impl Redirect {
 }
 
 /// Resolves the target of a redirect, without its fragment; only http and https are allowed.
-fn target(from: &Url, location: &str) -> Result<Url, Failure> {
-    let mut to = from.join(location.trim()).map_err(|_| unreadable())?;
+fn resolve_target(from: &Url, location: &str) -> Result<Url, Failure> {
+    let mut to = from.join(location.trim()).map_err(|_| unreadable_address())?;
     to.set_fragment(None);
     if matches!(to.scheme(), "http" | "https") {
         return Ok(to);
@@ -125,16 +127,16 @@ fn target(from: &Url, location: &str) -> Result<Url, Failure> {
     Err(Failure::Redirect(format!("it leads to '{}:'", to.scheme())))
 }
 
-fn bad(why: &str) -> Failure {
+fn bad_redirect(why: &str) -> Failure {
     Failure::Redirect(why.to_owned())
 }
 
-fn unreadable() -> Failure {
-    bad("its address cannot be read")
+fn unreadable_address() -> Failure {
+    bad_redirect("its address cannot be read")
 }
 
 /// Returns the wait that a redirect asks for before it is followed (SPEC D.3).
-pub(super) fn wait(answer: &Answer) -> Duration {
+pub(super) fn requested_wait(answer: &Answer) -> Duration {
     let stated =
         crate::schedule::Wait::of_answer(answer.status, &answer.headers.times(), answer.received);
     let seconds = stated.filter(|wait| wait.stated_by == WaitHeader::RetryAfter);
@@ -146,7 +148,7 @@ mod tests {
     use super::*;
 
     fn check(from: &str, location: &str, expected: Result<&str, &str>) {
-        let got = target(&Url::parse(from).unwrap(), location);
+        let got = resolve_target(&Url::parse(from).unwrap(), location);
         let got = got.map(String::from).map_err(|failure| failure.to_string());
         assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{location}");
     }

@@ -75,7 +75,7 @@ pub(super) struct FetchCredentials<'a> {
 
 impl<'a> FetchCredentials<'a> {
     /// Removes the user information from a typed address: it is sent as a header, to this origin alone.
-    pub(super) fn taken_from(url: &mut Url, configured: &'a [Credentials]) -> Self {
+    pub(super) fn take_from_address(url: &mut Url, configured: &'a [Credentials]) -> Self {
         let typed = carries_credentials(url).then(|| url.clone());
         // Both fail only where there is no host, and then there is nothing to take out.
         url.set_username("").and_then(|()| url.set_password(None)).ok();
@@ -83,7 +83,7 @@ impl<'a> FetchCredentials<'a> {
     }
 
     /// Builds a GET request for an address, with the credentials for its origin, if any (SPEC D.1, D.3, D.6).
-    pub(super) fn get(&self, client: &Client, url: &Url) -> RequestBuilder {
+    pub(super) fn build_request(&self, client: &Client, url: &Url) -> RequestBuilder {
         let origin = url.origin();
         if let Some(typed) = self.typed.as_ref().filter(|typed| typed.origin() == origin) {
             // The library takes the two out of the address again and makes a header of them.
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn what_is_typed_is_taken_out_of_the_address() {
         let mut url = Url::parse("https://u%40x:p@a.example:8443/f?x=1").unwrap();
-        let keys = FetchCredentials::taken_from(&mut url, &[]);
+        let keys = FetchCredentials::take_from_address(&mut url, &[]);
         assert_eq!(url.as_str(), "https://a.example:8443/f?x=1");
         assert!(keys.typed.is_some());
-        assert!(FetchCredentials::taken_from(&mut url, &[]).typed.is_none());
+        assert!(FetchCredentials::take_from_address(&mut url, &[]).typed.is_none());
     }
 }

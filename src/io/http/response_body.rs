@@ -18,19 +18,19 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
     AnswerHeaders {
         etag: bytes(header::ETAG),
         last_modified: bytes(header::LAST_MODIFIED),
-        content_type: joined(headers, &header::CONTENT_TYPE),
-        cache_control: joined(headers, &header::CACHE_CONTROL),
-        expires: joined(headers, &header::EXPIRES),
-        date: joined(headers, &header::DATE),
-        age: joined(headers, &header::AGE),
-        retry_after: joined(headers, &header::RETRY_AFTER),
-        im: joined(headers, &IM),
-        delta_base: joined(headers, &DELTA_BASE),
+        content_type: joined_header(headers, &header::CONTENT_TYPE),
+        cache_control: joined_header(headers, &header::CACHE_CONTROL),
+        expires: joined_header(headers, &header::EXPIRES),
+        date: joined_header(headers, &header::DATE),
+        age: joined_header(headers, &header::AGE),
+        retry_after: joined_header(headers, &header::RETRY_AFTER),
+        im: joined_header(headers, &IM),
+        delta_base: joined_header(headers, &DELTA_BASE),
     }
 }
 
 /// Joins all lines of a header by commas (RFC 9110 §5.3).
-pub(super) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+pub(super) fn joined_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let lines: Vec<String> = headers
         .get_all(name)
         .iter()

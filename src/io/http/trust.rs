@@ -21,7 +21,7 @@ pub(super) enum Trust {
 }
 
 impl Trust {
-    pub(super) fn of(source: &AddressSource) -> Self {
+    pub(super) fn from_source(source: &AddressSource) -> Self {
         match source {
             AddressSource::Typed => Self::Typed,
             AddressSource::Supplied { by, public } => {
@@ -57,7 +57,7 @@ impl Trust {
     }
 
     /// Explains why an address must not be contacted.
-    pub(super) fn refused(&self, refusal: &RefusedAddress) -> Failure {
+    pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> Failure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
                 "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn supplied(by: &str, public: bool) -> Trust {
-        Trust::of(&AddressSource::Supplied { by: by.into(), public })
+        Trust::from_source(&AddressSource::Supplied { by: by.into(), public })
     }
 
     fn url(text: &str) -> Url {
@@ -145,7 +145,7 @@ mod tests {
             RefusedAddress {
                 host: host.into(),
                 address: Some(address),
-                class: AddressClass::of(address),
+                class: AddressClass::classify(address),
             }
         };
         for (trust, refusal, sentence) in [
@@ -170,7 +170,7 @@ mod tests {
                 "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead to its own host and port only",
             ),
         ] {
-            assert_eq!(trust.refused(&refusal).to_string(), sentence);
+            assert_eq!(trust.explain_refusal(&refusal).to_string(), sentence);
         }
     }
 }

@@ -43,7 +43,7 @@ fn stamp(row: &IndexRow) -> u32 {
 impl CatchUp {
     /// Reads the stamps of an index.
     pub fn new(index: SearchIndex, texts: Texts) -> Result<Self, IndexError> {
-        let has = super::unpanicked(|| index.stamps())?;
+        let has = super::catch_tantivy_panic(|| index.stamps())?;
         Ok(Self { index, texts, has, writer: None, uncommitted: 0 })
     }
 

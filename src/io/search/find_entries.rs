@@ -29,7 +29,7 @@ impl SearchIndex {
         terms: &[Term],
         found: &mut dyn FnMut(EntryKey, f32),
     ) -> Result<(), IndexError> {
-        super::unpanicked(|| {
+        super::catch_tantivy_panic(|| {
             let searcher = self.reader.searcher();
             let weight =
                 self.query(terms).weight(EnableScoring::enabled_from_searcher(&searcher))?;

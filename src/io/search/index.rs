@@ -128,12 +128,12 @@ impl SearchIndex {
 
     fn open_there(folder: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        let opened = super::unpanicked(|| Ok(Index::open_in_dir(folder)?))?;
+        let opened = super::catch_tantivy_panic(|| Ok(Index::open_in_dir(folder)?))?;
         if opened.schema() != schema {
             return Err(IndexError("it has another form".into()));
         }
         opened.tokenizers().register(WORDS, IndexTokenizer);
-        let reader = super::unpanicked(|| {
+        let reader = super::catch_tantivy_panic(|| {
             Ok(opened.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?)
         })?;
         Ok(Self { index: opened, reader, fields, folder: folder.into() })
@@ -180,7 +180,7 @@ impl SearchIndex {
             Ok(opened) => opened,
             Err(IndexError(why)) => return Some(why),
         };
-        match super::unpanicked(|| Ok(opened.index.validate_checksum()?)) {
+        match super::catch_tantivy_panic(|| Ok(opened.index.validate_checksum()?)) {
             Ok(files) if files.is_empty() => None,
             Ok(files) => {
                 Some(format!("{} of its files hold other bytes than were written", files.len()))

@@ -77,7 +77,7 @@ impl From<CodecError> for StoreError {
 }
 
 /// Does work with sled, which panics at some kinds of damage in its files; such a panic becomes an error.
-pub(in crate::io) fn unpanicked<T>(
+pub(in crate::io) fn catch_sled_panic<T>(
     work: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let done = catch_panic(work);

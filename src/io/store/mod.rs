@@ -36,6 +36,6 @@ pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
-pub(super) use error::unpanicked;
+pub(super) use error::catch_sled_panic;
 pub use handle::Store;
 pub use jobs::Job;

@@ -11,7 +11,7 @@ use sled::Mode;
 use super::super::codec;
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
-use super::error::{StoreError, one_line, unpanicked};
+use super::error::{StoreError, catch_sled_panic, one_line};
 use super::folder_lock::lock_folder;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntryCache;
@@ -63,7 +63,7 @@ impl Store {
         let mut tries = 0;
         let mut store = loop {
             let lock = lock.try_clone().map_err(cannot)?;
-            match unpanicked(|| Ok(Self::open_files(&files, lock))) {
+            match catch_sled_panic(|| Ok(Self::open_files(&files, lock))) {
                 Ok(opened) => break opened.map_err(|error| unopened(folder, &error))?,
                 // sled also panics where the system refuses it a thread: that passes.
                 Err(_) if tries == 0 => std::thread::sleep(PANIC_PAUSE),
@@ -76,7 +76,7 @@ impl Store {
             return Err(damaged("its records are gone"));
         }
         // sled reads much of its files only now.
-        match unpanicked(|| store.make_ready(folder)) {
+        match catch_sled_panic(|| store.make_ready(folder)) {
             Ok(()) => Ok(store),
             Err(StoreError::Corrupted(why)) => Err(damaged(&why)),
             Err(error) => Err(error),

@@ -14,7 +14,7 @@ use chrono::NaiveDate;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::error::StoreError;
-use super::error::unpanicked;
+use super::error::catch_sled_panic;
 use super::handle::Store;
 use super::jobs::Concerns;
 use super::jobs::Job;
@@ -146,7 +146,7 @@ impl<'a> Keeping<'a> {
             (self.store.backup_source(), self.answers.clone(), left.clone());
         let writing = move || {
             let goes_on = || !leaves.load(Ordering::Relaxed);
-            let written = unpanicked(|| daily_backup::write(&source, &data, today, &goes_on));
+            let written = catch_sled_panic(|| daily_backup::write(&source, &data, today, &goes_on));
             if let (Err(error), true) = (written, goes_on()) {
                 answers.send(no_backup(&error)).ok();
             }
@@ -277,7 +277,7 @@ fn on_damaged_files<T>(
     store: &mut Store,
     work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let done = unpanicked(|| work(store));
+    let done = catch_sled_panic(|| work(store));
     if let Err(StoreError::Corrupted(_)) = done {
         store.rows.clear();
         store.shown.clear();

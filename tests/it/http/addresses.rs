@@ -26,11 +26,11 @@ use crate::support::site::answer;
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PRIVATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-fn judge(address: IpAddr) -> AddressClass {
+fn classify(address: IpAddr) -> AddressClass {
     match address {
         PUBLIC => AddressClass::Public,
         PRIVATE => AddressClass::Private,
-        other => AddressClass::of(other),
+        other => AddressClass::classify(other),
     }
 }
 
@@ -57,7 +57,7 @@ fn listed(answers: &[&[IpAddr]]) -> Arc<Listed> {
 
 fn world(names: &Arc<Listed>) -> ClientEnvironment {
     let names: Arc<dyn NameResolver> = Arc::<Listed>::clone(names);
-    ClientEnvironment { names, judge, ..here() }
+    ClientEnvironment { names, classify, ..here() }
 }
 
 async fn publisher(
@@ -123,7 +123,7 @@ async fn typed_addresses_where_no_feed_is_are_refused_with_a_sentence() {
 async fn a_link_local_host_the_reader_named_is_asked() {
     let (_publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC]]);
-    let around = ClientEnvironment { judge: |_| AddressClass::LinkLocal, ..world(&names) };
+    let around = ClientEnvironment { classify: |_| AddressClass::LinkLocal, ..world(&names) };
     let allowing = NetworkSettings { allow_link_local: vec!["cam.lan".into()], ..settings() };
     let ask = |host: &str| request(&format!("http://{host}:{port}/"));
     fetch_in(&around, &allowing, roomy(), ask("cam.lan")).await.result.unwrap();

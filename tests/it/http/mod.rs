@@ -65,7 +65,7 @@ fn here() -> ClientEnvironment {
 
 /// A world where this machine is a public place, so that servers here may lead to each other.
 fn in_public() -> ClientEnvironment {
-    ClientEnvironment { judge: |_| AddressClass::Public, ..here() }
+    ClientEnvironment { classify: |_| AddressClass::Public, ..here() }
 }
 
 fn settings() -> NetworkSettings {

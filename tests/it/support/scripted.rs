@@ -11,7 +11,7 @@ use backissue::engine::poll::fetch::Hop;
 use backissue::engine::poll::fetch::Request;
 use backissue::engine::poll::fetch::RequestKind;
 use backissue::history::walk::adaptor::read_listing;
-use backissue::io::http::article::extract;
+use backissue::io::http::article::extract_article;
 use backissue::io::http::read_body;
 
 use super::world::World;
@@ -56,7 +56,7 @@ impl World {
             let is_page = request.kind == RequestKind::Page && answer.status == 200;
             let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
             let kind = found.headers.content_type.as_deref().or(Some("text/html"));
-            let article = extract(found.body.as_bytes(), &url, kind);
+            let article = extract_article(found.body.as_bytes(), &url, kind);
             Answer { body: AnswerBody::Article(article), ..answer }
         });
         let result = result.map(|answer| {

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use sled::Db;
 
 use crate::io::store::error::StoreError;
-use crate::io::store::error::unpanicked;
+use crate::io::store::error::catch_sled_panic;
 
 /// Syncs the files of a store.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Syncer {
         let work = move || {
             while ordered.recv().is_ok() {
                 // Whoever waits for the answer must not wait for ever.
-                done(unpanicked(|| syncer.sync()));
+                done(catch_sled_panic(|| syncer.sync()));
             }
         };
         Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
