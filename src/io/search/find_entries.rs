@@ -9,7 +9,7 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field as IndexField, IndexRecordOption};
 
-use super::index::{IndexError, SearchIndex, unpacked};
+use super::index::{IndexError, SearchIndex, unpack_key};
 use crate::history::EntryKey;
 use crate::search::{Field, Term};
 
@@ -37,7 +37,7 @@ impl SearchIndex {
                 let keys = segment.fast_fields().u64("key")?;
                 weight.for_each(segment, &mut |doc, score| {
                     if let Some(key) = keys.first(doc).filter(|_| !segment.is_deleted(doc)) {
-                        found(unpacked(key), score);
+                        found(unpack_key(key), score);
                     }
                 })?;
             }

@@ -155,7 +155,7 @@ impl SearchIndex {
                 let (Some(key), Some(stamp)) = (keys.first(doc), values.first(doc)) else {
                     continue;
                 };
-                let key = unpacked(key);
+                let key = unpack_key(key);
                 let of_feed = stamps.entry(key.feed).or_default();
                 let place = key.seq as usize;
                 if of_feed.len() <= place {
@@ -207,7 +207,7 @@ impl SearchIndex {
 
 impl Writer {
     pub(super) fn remove(&self, key: EntryKey) {
-        self.inner.delete_term(Term::from_field_u64(self.fields.key, packed(key)));
+        self.inner.delete_term(Term::from_field_u64(self.fields.key, pack_key(key)));
     }
 
     pub(super) fn add(
@@ -218,7 +218,7 @@ impl Writer {
         body: Option<&Body>,
     ) -> Result<(), IndexError> {
         let mut document = TantivyDocument::default();
-        document.add_u64(self.fields.key, packed(key));
+        document.add_u64(self.fields.key, pack_key(key));
         document.add_u64(self.fields.stamp, u64::from(stamp));
         for (field, text) in [(self.fields.title, &kept.title), (self.fields.author, &kept.author)]
         {
@@ -246,12 +246,12 @@ impl Writer {
 }
 
 /// Packs the key of an entry into a number.
-pub(super) fn packed(key: EntryKey) -> u64 {
+pub(super) fn pack_key(key: EntryKey) -> u64 {
     (u64::from(key.feed.0) << 32) | u64::from(key.seq)
 }
 
-/// Unpacks the number of [`packed`].
-pub(super) fn unpacked(packed: u64) -> EntryKey {
+/// Unpacks the number of [`pack_key`].
+pub(super) fn unpack_key(packed: u64) -> EntryKey {
     let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
     EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
 }

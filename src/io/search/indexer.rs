@@ -97,13 +97,13 @@ impl Work {
         let all = catch_up.everything(&mut |done| {
             if done >= told + TOLD_ENTRIES {
                 told = done;
-                self.tell(missing.saturating_sub(done));
+                self.report_missing(missing.saturating_sub(done));
             }
             !self.stopping.load(Ordering::Relaxed)
         })?;
         let wrote = catch_up.commit()?;
         if wrote || told > 0 {
-            self.tell(0);
+            self.report_missing(0);
         }
         if all { self.follow(&mut catch_up, changed) } else { Ok(()) }
     }
@@ -137,7 +137,7 @@ impl Work {
                 }
             }
             if catch_up.commit()? {
-                self.tell(0);
+                self.report_missing(0);
             }
         }
     }
@@ -155,7 +155,7 @@ impl Work {
         }
     }
 
-    fn tell(&self, missing: usize) {
+    fn report_missing(&self, missing: usize) {
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
         self.answers.send(Msg::Indexed { missing }).ok();
     }

@@ -35,8 +35,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let keys: Vec<EntryKey> =
             batch.iter().map(|&(seq, _)| EntryKey { feed: from, seq }).collect();
-        let mut handed = self.kept(&keys)?;
-        let known = self.known(into, batch.iter().map(|(_, row)| row.identity).collect())?;
+        let mut handed = self.read_entries(&keys)?;
+        let known = self.find_known(into, batch.iter().map(|(_, row)| row.identity).collect())?;
         let mut counters = self.counters_of(into)?;
         let mut changed: BTreeMap<u32, IndexRow> = BTreeMap::new();
         let (mut added, mut now_as) = (BTreeMap::new(), BTreeMap::new());

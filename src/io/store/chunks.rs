@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// Returns the entries with these keys; a missing one is left out.
-    pub(super) fn kept(
+    pub(super) fn read_entries(
         &self,
         keys: &[EntryKey],
     ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
@@ -150,7 +150,10 @@ impl Store {
     }
 
     /// Returns what a list shows of an entry; `None`: its record is lost. It is read once and kept in memory.
-    pub(super) fn shown(&mut self, key: EntryKey) -> Result<Option<&ListedEntry>, StoreError> {
+    pub(super) fn listed_entry(
+        &mut self,
+        key: EntryKey,
+    ) -> Result<Option<&ListedEntry>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
         let read = || record_in(&self.meta, ENTRIES_OF, key.feed, record.1);
         match self.shown.get(record, slot(key.seq, ENTRIES), read) {
@@ -160,14 +163,14 @@ impl Store {
         }
     }
 
-    /// Like [`Self::kept`], but leaves out records that cannot be read, so that a list shows the others.
-    pub fn kept_readable(
+    /// Like [`Self::read_entries`], but leaves out records that cannot be read, so that a list shows the others.
+    pub fn readable_entries(
         &self,
         keys: &[EntryKey],
     ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
-        match self.kept(keys) {
+        match self.read_entries(keys) {
             Err(StoreError::Damaged { .. }) => {
-                let singly = keys.iter().filter_map(|&key| self.kept(&[key]).ok());
+                let singly = keys.iter().filter_map(|&key| self.read_entries(&[key]).ok());
                 Ok(singly.flatten().collect())
             }
             kept => kept,

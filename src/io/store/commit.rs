@@ -116,7 +116,7 @@ impl Store {
         graves: &Graves,
     ) -> Result<(Merged, NewHits), StoreError> {
         let wanted = identities(document).chain(merging.renamed.values().copied());
-        let known = self.known(feed, wanted.collect())?;
+        let known = self.find_known(feed, wanted.collect())?;
         let counters = self.counters_of(feed)?;
         let mut merged = merge_as(document, merging, graves, &known, counters);
         let now = merging.place.fetched_at;
@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// Returns the entries of a feed that have one of these identity hashes.
-    pub(super) fn known(
+    pub(super) fn find_known(
         &mut self,
         feed: FeedKey,
         mut wanted: Vec<u64>,
@@ -136,7 +136,7 @@ impl Store {
         let hits: Vec<_> =
             numbered.filter(|(_, row)| wanted.binary_search(&row.identity).is_ok()).collect();
         let keys: Vec<EntryKey> = hits.iter().map(|&(seq, _)| EntryKey { feed, seq }).collect();
-        let mut kept = self.kept(&keys)?;
+        let mut kept = self.read_entries(&keys)?;
         let mut known = Known::new();
         for (seq, row) in hits {
             if let Some(kept) = kept.remove(&EntryKey { feed, seq }) {

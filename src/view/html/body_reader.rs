@@ -23,7 +23,7 @@ pub(super) struct EntryBlocks {
 /// Reads a body. Elements and styles that hide their contents are trusted only as long as they hide little: an
 /// unclosed element must not hide the rest of the text, nor a style most of it.
 pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
-    let mut trust = Trust { elements: true, styles: true };
+    let mut trust = HidingTrust { elements: true, styles: true };
     loop {
         let mut reader = BodyReader::new(base, trust);
         walk(html, |piece| reader.piece(piece));
@@ -36,7 +36,7 @@ pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
 
 /// What is trusted to hide text.
 #[derive(Clone, Copy)]
-pub(super) struct Trust {
+pub(super) struct HidingTrust {
     /// Hidden elements, and players with a fallback text.
     pub(super) elements: bool,
     /// `display: none` and the attribute `hidden`.
@@ -59,7 +59,7 @@ pub(super) struct BodyReader {
     pub(super) loose: bool,
     pub(super) links: NumberedLinks,
     pub(super) images: Vec<ImageTarget>,
-    pub(super) trust: Trust,
+    pub(super) trust: HidingTrust,
     hidden: Option<Nested>,
     /// Bytes of text that were shown, and that styles have hidden.
     shown: usize,
@@ -71,7 +71,7 @@ pub(super) struct BodyReader {
 }
 
 impl BodyReader {
-    fn new(base: Option<&str>, trust: Trust) -> Self {
+    fn new(base: Option<&str>, trust: HidingTrust) -> Self {
         Self {
             frames: OpenContainers::new(),
             flow: Flow::default(),
@@ -89,13 +89,13 @@ impl BodyReader {
     }
 
     /// Returns what to trust instead, if too much was hidden.
-    fn distrust(&self) -> Option<Trust> {
+    fn distrust(&self) -> Option<HidingTrust> {
         let unclosed = self.hidden.is_some() || self.player.is_some();
         let by_style = self.hidden.is_some() && self.is_styled_away;
         if by_style || self.hidden_by_style > self.shown.max(200) {
-            return Some(Trust { styles: false, ..self.trust });
+            return Some(HidingTrust { styles: false, ..self.trust });
         }
-        unclosed.then_some(Trust { elements: false, ..self.trust })
+        unclosed.then_some(HidingTrust { elements: false, ..self.trust })
     }
 
     fn finish(mut self) -> EntryBlocks {
@@ -158,7 +158,7 @@ impl BodyReader {
             && tag.name() != "p"
             && has_inside(tag)
         {
-            let language = Language::of(tag);
+            let language = Language::of_tag(tag);
             self.wrapped_in = language.map(|language| (language, Nested::new(tag)));
         }
     }
@@ -203,7 +203,7 @@ impl BodyReader {
             }
             HtmlElement::Preformatted => {
                 let wrapped = self.wrapped_in.as_ref().map(|(language, _)| *language);
-                self.flow.begin_preformatted(Language::of(tag).or(wrapped));
+                self.flow.begin_preformatted(Language::of_tag(tag).or(wrapped));
             }
             HtmlElement::Rule => self.add(Block::Rule),
             HtmlElement::Break => self.flow.line_break(),
@@ -219,7 +219,7 @@ impl BodyReader {
             HtmlElement::Format(format) => {
                 if format == Format::Code && self.flow.state.preformatted {
                     let language = &mut self.flow.state.language;
-                    *language = Language::of(tag).or(*language);
+                    *language = Language::of_tag(tag).or(*language);
                 }
                 self.flow.begin(format);
             }
@@ -333,7 +333,7 @@ impl BodyReader {
     pub(super) fn end_block(&mut self) {
         let preformatted = self.flow.state.preformatted;
         let apart = std::mem::take(&mut self.flow.apart);
-        if let Some(runs) = self.flow.take(&mut self.links) {
+        if let Some(runs) = self.flow.take_runs(&mut self.links) {
             let loose = std::mem::take(&mut self.loose) || apart;
             self.add(if preformatted {
                 Block::Preformatted { runs, language: self.flow.state.language }

@@ -144,7 +144,7 @@ impl Flow {
     pub(super) fn number(&mut self, number: u16) {
         let blank = self.last() == Some(' ');
         self.trim_end(&[' ']);
-        let look = Look { link: Some(number), ..Look::of(Role::LinkNumber) };
+        let look = Look { link: Some(number), ..Look::with_role(Role::LinkNumber) };
         // The word joiner keeps the number on the line of the text; it is dropped when drawn.
         self.push(&format!("\u{2060}[{number}]"), look);
         if blank {
@@ -162,7 +162,7 @@ impl Flow {
     }
 
     /// Ends the block and returns its text; `None`: it has none.
-    pub(super) fn take(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
+    pub(super) fn take_runs(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
         self.number_link();
         if self.state.preformatted {
             self.trim_end(&['\n', ' ', '\t']);
@@ -250,7 +250,7 @@ fn link_bare_urls(run: TextRun, links: &mut NumberedLinks) -> Vec<TextRun> {
         let look = Look { role: Role::Link, link, ..run.look };
         parts.push(TextRun { text: url.to_owned(), look });
         let text = format!("\u{2060}[{number}]");
-        parts.push(TextRun { text, look: Look { link, ..Look::of(Role::LinkNumber) } });
+        parts.push(TextRun { text, look: Look { link, ..Look::with_role(Role::LinkNumber) } });
         done = range.end;
     }
     let rest = run.text.get(done..).unwrap_or_default();

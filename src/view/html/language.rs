@@ -86,7 +86,7 @@ impl Language {
     }
 
     /// Returns the language that the attributes of a tag name.
-    pub(super) fn of(tag: &Tag) -> Option<Self> {
+    pub(super) fn of_tag(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
         // Where `lang` of `pre` may be what people speak (Czech, Polish), it is.

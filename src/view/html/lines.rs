@@ -48,7 +48,7 @@ fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
         Block::Text { runs, .. } => text(runs, column.width),
         Block::Preformatted { runs, .. } => preformatted(runs, column),
-        Block::Rule => vec![rule(column.width, Role::Rule)],
+        Block::Rule => vec![horizontal_rule(column.width, Role::Rule)],
         Block::Quote(blocks) => quote(blocks, column),
         Block::Indented(blocks) => {
             let indent = indent(2, column.width);
@@ -180,7 +180,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
 /// A marker on a line of its own, cut to the width.
 fn marker(text: &str, width: usize) -> super::model::StyledSpan {
     let text = if cells(text) <= width { text } else { "•" };
-    Look::of(Role::ListMarker).span(text.to_owned())
+    Look::with_role(Role::ListMarker).span(text.to_owned())
 }
 
 /// The indent to use: as wished, or none if the text would become too narrow.
@@ -190,7 +190,7 @@ const fn indent(wished: usize, width: usize) -> usize {
 
 fn prefix(line: &mut StyledLine, text: &str, role: Role) {
     if !text.is_empty() {
-        line.spans.insert(0, Look::of(role).span(text.to_owned()));
+        line.spans.insert(0, Look::with_role(role).span(text.to_owned()));
         if let Some(slide) = &mut line.slide {
             slide.stays += 1;
         }
@@ -198,14 +198,14 @@ fn prefix(line: &mut StyledLine, text: &str, role: Role) {
 }
 
 /// A line across the column.
-pub(super) fn rule(width: usize, role: Role) -> StyledLine {
-    vec![Look::of(role).span("─".repeat(width))].into()
+pub(super) fn horizontal_rule(width: usize, role: Role) -> StyledLine {
+    vec![Look::with_role(role).span("─".repeat(width))].into()
 }
 
 /// A remark of ours, cut to the width.
 pub(super) fn remark(text: &str, width: usize) -> StyledLine {
     let text = text.chars().take(width).collect();
-    vec![Look::of(Role::Note).span(text)].into()
+    vec![Look::with_role(Role::Note).span(text)].into()
 }
 
 /// The narrowest and the widest a set of blocks wants to be, in cells.

@@ -44,7 +44,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    pub(super) const fn of(role: Role) -> Self {
+    pub(super) const fn with_role(role: Role) -> Self {
         Self {
             role,
             style: Style {

@@ -1,7 +1,7 @@
 //! Lays out tables: as a grid with borders if the width allows, else as a wider grid that is scrolled sideways, or row
 //! by row. Tables for layout become text.
 
-use super::lines::{blocks_extent, lay_out, rule, sliding};
+use super::lines::{blocks_extent, horizontal_rule, lay_out, sliding};
 use super::model::{Align, Block, Cell, Column, Item, Look, Role, Style, StyledLine, Table};
 use super::table_grid::Grid;
 use super::wrap::cells;
@@ -78,7 +78,7 @@ fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
         Some(row) if headers > 0 => row.iter().map(heading).collect(),
         Some(_) | None => Vec::new(),
     };
-    let mut lines = vec![rule(width, Role::TableBorder)];
+    let mut lines = vec![horizontal_rule(width, Role::TableBorder)];
     for row in table.rows.iter().skip(headers) {
         for (at, cell) in row.iter().enumerate() {
             let laid = lay_out(&cell.blocks, Column::fixed(width));
@@ -88,7 +88,7 @@ fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
             }
         }
         if lines.last().is_some_and(|line| line.spans.iter().all(|s| s.role != Role::TableBorder)) {
-            lines.push(rule(width, Role::TableBorder));
+            lines.push(horizontal_rule(width, Role::TableBorder));
         }
     }
     lines

@@ -210,6 +210,6 @@ const fn joint(above_below_left_right: [bool; 4]) -> char {
 
 fn push(line: &mut StyledLine, text: &str, role: Role) {
     if !text.is_empty() {
-        line.spans.push(Look::of(role).span(text.to_owned()));
+        line.spans.push(Look::with_role(role).span(text.to_owned()));
     }
 }

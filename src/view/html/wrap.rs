@@ -60,7 +60,7 @@ pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
             if used + atom.cells > width {
                 lines.push(std::mem::take(&mut drawn));
                 if !mark.is_empty() {
-                    drawn.spans.push(Look::of(Role::WrapMark).span(mark.to_owned()));
+                    drawn.spans.push(Look::with_role(Role::WrapMark).span(mark.to_owned()));
                 }
                 used = cells(mark);
             }

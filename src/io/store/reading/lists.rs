@@ -26,7 +26,7 @@ impl Store {
             self.list_number = wanted.list;
         }
         let found = match (wanted.seek, wanted.date) {
-            (Some(seek), _) => self.sought(seek)?,
+            (Some(seek), _) => self.find_next(seek)?,
             (None, Some(date)) => self.place_of(date)?,
             (None, None) => {
                 wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
@@ -39,7 +39,7 @@ impl Store {
         let rows = self.rows(&keys)?;
         let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
         let opened = match &wanted.rebuild {
-            Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
+            Some(query) if query.order == RowOrder::OldestFirst => Some(self.count_opened()?),
             Some(_) | None => None,
         };
         let dated = wanted.date.is_some();
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Counts the entries of the list that were opened.
-    fn opened(&mut self) -> Result<usize, StoreError> {
+    fn count_opened(&mut self) -> Result<usize, StoreError> {
         let keys: Vec<EntryKey> = self.order.iter().filter_map(|key| key.entry()).collect();
         let mut opened = 0_usize;
         for key in keys {
@@ -109,7 +109,7 @@ impl Store {
     }
 
     /// Returns the place of the next entry of a kind in the list.
-    fn sought(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
+    fn find_next(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
         let mut place = seek.from;
         while let Some(&key) = self.order.get(place) {
             let flags = key.entry().map(|key| self.flags(key)).transpose()?;
@@ -209,7 +209,7 @@ impl Store {
             ruled: Vec::new(),
         };
         let entry = match key.entry() {
-            Some(key) => self.shown(key)?,
+            Some(key) => self.listed_entry(key)?,
             None => None,
         };
         Ok(entry.map_or(lost, |shown| Row {
@@ -250,7 +250,7 @@ impl Store {
 
     /// Returns an entry with its marks; `None` if there is no such entry.
     pub fn entry(&mut self, key: EntryKey) -> Result<Option<(KeptEntry, Flags)>, StoreError> {
-        let kept = self.kept(&[key])?.remove(&key);
+        let kept = self.read_entries(&[key])?.remove(&key);
         let flags = self.flags(key)?;
         Ok(kept.map(|kept| (kept, flags)))
     }
@@ -260,7 +260,7 @@ impl Store {
         &mut self,
         keys: &[EntryKey],
     ) -> Result<Vec<(EntryKey, KeptEntry, Flags)>, StoreError> {
-        let mut kept = self.kept_readable(keys)?;
+        let mut kept = self.readable_entries(keys)?;
         let mut entries = Vec::with_capacity(keys.len());
         for &key in keys {
             if let Some(kept) = kept.remove(&key) {

@@ -43,7 +43,7 @@ impl Store {
             let before = self.counters_of(feed)?.next_seq;
             let written = merged.entries.keys().filter(|&&seq| seq < before);
             let known =
-                self.kept(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
+                self.read_entries(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
             let updated: BTreeMap<u32, _> =
                 known.iter().map(|(key, kept)| (key.seq, kept.updated)).collect();
             let written = merged.entries.iter().filter_map(|(&seq, entry)| {

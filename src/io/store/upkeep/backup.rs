@@ -154,14 +154,14 @@ impl Store {
             ));
         }
         let configuration =
-            String::from_utf8(take(&mut input)?).ok().filter(|text| !text.is_empty());
+            String::from_utf8(read_part(&mut input)?).ok().filter(|text| !text.is_empty());
         let mut fresh = FreshStore::begin(data)?;
         let mut records = 0_u64;
         loop {
             match byte(&mut input)? {
-                TREE => fresh.tree(&take(&mut input)?)?,
+                TREE => fresh.tree(&read_part(&mut input)?)?,
                 RECORD => {
-                    let (key, value) = (take(&mut input)?, take(&mut input)?);
+                    let (key, value) = (read_part(&mut input)?, read_part(&mut input)?);
                     fresh.put(&key, &value)?;
                     records = records.saturating_add(1);
                 }
@@ -195,7 +195,7 @@ fn byte(input: &mut impl Read) -> Result<u8, StoreError> {
     Ok(byte)
 }
 
-fn take(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
+fn read_part(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
     let mut length = [0_u8; 4];
     input.read_exact(&mut length).map_err(cannot_read)?;
     let length = u32::from_be_bytes(length);

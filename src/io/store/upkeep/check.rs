@@ -100,7 +100,7 @@ impl Store {
         }
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
-        let kept = self.kept(&keys)?;
+        let kept = self.read_entries(&keys)?;
         let lost = keys.iter().filter(|key| !kept.contains_key(key)).count();
         if lost > 0 {
             health.findings.push(StoreProblem {

@@ -31,7 +31,7 @@ pub(in crate::io::store) struct Daily {
 }
 
 /// Returns the backups in a data folder.
-fn found(data: &Path) -> Vec<Daily> {
+fn list_backups(data: &Path) -> Vec<Daily> {
     let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
     let daily = |file: fs::DirEntry| {
         let name = file.file_name();
@@ -44,7 +44,7 @@ fn found(data: &Path) -> Vec<Daily> {
 /// Returns the backups in a data folder, newest first. Those with a day in the future were made under a wrong clock;
 /// their age is unknown, so they come last.
 pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
-    let mut found = found(data);
+    let mut found = list_backups(data);
     let tomorrow = today.succ_opt().unwrap_or(today);
     found.sort_by_key(|daily| (daily.day > tomorrow, std::cmp::Reverse(daily.day)));
     found
@@ -52,12 +52,12 @@ pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<D
 
 /// Whether there is any backup.
 pub(in crate::io::store) fn is_any(data: &Path) -> bool {
-    !found(data).is_empty()
+    !list_backups(data).is_empty()
 }
 
 /// Whether there is no backup of this day.
 pub fn backup_is_due(data: &Path, today: NaiveDate) -> bool {
-    found(data).iter().all(|daily| daily.day != today)
+    list_backups(data).iter().all(|daily| daily.day != today)
 }
 
 /// Writes the backup of a day and removes outdated ones. The file is complete or absent; `goes_on` may interrupt the
@@ -80,8 +80,8 @@ pub(in crate::io::store) fn write(
     file.persist(path).map_err(|error| cannot(error.error))?;
     // An older one goes only when the new one has its name for good.
     fs::File::open(folder(data)).and_then(|folder| folder.sync_all()).map_err(cannot)?;
-    for worn_out in worn_out(&newest_first(data, today)) {
-        fs::remove_file(&worn_out.path).map_err(cannot)?;
+    for outdated in outdated(&newest_first(data, today)) {
+        fs::remove_file(&outdated.path).map_err(cannot)?;
     }
     Ok(())
 }
@@ -100,9 +100,9 @@ fn remove_unfinished(data: &Path) {
 }
 
 /// Returns the backups that are not kept, of all in order, newest first.
-fn worn_out(all: &[Daily]) -> Vec<&Daily> {
+fn outdated(all: &[Daily]) -> Vec<&Daily> {
     let (mut weeks, mut bytes) = (Vec::new(), 0_u64);
-    let mut worn_out = Vec::new();
+    let mut outdated = Vec::new();
     for (place, daily) in all.iter().enumerate() {
         let week = daily.day.iso_week();
         let is_first_of_week = place >= DAYS && weeks.last() != Some(&week) && weeks.len() < WEEKS;
@@ -112,10 +112,10 @@ fn worn_out(all: &[Daily]) -> Vec<&Daily> {
         bytes = bytes.saturating_add(daily.bytes);
         let fits = bytes <= BYTES_MAX || place < KEPT_MIN;
         if !(fits && (place < DAYS || is_first_of_week)) {
-            worn_out.push(daily);
+            outdated.push(daily);
         }
     }
-    worn_out
+    outdated
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn kept(all: &[Daily]) -> Vec<u32> {
-        let gone = worn_out(all);
+        let gone = outdated(all);
         let kept = all.iter().filter(|daily| !gone.contains(daily));
         kept.map(|daily| daily.day.ordinal()).collect()
     }

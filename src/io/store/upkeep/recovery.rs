@@ -84,7 +84,7 @@ impl Store {
         let Ok(rows) = self.rows_of(feed) else { return Ok(()) };
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         let keys: Vec<EntryKey> = (0..count).map(|seq| EntryKey { feed, seq }).collect();
-        let kept = self.kept_readable(&keys)?;
+        let kept = self.readable_entries(&keys)?;
         for (key, row) in keys.iter().zip(self.rows_of(feed)?) {
             row.content = TEXT_LOST;
             if !kept.contains_key(key) {
