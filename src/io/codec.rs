@@ -47,7 +47,6 @@ fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
     }
 }
 
-/// Encodes a record.
 pub(super) fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, CodecError> {
     Ok(seal(&rmp_serde::to_vec_named(record).map_err(|_| CodecError::Content)?))
 }

@@ -181,7 +181,6 @@ impl Terminal {
         Ok((size.width, size.height))
     }
 
-    /// Applies changed settings.
     fn follow(&mut self, ui: &UiSettings) -> io::Result<()> {
         if self.mouse != ui.mouse {
             self.mouse = ui.mouse;
@@ -395,7 +394,6 @@ fn pressed(key: KeyEvent) -> Option<Key> {
 }
 
 impl FrameTimes {
-    /// Adds a frame.
     pub fn note(&mut self, taken: Duration) {
         if self.taken.len() < FRAMES_MAX {
             self.taken.push(taken);

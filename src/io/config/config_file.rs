@@ -19,7 +19,6 @@ use crate::engine::settings::TEXTS_MB_MIN;
 use crate::engine::settings::UiSettings;
 use crate::schedule::Pace;
 
-/// Largest configuration file.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The contents of a configuration file.

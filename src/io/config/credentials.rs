@@ -30,7 +30,6 @@ impl<'de> Deserialize<'de> for SecretText {
     }
 }
 
-/// The parsed table.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "WrittenCredentials")]
 pub(in crate::io) struct CredentialsTable(pub(in crate::io) Credentials);

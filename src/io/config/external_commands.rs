@@ -15,7 +15,6 @@ pub(in crate::io) struct CommandsTable {
     on_new: Option<WrittenCommand>,
 }
 
-/// A parsed command.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "CommandText")]
 struct WrittenCommand(CommandLine);

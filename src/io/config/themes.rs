@@ -11,7 +11,6 @@ use crate::ui::theme::theme_roles::Theme;
 
 /// Most theme files that are read.
 const FILES_MAX: usize = 64;
-/// Largest theme file.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Returns all themes with the wanted one chosen, by its name or by the path of its file, and a sentence for each

@@ -100,7 +100,6 @@ pub(super) struct ReceivedResponse {
 pub(super) enum SendError {
     /// The address must not be contacted.
     Refused(RefusedAddress),
-    /// The request failed.
     Broken {
         error: reqwest::Error,
         /// The host of the proxy, if the request went through one.

@@ -15,7 +15,6 @@ use crate::ui::reader::pictures::BYTES_MAX;
 
 /// Size of the cache.
 const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Longest address.
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
 #[derive(Debug, Clone)]

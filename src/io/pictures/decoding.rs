@@ -9,7 +9,6 @@ use image::{DynamicImage, ImageDecoder, ImageReader, Limits, Rgba, RgbaImage};
 const PIXELS_MAX: u64 = 40_000_000;
 /// Longest side of a picture in pixels.
 const SIDE_MAX: u32 = 30_000;
-/// Largest decoded picture.
 const DECODED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Signatures of other file formats, and their offsets.

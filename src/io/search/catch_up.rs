@@ -79,7 +79,6 @@ impl CatchUp {
         Ok(true)
     }
 
-    /// Updates one feed.
     pub fn feed(
         &mut self,
         feed: FeedKey,

@@ -39,11 +39,7 @@ pub enum StoreError {
     )]
     Unreadable { folder: PathBuf, why: String },
     #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
-    Damaged {
-        /// Names the record.
-        what: String,
-        why: CodecError,
-    },
+    Damaged { what: String, why: CodecError },
     /// The search index cannot be read; a sentence.
     #[error("{0}")]
     Search(String),

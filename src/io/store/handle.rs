@@ -32,7 +32,6 @@ pub struct Store {
     pub(super) times: Tree,
     /// The articles of the pages that entries link to.
     pub(super) pages: Tree,
-    /// Reading positions.
     pub(super) places: Tree,
     pub(super) history: Tree,
     pub(super) nodes: Tree,
@@ -52,7 +51,6 @@ pub struct Store {
     pub(super) gaps: Vec<GapMark>,
     /// The number of the open list.
     pub(super) list_number: u64,
-    /// The data folder.
     pub(super) data: PathBuf,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,

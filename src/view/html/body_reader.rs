@@ -51,7 +51,6 @@ pub(super) struct Player {
     pub source: Option<String>,
 }
 
-/// Reads a body.
 pub(super) struct BodyReader {
     frames: OpenContainers,
     pub(super) flow: Flow,

@@ -79,12 +79,10 @@ pub(super) enum Block {
         runs: Vec<TextRun>,
         loose: bool,
     },
-    /// Preformatted lines.
     Preformatted {
         runs: Vec<TextRun>,
         language: Option<Language>,
     },
-    /// A horizontal rule.
     Rule,
     /// A quotation: blocks beside a bar.
     Quote(Vec<Self>),

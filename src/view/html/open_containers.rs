@@ -95,7 +95,6 @@ impl OpenContainers {
         Self { open: vec![body], beyond: 0 }
     }
 
-    /// Opens a container.
     pub(super) fn push(&mut self, holds: ContainerContents, outside: TextState) {
         if self.open.len() >= FRAMES_MAX {
             self.beyond += 1;

@@ -27,7 +27,6 @@ impl Nested {
     }
 }
 
-/// Void elements.
 const VOID: [&str; 14] = [
     "img", "br", "hr", "input", "source", "embed", "wbr", "link", "meta", "track", "col", "area",
     "base", "param",

@@ -20,7 +20,6 @@ const TAB_STOP: usize = 4;
 /// The sign before the continuation of a preformatted line.
 const WRAP_MARK: &str = "↳ ";
 
-/// A grapheme.
 #[derive(Debug, Clone, Copy)]
 struct Atom<'a> {
     text: &'a str,

@@ -203,7 +203,7 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
     }
 }
 
-/// SPEC D.2, rows 406 and 415: the document in any form, once the core wants it so.
+/// SPEC D.2, rows 406 and 415: the document in any form, once the engine wants it so.
 #[tokio::test]
 async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
     let publisher = publisher().await;
