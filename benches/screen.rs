@@ -25,9 +25,10 @@ use std::time::{Duration, Instant};
 
 use backissue::engine::settings::Settings;
 use backissue::filters::EntryRule;
-use backissue::io::runtime::{Canvas, Runtime};
+use backissue::io::runtime::Runtime;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, Texts};
+use backissue::io::terminal::Canvas;
 use backissue::ui::app::App;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};

@@ -10,10 +10,11 @@
 #[path = "tidy/lexer.rs"]
 mod lexer;
 
-use lexer::code_of;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+use lexer::code_of;
 
 /// Lines of a source file at most.
 const LINES_MAX: usize = 450;

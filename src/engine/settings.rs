@@ -113,7 +113,8 @@ pub struct PollSettings {
 pub const TEXTS_MB_MIN: u32 = 16;
 
 /// `[history]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct HistorySettings {
     /// Whether archives are walked.
     pub mode: HistoryMode,
@@ -165,7 +166,8 @@ pub struct CommandSettings {
 }
 
 /// `[notify]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct NotifySettings {
     /// How the desktop is told of new entries.
     pub desktop: DesktopNotes,
@@ -208,14 +210,20 @@ impl Default for Settings {
                 learn: true,
                 start_spread_seconds: 5,
             },
-            history: HistorySettings {
-                mode: HistoryMode::Auto,
-                archives_a_day: 200,
-                internet_archive: INTERNET_ARCHIVE.to_owned(),
-                texts_mb: 1024,
-            },
+            history: HistorySettings::default(),
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
+        }
+    }
+}
+
+impl Default for HistorySettings {
+    fn default() -> Self {
+        Self {
+            mode: HistoryMode::Auto,
+            archives_a_day: 200,
+            internet_archive: INTERNET_ARCHIVE.to_owned(),
+            texts_mb: 1024,
         }
     }
 }

@@ -5,24 +5,18 @@ use chrono::{DateTime, Utc};
 use super::backfill::{history_actions, walks};
 use super::calendar::day_of;
 use super::effect::Effect;
-use super::entries::notifications;
-use super::entries::{entry_filters, full_text, marks, picture_fetches, withdrawn};
+use super::entries::{entry_filters, full_text, marks, notifications, picture_fetches, withdrawn};
 use super::event::Event;
 use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe};
 use super::input::Input;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
-use super::poll::learn;
 use super::poll::polling::{self, News, Poll};
-use super::poll::{manual_poll, redirects};
-use super::reconfigure;
+use super::poll::{learn, manual_poll, redirects};
 use super::request::{Request, TroubleAnswer};
-use super::rollback;
-use super::run_external;
-use super::saved_searches;
 use super::state::Engine;
 use super::store_work::{Answer, Job, JobSubject, Stored};
-use super::undo;
+use super::{reconfigure, rollback, run_external, saved_searches, undo};
 use crate::history::{Counters, FeedKey};
 
 /// What an input leads to.

@@ -14,8 +14,7 @@ use super::hints::{Hints, IntervalRule};
 use super::identity::{self, StatedIdentity};
 use super::text::{self, NAME_MAX, TITLE_MAX};
 use super::xml::links;
-use super::xml::schedule_hints;
-use super::xml::schedule_hints::StatedRule;
+use super::xml::schedule_hints::{self, StatedRule};
 use super::xml::tree_builder::ENTRIES_MAX;
 
 /// How many values of one list inside an item are kept.

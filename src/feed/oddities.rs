@@ -3,20 +3,16 @@
 use chrono::DateTime;
 use serde_json::Value;
 
-use super::address;
-use super::dates::date;
-use super::dates::date::parse_date;
+use super::dates::date::{self, parse_date};
 use super::encoding::decode;
 use super::flaws::Flaws;
-use super::json_feed;
 use super::parse::Origin;
-use super::text;
-use super::xml::fields;
-use super::xml::fields::FeedField;
+use super::xml::fields::{self, FeedField};
 use super::xml::names::Ns;
 use super::xml::tree::XmlElement;
 use super::xml::tree_builder;
 use super::xml::xml_feed::FeedParts;
+use super::{address, json_feed, text};
 
 /// Longest text of an oddity, in characters.
 const TEXT_MAX: usize = 120;

@@ -1,7 +1,8 @@
 //! Reads the example documents of SPEC H.
 
-use super::*;
 use chrono::{DateTime, Utc};
+
+use super::*;
 
 /// Reads a fixture as if it came from `url`.
 macro_rules! document {

@@ -2,13 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::characters::is_bidi_control;
-use super::characters::is_harmless;
-use super::characters::is_invisible;
-use super::characters::is_joiner;
-use super::characters::is_mark;
-use super::xml::references::push_resolved;
-use super::xml::references::windows_1252;
+use super::characters::{is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark};
+use super::xml::references::{push_resolved, windows_1252};
 
 /// Longest title kept, in characters.
 pub const TITLE_MAX: usize = 1_000;

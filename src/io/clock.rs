@@ -1,4 +1,4 @@
-//! The one place where the clock, the time zone and chance are read.
+//! The clock, the time zone and randomness; nothing else reads them.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
@@ -21,18 +21,17 @@ pub fn instant() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Notices that the machine was asleep: the wall clock went on, the monotonic one did not (SPEC G.32).
+/// Detects that the machine was asleep: the wall clock advanced, the monotonic one did not (SPEC G.32).
 #[derive(Debug)]
 pub struct SleepWatch {
     wall: DateTime<Utc>,
     monotonic: std::time::Instant,
 }
 
-/// A difference between the clocks that is no sleep: corrections of the wall clock, and our own pauses.
+/// A smaller difference between the clocks is no sleep: the wall clock was corrected, or we paused ourselves.
 const SLEEP_MIN: TimeDelta = TimeDelta::seconds(30);
 
 impl SleepWatch {
-    /// Begins to watch.
     pub fn start() -> Self {
         Self { wall: precise_now(), monotonic: instant() }
     }
@@ -52,7 +51,7 @@ fn was_asleep(shown: TimeDelta, passed: std::time::Duration) -> bool {
     shown.checked_sub(&passed).is_some_and(|missing| missing > SLEEP_MIN)
 }
 
-/// The zone that `TZ` names, else the one the machine is set to; UTC if there is none.
+/// Returns the time zone that `TZ` names, else that of the machine, else UTC.
 pub fn zone() -> Tz {
     let named = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
     if let Some(zone) = named {
@@ -61,7 +60,7 @@ pub fn zone() -> Tz {
     iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok()).unwrap_or(Tz::UTC)
 }
 
-/// A number for the salt of a new installation: time and process are enough to spread readers apart.
+/// Returns a number for the salt of a new installation: time and process id are random enough to spread readers.
 pub fn chance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one((precise_now().timestamp_nanos_opt(), std::process::id()))

@@ -1,33 +1,33 @@
-//! Records to bytes and back: one version byte, a checksum, named fields.
+//! Encodes records: a version byte, a checksum, named fields.
 //!
-//! Fields are written by name, so that a record may gain a field without a new schema: readers default what
-//! is missing and skip what they do not know. The checksum turns a flipped bit into a reported damage.
+//! Fields are written by name, so that a record can gain a field without a new schema: missing fields get their
+//! default, unknown ones are skipped. The checksum detects flipped bits.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::history::IndexRow;
 
-/// Form of a sealed record; a record with another one is reported as damaged.
+/// Version of the format; a record of another version is reported as damaged.
 const FORM: u8 = 1;
-/// Bytes before the payload: form and checksum.
+/// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
 
 /// What is wrong with bytes read from the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// Shorter than its own head, or of an unknown form.
+    /// Too short, or of an unknown version.
     #[error("the record has an unknown form")]
     Form,
-    /// The checksum does not fit.
+    /// The checksum does not match.
     #[error("the record's checksum does not fit")]
     Checksum,
-    /// The payload is not what it should be.
+    /// The payload cannot be decoded.
     #[error("the record's content cannot be read")]
     Content,
 }
 
-/// Puts form and checksum before a payload.
+/// Adds version and checksum to a payload.
 fn seal(payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(payload.len().saturating_add(HEAD));
     bytes.push(FORM);
@@ -36,7 +36,7 @@ fn seal(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Checks form and checksum and gives the payload.
+/// Checks version and checksum, and returns the payload.
 fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
     let Some((&FORM, rest)) = bytes.split_first() else { return Err(CodecError::Form) };
     let Some((sum, payload)) = rest.split_first_chunk::<4>() else { return Err(CodecError::Form) };
@@ -47,36 +47,35 @@ fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
     }
 }
 
-/// A record as sealed bytes.
 pub(super) fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, CodecError> {
     Ok(seal(&rmp_serde::to_vec_named(record).map_err(|_| CodecError::Content)?))
 }
 
-/// Reads what [`encode`] wrote.
+/// Decodes what [`encode`] returned.
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     rmp_serde::from_slice(unseal(bytes)?).map_err(|_| CodecError::Content)
 }
 
-/// A record as compressed, sealed bytes.
+/// Encodes and compresses a record.
 pub(super) fn encode_compressed<T: Serialize>(record: &T) -> Result<Vec<u8>, CodecError> {
     let plain = rmp_serde::to_vec_named(record).map_err(|_| CodecError::Content)?;
     Ok(seal(&lz4_flex::compress_prepend_size(&plain)))
 }
 
-/// Reads what [`encode_compressed`] wrote.
+/// Decodes what [`encode_compressed`] returned.
 pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     let plain =
         lz4_flex::decompress_size_prepended(unseal(bytes)?).map_err(|_| CodecError::Content)?;
     rmp_serde::from_slice(&plain).map_err(|_| CodecError::Content)
 }
 
-/// Index rows as sealed bytes of fixed size each.
+/// Encodes index rows, each in the same number of bytes.
 pub(super) fn encode_rows(rows: &[IndexRow]) -> Vec<u8> {
     let payload: Vec<u8> = rows.iter().flat_map(|row| row.to_bytes()).collect();
     seal(&payload)
 }
 
-/// Reads what [`encode_rows`] wrote.
+/// Decodes what [`encode_rows`] returned.
 pub(super) fn decode_rows(bytes: &[u8]) -> Result<Vec<IndexRow>, CodecError> {
     let rows = unseal(bytes)?.chunks(IndexRow::SIZE).map(IndexRow::from_bytes);
     rows.collect::<Option<_>>().ok_or(CodecError::Content)

@@ -1,16 +1,16 @@
-//! Lines for a person or a program outside the screen: results to standard output, the rest to standard error.
+//! Standard output for results, standard error for everything else, while there is no screen.
 
 use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How writing to standard output went so far.
+/// The state of standard output.
 static OUTPUT: AtomicU8 = AtomicU8::new(GOOD);
 const GOOD: u8 = 0;
 const CLOSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Writes a result.
+/// Writes a result to standard output.
 pub fn put(text: &str) {
     let mut out = stdout().lock();
     let written = writeln!(out, "{}", harmless(text)).and_then(|()| out.flush());
@@ -20,23 +20,23 @@ pub fn put(text: &str) {
     }
 }
 
-/// Whether more results would have no reader: the pipe was closed, or nothing can be written.
+/// Whether further results would be lost: the pipe was closed, or writing failed.
 pub fn is_closed() -> bool {
     OUTPUT.load(Ordering::Relaxed) != GOOD
 }
 
-/// Whether results were lost although somebody wanted them.
+/// Whether writing results failed for a reason other than a closed pipe.
 pub fn has_failed() -> bool {
     OUTPUT.load(Ordering::Relaxed) == FAILED
 }
 
-/// Tells a person something that is not a result.
+/// Writes a message to standard error.
 pub fn tell(text: &str) {
     writeln!(stderr().lock(), "{}", harmless(text)).ok();
 }
 
-/// The text without control characters other than line breaks and tabs: whatever a server put into a header or
-/// an address, it cannot steer the terminal.
+/// Removes control characters other than line breaks and tabs, so that nothing a server sends can control the
+/// terminal.
 fn harmless(text: &str) -> Cow<'_, str> {
     let harms = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
     if text.contains(harms) { Cow::Owned(text.replace(harms, "")) } else { Cow::Borrowed(text) }

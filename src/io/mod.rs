@@ -1,12 +1,13 @@
-//! The world: network, disk, terminal, clock. The only floor that may name tokio, reqwest, sled, tantivy or `std::fs`.
+//! Network, disk, terminal, processes, clock: the only room that may use tokio, reqwest, sled, tantivy or `std::fs`.
 //!
-//! Nothing here decides. An effect is performed, and what came of it is told in a message.
+//! Nothing is decided here. An effect is performed, and its result is sent as a message.
 
 pub mod clock;
 mod codec;
 pub mod config;
 pub mod console;
 pub mod http;
+mod panics;
 pub mod performing;
 pub mod pictures;
 pub mod processes;

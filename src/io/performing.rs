@@ -1,15 +1,14 @@
 //! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
-use super::pictures::{self, Shelf as PictureCache};
+use super::pictures::{self, PictureCache};
 use super::processes::{browser, desktop_notes, run_command};
-use super::store::{RuleHits, Store, StoreError, StoreThread, Texts, unpanicked};
+use super::store::{RuleHits, Store, StoreError, StoreThread, Texts, catch_sled_panic};
 use super::{clock, terminal};
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscribe::Subscribe;
@@ -203,7 +202,7 @@ fn answered(
     work: impl FnOnce() -> Option<ScreenInput>,
     failed: Option<ScreenInput>,
 ) -> Option<ScreenInput> {
-    terminal::quietly(|| catch_unwind(AssertUnwindSafe(work))).unwrap_or(failed)
+    super::panics::catch_panic(work).unwrap_or(failed)
 }
 
 fn render(wanted: &RenderWork) -> ScreenInput {
@@ -227,7 +226,7 @@ fn hits(
     rule: &EntryRule,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<RuleHits>, StoreError> {
-    unpanicked(|| Ok(texts.hits(rule, clock::now(), goes_on)))
+    catch_sled_panic(|| Ok(texts.hits(rule, clock::now(), goes_on)))
 }
 
 fn find_hits(texts: &Texts, rule: &EntryRule) -> ScreenInput {

@@ -16,7 +16,7 @@ use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
 use super::processes::run_command;
 use super::store::{Store, StoreError};
-use super::terminal::{Frames, Terminal};
+use super::terminal::{Canvas, FrameTimes, Terminal};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::input::Input;
@@ -28,7 +28,6 @@ use crate::engine::update as engine_update;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
-use crate::ui::screen::Viewport;
 use crate::ui::settings::{ImageProtocol, ScreenSettings};
 use crate::ui::update::{begin, measured, update};
 
@@ -140,12 +139,6 @@ pub struct Runtime<P> {
     external_runs: VecDeque<ExternalRun>,
 }
 
-/// What the screen is drawn on.
-pub trait Canvas {
-    /// Draws the whole screen and says what was measured on the way.
-    fn draw(&mut self, app: &App, now: DateTime<Utc>) -> std::io::Result<Viewport>;
-}
-
 /// Why the program cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -216,7 +209,7 @@ impl Runtime<App> {
         let broken = |error: std::io::Error| {
             StartError::System(format!("the terminal cannot be used: {error}"))
         };
-        let mut frames = Frames::default();
+        let mut frames = FrameTimes::default();
         let mut graphics = None;
         let (columns, rows) = terminal.size().map_err(broken)?;
         self.tell(ScreenInput::Resized(columns, rows));

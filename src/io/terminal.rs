@@ -1,6 +1,5 @@
-//! The terminal: taken, drawn on, given back whatever happens.
+//! The terminal: taken, drawn on, and restored whatever happens.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +18,8 @@ use futures_util::StreamExt;
 use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::panics::is_catching;
 use super::processes::job_control::{self, JobSignal, Jobs};
-use super::runtime::Canvas;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::ui::app::App;
@@ -37,29 +36,24 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal is lent to a command.
 static LENT: AtomicBool = AtomicBool::new(false);
-/// The terminal has a title of ours.
+/// We have set the title of the terminal.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-thread_local! {
-    /// A panic of this thread is caught where it happens. (The hook runs on the thread that panics.)
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The alternate screen, brackets around what is pasted, and word when the terminal gets or loses the keys.
+/// Enables the alternate screen, bracketed paste and focus events.
 const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h";
-/// All of it back, whatever was switched on, and the cursor shown.
+/// Disables everything that may have been enabled, and shows the cursor.
 const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
-/// Clicks and the wheel, in a form that knows wide screens. Movements are not asked for.
+/// Enables clicks and the wheel, in the format for wide screens; movements are not reported.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
-/// The terminal remembers its title, or takes back what it remembered (xterm's window operations).
+/// Saves the title of the terminal, or restores it (xterm's window operations).
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
 
-/// Frames remembered for the report.
+/// Most frames in the report.
 const FRAMES_MAX: usize = 100_000;
 
-/// The terminal in raw mode on its alternate screen. Dropping it gives it back.
+/// The terminal in raw mode on its alternate screen; it is restored on drop.
 #[derive(Debug)]
 pub struct Terminal {
     inner: DefaultTerminal,
@@ -68,21 +62,27 @@ pub struct Terminal {
     jobs: Jobs,
     verbose: bool,
     mouse: bool,
-    /// The title that was set last; `None`: no title is set.
+    /// The title that was set last; `None`: titles are off.
     title: Option<String>,
-    /// Pictures that the terminal keeps, by their numbers.
+    /// Numbers of the pictures that the terminal holds.
     sent: BTreeSet<u32>,
     tmux: bool,
 }
 
-/// How long each frame took, from the message that caused it to the end of drawing.
+/// Something that the screen can be drawn on.
+pub trait Canvas {
+    /// Draws the whole screen and returns the sizes it measured.
+    fn draw(&mut self, app: &App, now: DateTime<Utc>) -> io::Result<Viewport>;
+}
+
+/// The duration of each frame, from the message that caused it to the end of drawing.
 #[derive(Debug, Default)]
-pub struct Frames {
+pub struct FrameTimes {
     taken: Vec<Duration>,
 }
 
 impl Terminal {
-    /// Takes the terminal. Needs a tokio runtime around it.
+    /// Takes the terminal. Must be called inside a tokio runtime.
     pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
         let backend = CrosstermBackend::new(stdout());
@@ -101,7 +101,7 @@ impl Terminal {
         })
     }
 
-    /// How pictures can be shown here.
+    /// Detects how pictures can be shown.
     pub fn graphics(chosen: ImageProtocol) -> Graphics {
         // Zero: the terminal does not say how large its cells are.
         let cell = crossterm::terminal::window_size().ok().and_then(|size| {
@@ -112,7 +112,7 @@ impl Terminal {
         Graphics::of(chosen, cell, |name| std::env::var(name).ok())
     }
 
-    /// Sends the pictures that are wanted and not there, and takes back those that are wanted no longer.
+    /// Sends new pictures to the terminal and deletes those that are no longer shown.
     fn send_pictures(&mut self, app: &App) -> io::Result<()> {
         self.tmux = app.ui.pictures.graphics.tmux;
         let wanted: Vec<&Sent> =
@@ -131,20 +131,20 @@ impl Terminal {
         Ok(())
     }
 
-    /// Lets kitty forget a picture: nothing of it stays on the screen or in its memory.
+    /// Deletes a picture from kitty's screen and memory.
     fn take_back_picture(&self, id: u32) -> io::Result<()> {
         let delete = format!("\x1b_Gq=2,a=d,d=I,i={id};\x1b\\");
         execute!(stdout(), Print(through_tmux(delete, self.tmux)))
     }
 
-    /// The terminal goes to somebody else, or back: no picture of ours stays in it.
+    /// Deletes all our pictures, because the terminal changes hands.
     fn take_back_pictures(&mut self) {
         for id in std::mem::take(&mut self.sent) {
             self.take_back_picture(id).ok();
         }
     }
 
-    /// Gives the terminal back and stops until the shell lets it go on; then everything is drawn anew.
+    /// Restores the terminal and stops until the shell continues us; then everything is drawn again.
     pub async fn suspend(&mut self) -> io::Result<ScreenInput> {
         if !job_control::has_shell() {
             return Ok(ScreenInput::NoShell);
@@ -155,7 +155,7 @@ impl Terminal {
         self.take_again()
     }
 
-    /// Takes the terminal after others may have used it.
+    /// Takes the terminal again after others may have used it.
     fn take_again(&mut self) -> io::Result<ScreenInput> {
         // What crossterm remembers of the terminal is as old as the last taking.
         crossterm::terminal::disable_raw_mode()?;
@@ -169,13 +169,12 @@ impl Terminal {
         Ok(ScreenInput::Continued(columns, rows))
     }
 
-    /// Columns and rows.
+    /// Returns columns and rows.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.inner.size()?;
         Ok((size.width, size.height))
     }
 
-    /// Switches on and off what the reader configured anew.
     fn follow(&mut self, ui: &ScreenSettings) -> io::Result<()> {
         if self.mouse != ui.mouse {
             self.mouse = ui.mouse;
@@ -189,7 +188,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Sets the title, if it is another one.
+    /// Sets the title if it has changed.
     fn entitle(&mut self, app: &App) -> io::Result<()> {
         let Some(before) = &mut self.title else { return Ok(()) };
         let title = app.title();
@@ -200,7 +199,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// The next thing the reader does; `None`: something that means nothing to us.
+    /// Waits for the next input; `None`: it has no meaning for us.
     pub async fn next(&mut self) -> Option<ScreenInput> {
         let Some(events) = &mut self.events else { return std::future::pending().await };
         tokio::select! {
@@ -217,7 +216,7 @@ impl Terminal {
         }
     }
 
-    /// Gives the terminal to somebody else for a while; see [`is_lent`].
+    /// Lends the terminal to a command; see [`is_lent`].
     pub fn lend(&mut self) {
         // Who reads keys in the background would take them from the other.
         self.events = None;
@@ -226,14 +225,15 @@ impl Terminal {
         give_back();
     }
 
-    /// Whoever has the terminal was stopped with a key: so are we, and the shell lets us all go on together.
+    /// Waits until the command that has the terminal is suspended with a key, and stops too: the shell then continues
+    /// both.
     pub async fn stop_with_borrower(&mut self) {
         if self.jobs.next().await == JobSignal::Stop && job_control::has_shell() {
             self.jobs.stop().await;
         }
     }
 
-    /// Takes the terminal back from whoever had it.
+    /// Takes the terminal back from the command.
     pub fn take_back(&mut self) -> io::Result<ScreenInput> {
         LENT.store(false, Ordering::Relaxed);
         let msg = self.take_again()?;
@@ -241,8 +241,8 @@ impl Terminal {
         Ok(msg)
     }
 
-    /// Tells how quick the frames were, if the reader wants to know (`-v`).
-    pub fn report(&mut self, frames: &Frames) {
+    /// Prints how fast the frames were, if `-v` was given.
+    pub fn report(&mut self, frames: &FrameTimes) {
         if self.verbose {
             self.take_back_pictures();
             give_back();
@@ -269,33 +269,25 @@ impl Drop for Terminal {
     }
 }
 
-/// A panic of the thread that calls this gives the terminal back before it is told. Panics of other threads
-/// are caught where they happen and told as failures: they must not disturb the screen.
+/// Installs a panic hook: a panic of the calling thread restores the terminal before it is printed. Panics of other
+/// threads are caught where they happen and reported as failures; they must not disturb the screen.
 pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == owner && !QUIET.get() {
+        if std::thread::current().id() == owner && !is_catching() {
             give_back();
             before(panic);
         }
     }));
 }
 
-/// Does work whose panics are caught and told in other words: the panic itself is not told.
-pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    let before = QUIET.replace(true);
-    let done = work();
-    QUIET.set(before);
-    done
-}
-
-/// Whether somebody else has the terminal: an interrupt typed there is meant for them.
+/// Whether the terminal is lent to a command: an interrupt typed there is meant for the command.
 pub fn is_lent() -> bool {
     LENT.load(Ordering::Relaxed)
 }
 
-/// Takes the terminal as it is.
+/// Puts the terminal into raw mode on the alternate screen.
 fn enter(mouse: bool, titled: bool) -> io::Result<()> {
     crossterm::terminal::enable_raw_mode()?;
     TAKEN.store(true, Ordering::Relaxed);
@@ -304,7 +296,7 @@ fn enter(mouse: bool, titled: bool) -> io::Result<()> {
     execute!(stdout(), Print(TAKE), Print(mouse), Print(title))
 }
 
-/// Puts a text on the clipboard of the terminal (OSC 52), if there is one.
+/// Copies a text to the clipboard of the terminal (OSC 52).
 pub fn copy(text: &str) {
     let mut sequence = String::new();
     if CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence).is_ok() {
@@ -312,7 +304,7 @@ pub fn copy(text: &str) {
     }
 }
 
-/// Sends the terminal what is not drawn, if it is in our hands now.
+/// Writes an escape sequence, unless the terminal is not ours now.
 pub(super) fn send(sequence: &str) {
     if TAKEN.load(Ordering::Relaxed) {
         let mut out = stdout().lock();
@@ -320,7 +312,7 @@ pub(super) fn send(sequence: &str) {
     }
 }
 
-/// A sequence for the terminal behind tmux, if that is between: tmux hands it through where `allow-passthrough` is on.
+/// Wraps a sequence for the terminal behind tmux, which passes it through if `allow-passthrough` is on.
 pub(super) fn through_tmux(sequence: String, tmux: bool) -> String {
     if tmux {
         return format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
@@ -328,7 +320,7 @@ pub(super) fn through_tmux(sequence: String, tmux: bool) -> String {
     sequence
 }
 
-/// Gives the terminal back if it was taken.
+/// Restores the terminal if it was taken.
 fn give_back() {
     if !TAKEN.swap(false, Ordering::Relaxed) {
         return;
@@ -352,7 +344,7 @@ fn message(event: Event) -> Option<ScreenInput> {
     }
 }
 
-/// Clicks of the first button and the wheel mean something.
+/// Converts a mouse event; only clicks of the first button and the wheel have a meaning.
 const fn pointed(mouse: MouseEvent) -> Option<Mouse> {
     let gesture = match mouse.kind {
         MouseEventKind::Down(MouseButton::Left) => Gesture::Click,
@@ -397,15 +389,14 @@ fn pressed(key: KeyEvent) -> Option<Key> {
     Some(Key { code, ctrl: key.modifiers.contains(KeyModifiers::CONTROL) })
 }
 
-impl Frames {
-    /// Notes one frame.
+impl FrameTimes {
     pub fn note(&mut self, taken: Duration) {
         if self.taken.len() < FRAMES_MAX {
             self.taken.push(taken);
         }
     }
 
-    /// The figures in one line.
+    /// Returns the figures in one line.
     pub fn summary(&self) -> String {
         let mut taken = self.taken.clone();
         taken.sort_unstable();

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use super::keys::key_bindings::Keymap;
 
 /// `[ui]` and `[keys]`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
 pub struct ScreenSettings {
     /// Name of the theme; `None`: the terminal's own colours.
@@ -24,7 +25,8 @@ pub struct ScreenSettings {
     pub plain: bool,
     /// Widest column of text in the reader, in cells.
     pub text_width: u16,
-    /// The keys in force.
+    /// The keys in force; they have a table of their own.
+    #[serde(skip)]
     pub keys: Keymap,
 }
 

@@ -13,10 +13,8 @@ pub mod overlays;
 mod pane;
 pub mod panes;
 mod plain;
-mod svg;
 mod theme;
 mod when;
 
 pub use draw::draw;
-pub use svg::{Paper, svg};
 pub use when::{minute, relative, span_words};

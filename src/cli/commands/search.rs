@@ -11,7 +11,7 @@ use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::history::{EntryKey, Flags, KeptEntry};
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
-use crate::io::store::Found;
+use crate::io::store::SearchHit;
 use crate::io::{clock, console};
 use crate::search::{Marks, Matching};
 
@@ -92,7 +92,13 @@ fn title(engine: &Engine, key: EntryKey) -> &str {
     engine.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title())
 }
 
-fn in_json(engine: &Engine, hit: Found, kept: &KeptEntry, flags: Flags, snippet: &str) -> Value {
+fn in_json(
+    engine: &Engine,
+    hit: SearchHit,
+    kept: &KeptEntry,
+    flags: Flags,
+    snippet: &str,
+) -> Value {
     let mut entry = pieces::entry(hit.key, title(engine, hit.key), kept, flags);
     if let Some(fields) = entry.as_object_mut() {
         fields.insert("score".into(), json!(hit.score));

@@ -12,7 +12,7 @@ use crate::engine::backfill::archive_response::judge;
 use crate::engine::feeds::subscription::Validators;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::fetch::{
-    Answer, AnswerBody, FetchId, FetchRequest, Fetched, Manner, Reach,
+    AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind,
 };
 use crate::engine::settings::NetworkSettings;
 use crate::history::{ArchiveRequest, Failure as NoArchive};
@@ -78,8 +78,8 @@ async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bo
         id: FetchId(1),
         url: asked.url.clone(),
         validators: None,
-        manner: Manner::Usual,
-        reach: Reach::Supplied { by: asked.by.clone(), public: asked.by_public },
+        kind: RequestKind::Usual,
+        address_source: AddressSource::Supplied { by: asked.by.clone(), public: asked.by_public },
         allow_insecure: false,
     };
     let (fetched, bytes) = http.fetch_kept(request).await;

@@ -15,7 +15,9 @@ use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
-use crate::engine::poll::fetch::{FetchId, FetchRequest, Fetched, Manner, Purpose, Reach};
+use crate::engine::poll::fetch::{
+    AddressSource, FetchId, FetchRequest, Fetched, Purpose, RequestKind,
+};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
 use crate::engine::state::Engine;
@@ -206,8 +208,8 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, feed: FeedKey) 
         id,
         url,
         validators: None,
-        manner: if listing { Manner::Listing } else { Manner::Usual },
-        reach: Reach::Supplied { by, public },
+        kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
+        address_source: AddressSource::Supplied { by, public },
         allow_insecure: insecure,
     })]
 }

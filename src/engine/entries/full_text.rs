@@ -15,7 +15,7 @@ use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::fetch::{
-    AnswerBody, FetchId, FetchRequest, Fetched, Manner, Purpose, Reach,
+    AddressSource, AnswerBody, FetchId, FetchRequest, Fetched, Purpose, RequestKind,
 };
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
@@ -65,21 +65,21 @@ pub fn fetch_page(
 }
 /// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
 pub fn ask(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (reach, allow_insecure) = reach(engine, key, &url);
+    let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kept = engine.pages.get(&key).and_then(Option::as_ref);
     let validators = kept.map(|full| full.validators.clone());
     vec![Effect::Fetch(FetchRequest {
         id,
         url,
         validators,
-        manner: Manner::Page,
-        reach,
+        kind: RequestKind::Page,
+        address_source,
         allow_insecure,
     })]
 }
 
 /// Where an address that an entry names may lead, and whether without TLS.
-pub fn reach(engine: &Engine, key: EntryKey, url: &str) -> (Reach, bool) {
+pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSource, bool) {
     let feed = engine.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
     let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
@@ -87,7 +87,7 @@ pub fn reach(engine: &Engine, key: EntryKey, url: &str) -> (Reach, bool) {
     let heard = feed.and_then(|feed| feed.history.heard.as_ref());
     let public = heard.is_none_or(|heard| heard.public);
     // Where the entry itself leads over http there is nothing that could be made insecure.
-    (Reach::Supplied { by, public }, allowed || url.starts_with("http:"))
+    (AddressSource::Supplied { by, public }, allowed || url.starts_with("http:"))
 }
 
 /// The request for a page ended.

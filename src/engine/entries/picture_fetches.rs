@@ -10,7 +10,9 @@ use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::{AnswerBody, FetchId, FetchRequest, Fetched, Manner, Purpose};
+use crate::engine::poll::fetch::{
+    AnswerBody, FetchId, FetchRequest, Fetched, Purpose, RequestKind,
+};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
 use crate::engine::state::Engine;
@@ -46,9 +48,16 @@ pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
 
 /// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
 pub fn request(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (reach, allow_insecure) = full_text::reach(engine, key, &url);
-    let manner = Manner::Picture;
-    vec![Effect::Fetch(FetchRequest { id, url, validators: None, manner, reach, allow_insecure })]
+    let (address_source, allow_insecure) = full_text::address_source(engine, key, &url);
+    let kind = RequestKind::Picture;
+    vec![Effect::Fetch(FetchRequest {
+        id,
+        url,
+        validators: None,
+        kind,
+        address_source,
+        allow_insecure,
+    })]
 }
 
 /// The request for a picture ended.

@@ -1,7 +1,7 @@
 //! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
 
 use super::subscribe::Addition;
-use crate::engine::poll::fetch::{Fetched, Reach};
+use crate::engine::poll::fetch::{AddressSource, Fetched};
 use crate::feed::FeedDocument;
 use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
 
@@ -47,9 +47,9 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
 }
 
 /// Whose word the address is that is asked for next.
-pub fn reach(addition: &Addition) -> Reach {
+pub fn address_source(addition: &Addition) -> AddressSource {
     let answer = addition.mistaken.as_ref().and_then(|first| first.fetched.result.as_ref().ok());
-    answer.map_or(Reach::Typed, |answer| Reach::Supplied {
+    answer.map_or(AddressSource::Typed, |answer| AddressSource::Supplied {
         by: answer.url.clone(),
         public: answer.public,
     })

@@ -1,6 +1,6 @@
 //! What an answer means for a feed, as a table over statuses and bodies (SPEC D.2).
 
-use super::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, Manner};
+use super::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, RequestKind};
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
@@ -170,7 +170,7 @@ fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     let feed = headers.im.as_deref().is_some_and(|list| list.trim().eq_ignore_ascii_case("feed"));
     let base = headers.delta_base.as_deref().map(|tag| weak(tag.trim().as_bytes()));
     let asked = sent.etag.as_deref().map(weak);
-    sent.manner == Manner::Delta && feed && (base.is_none() || base == asked)
+    sent.kind == RequestKind::Delta && feed && (base.is_none() || base == asked)
 }
 
 /// A tag for weak comparison (RFC 9110 §8.8.3.2).
@@ -185,7 +185,7 @@ pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
         412 | 416 => Some(Again::Fresh),
         304 if !fetched.conditional => Some(Again::Fresh),
         421 => Some(Again::Same),
-        400 if sent.manner == Manner::Delta => Some(Again::NoDelta),
+        400 if sent.kind == RequestKind::Delta => Some(Again::NoDelta),
         226 if !is_delta(&answer.headers, sent) => Some(Again::Whole),
         _ => None,
     }
@@ -330,7 +330,7 @@ mod tests {
     fn a_delta_must_be_the_one_that_was_asked_for() {
         // SPEC D.7.
         let tag = b"W/\"1\"".to_vec();
-        let asked = Sent { manner: Manner::Delta, etag: Some(tag), ..sent() };
+        let asked = Sent { kind: RequestKind::Delta, etag: Some(tag), ..sent() };
         for (im, base, sent, expected) in [
             (Some("feed"), None, &asked, "delta"),
             (Some(" FEED "), Some("\"1\""), &asked, "delta"),

@@ -24,9 +24,9 @@ pub struct FetchRequest {
     /// Sent only to the address that gave them; `None`: an unconditional request.
     pub validators: Option<Validators>,
     /// What it asks for.
-    pub manner: Manner,
+    pub kind: RequestKind,
     /// Whose word the address is.
-    pub reach: Reach,
+    pub address_source: AddressSource,
     /// The reader allows this feed to lead from https to http (SPEC D.3).
     pub allow_insecure: bool,
 }
@@ -38,8 +38,8 @@ impl FetchRequest {
             id,
             url,
             validators: None,
-            manner: Manner::Usual,
-            reach: Reach::Typed,
+            kind: RequestKind::Usual,
+            address_source: AddressSource::Typed,
             allow_insecure: false,
         }
     }
@@ -47,7 +47,7 @@ impl FetchRequest {
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Manner {
+pub enum RequestKind {
     /// The document.
     #[default]
     Usual,
@@ -67,7 +67,7 @@ pub enum Manner {
 
 /// Whose word an address is; decides where it may lead (SPEC D.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum AddressSource {
     /// The reader typed or imported it.
     Typed,
     /// A document or an answer named it.

@@ -1,8 +1,8 @@
-//! The request of a poll: which validators, which manner, how far it may lead (SPEC D.1, D.4, D.6, D.7).
+//! The request of a poll: which validators, which kind of request, how far it may lead (SPEC D.1, D.4, D.6, D.7).
 
 use chrono::{DateTime, Utc};
 
-use super::fetch::{FetchId, FetchRequest, Manner, Reach};
+use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind};
 use super::poll_log::PollCause;
 use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord, Validators};
 use crate::engine::politeness::server_habits::Accepting;
@@ -26,7 +26,7 @@ pub enum Again {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
     /// What was asked for.
-    pub manner: Manner,
+    pub kind: RequestKind,
     /// The tag sent to the address that gave it.
     pub etag: Option<Vec<u8>>,
     /// The address that is stored.
@@ -58,30 +58,30 @@ pub fn request(
     // They may belong to the end of a redirect: who sends them decides address by address.
     let etag = known.as_ref().and_then(|known| known.etag.clone());
     let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
-    let manner = if forced || again == Some(Again::Fresh) {
-        Manner::Fresh
+    let kind = if forced || again == Some(Again::Fresh) {
+        RequestKind::Fresh
     } else if state.habits.accepting == Accepting::Anything {
-        Manner::Anything
+        RequestKind::Anything
     } else if own_tag && again.is_none() && state.habits.takes_deltas(now) {
-        Manner::Delta
+        RequestKind::Delta
     } else {
-        Manner::Usual
+        RequestKind::Usual
     };
     let url = subscription.record.url.clone();
     let request = FetchRequest {
         id,
         url: url.clone(),
         validators: known,
-        manner,
-        reach: reach(&subscription.record),
+        kind,
+        address_source: address_source(&subscription.record),
         allow_insecure: subscription.record.wishes.allow_insecure,
     };
-    (request, Sent { manner, etag, url, others_answer: false })
+    (request, Sent { kind, etag, url, others_answer: false })
 }
 
 /// Whose word the stored address is: the reader's, until a move replaced it.
-fn reach(record: &SubscriptionRecord) -> Reach {
-    record.former.last().map_or(Reach::Typed, |former| Reach::Supplied {
+fn address_source(record: &SubscriptionRecord) -> AddressSource {
+    record.former.last().map_or(AddressSource::Typed, |former| AddressSource::Supplied {
         by: former.url.clone(),
         public: former.public,
     })

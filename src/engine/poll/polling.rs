@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::apply_response::{PendingMove, Settled, settle};
 use super::classify_response::worth_asking_again;
-use super::fetch::{FetchId, FetchRequest, Fetched, Purpose, Reach};
+use super::fetch::{AddressSource, FetchId, FetchRequest, Fetched, Purpose};
 use super::poll_log::PollCause;
 use super::poll_request::{self, Again, Sent};
 use super::poll_results::{PollOutcome, PollResult};
@@ -137,11 +137,12 @@ pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
                 effects.extend(picture_fetches::request(engine, id, key, waiting.url))
             }
             Purpose::Discover(addition) => {
-                let reach = engine
+                let address_source = engine
                     .additions
                     .get(&addition)
-                    .map_or(Reach::Typed, archive_subscription::reach);
-                let request = FetchRequest { reach, ..FetchRequest::typed(id, waiting.url) };
+                    .map_or(AddressSource::Typed, archive_subscription::address_source);
+                let request =
+                    FetchRequest { address_source, ..FetchRequest::typed(id, waiting.url) };
                 effects.push(Effect::Fetch(request));
             }
         }

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use crate::feed::address;
-use crate::feed::text;
 use crate::feed::xml::references;
+use crate::feed::{address, text};
 
 /// Attributes that hold one address.
 const ATTRIBUTES: [&str; 3] = ["href", "src", "poster"];

@@ -2,13 +2,9 @@
 
 use url::Url;
 
-use crate::feed::address::web_url;
-use crate::feed::address::without_feed_scheme;
-use crate::feed::content::markup::Piece;
-use crate::feed::content::markup::Tag;
-use crate::feed::content::markup::walk_markup;
-use crate::feed::encoding::charset::html_charset;
-use crate::feed::encoding::charset::to_text;
+use crate::feed::address::{web_url, without_feed_scheme};
+use crate::feed::content::markup::{Piece, Tag, walk_markup};
+use crate::feed::encoding::charset::{html_charset, to_text};
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
 

@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::read_opml;
 use super::subscription_list::*;
-use super::write_opml;
+use super::{read_opml, write_opml};
 use crate::feed::text::one_line;
 
 fn list(body: &str) -> Opml {

@@ -4,26 +4,17 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::outline::OutlineMeaning;
-use super::outline::find_attribute;
-use super::outline::read_attributes;
-use super::outline::read_meaning;
-use super::outline::salvage_attributes;
-use super::subscription_list::BadOutline;
-use super::subscription_list::NAMESPACE;
-use super::subscription_list::NotOpml;
-use super::subscription_list::Opml;
-use super::subscription_list::OpmlFeed;
-use super::subscription_list::OpmlFlaw;
-use super::subscription_list::TAG_LIST;
-use super::subscription_list::normal_tag;
+use super::outline::{
+    OutlineMeaning, find_attribute, read_attributes, read_meaning, salvage_attributes,
+};
+use super::subscription_list::{
+    BadOutline, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag,
+};
 use crate::feed::encoding::decode::decode;
 use crate::feed::flaws::Flaws;
 use crate::feed::text::one_line;
-use crate::feed::xml::lexer::Lexer;
-use crate::feed::xml::lexer::Token;
-use crate::feed::xml::tree::XmlElement;
-use crate::feed::xml::tree::XmlTree;
+use crate::feed::xml::lexer::{Lexer, Token};
+use crate::feed::xml::tree::{XmlElement, XmlTree};
 use crate::feed::xml::tree_builder;
 
 /// Largest document, in bytes.

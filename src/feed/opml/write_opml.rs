@@ -3,11 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::subscription_list::NAMESPACE;
-use super::subscription_list::OpmlFeed;
-use super::subscription_list::TAG_LIST;
-use super::subscription_list::is_setting_name;
-use super::subscription_list::normal_tag;
+use super::subscription_list::{NAMESPACE, OpmlFeed, TAG_LIST, is_setting_name, normal_tag};
 
 /// Writes a list of subscriptions. Each folder is written where its first feed is. [`super::read_opml()`]
 /// returns the same feeds, tags and settings, with the feeds of one folder together.

@@ -2,8 +2,7 @@
 
 use url::Url;
 
-use super::fields::ChosenElements;
-use super::fields::FeedField;
+use super::fields::{ChosenElements, FeedField};
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;

@@ -13,19 +13,14 @@ use feed_rs::model;
 use feed_rs::parser::Builder;
 use url::Url;
 
-use super::attachments;
 use super::constructs::Construct;
-use super::fields::ChosenElements;
-use super::fields::FeedField;
+use super::fields::{ChosenElements, FeedField};
 use super::names::Ns;
-use super::person;
 use super::tree::XmlElement;
+use super::{attachments, person};
 use crate::feed::document::FeedHead;
-use crate::feed::entry::Enclosure;
-use crate::feed::entry::Entry;
-use crate::feed::text;
-use crate::feed::text::NAME_MAX;
-use crate::feed::text::TITLE_MAX;
+use crate::feed::entry::{Enclosure, Entry};
+use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
 const START: &str =
     "<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:media=\"http://search.yahoo.com/mrss/\">";
@@ -195,8 +190,7 @@ fn convert_file(content: model::MediaContent) -> Option<Enclosure> {
 mod tests {
     use crate::feed::flaws::Flaws;
     use crate::feed::xml::feed_rs_reader::*;
-    use crate::feed::xml::fields::ENTRY;
-    use crate::feed::xml::fields::HEAD;
+    use crate::feed::xml::fields::{ENTRY, HEAD};
     use crate::feed::xml::tree_builder;
 
     const DOCUMENT: &str = "<rss><channel><title>t ]]&gt; &amp;amp;lt; u</title><item><title>1</title></item>\

@@ -5,9 +5,7 @@ use url::Url;
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
-use crate::feed::document::DocumentRole;
-use crate::feed::document::HistoryLinks;
-use crate::feed::document::Link;
+use crate::feed::document::{DocumentRole, HistoryLinks, Link};
 use crate::feed::flaws::Flaws;
 
 /// How many links of one head section are kept.

@@ -1,8 +1,7 @@
 //! Reads the names of authors, which feeds write with mail addresses, with parentheses, or in parts.
 
 use super::tree::XmlElement;
-use crate::feed::text;
-use crate::feed::text::NAME_MAX;
+use crate::feed::text::{self, NAME_MAX};
 
 /// The name of an author as one line. It never holds a mail address beside other text.
 pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String> {

@@ -7,12 +7,7 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::Flaws;
-use crate::feed::hints::DayOfWeek;
-use crate::feed::hints::Hints;
-use crate::feed::hints::IntervalRule;
-use crate::feed::hints::Period;
-use crate::feed::hints::SyHint;
-use crate::feed::hints::Zone;
+use crate::feed::hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 
 /// Longest interval that is believed: 366 days in minutes.
 const MINUTES_MAX: u32 = 527_040;

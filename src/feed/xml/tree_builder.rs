@@ -3,16 +3,9 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use super::lexer::Lexer;
-use super::lexer::Token;
-use super::names::NamespaceScope;
-use super::names::Ns;
-use super::tree::ElementName;
-use super::tree::NodeId;
-use super::tree::NodeKind;
-use super::tree::XmlNode;
-use super::tree::XmlTree;
-use super::tree::is_void;
+use super::lexer::{Lexer, Token};
+use super::names::{NamespaceScope, Ns};
+use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
 use crate::feed::document::TOO_MANY_ENTRIES;
 use crate::feed::flaws::Flaws;
 

@@ -8,28 +8,18 @@ use url::Url;
 
 use super::constructs::Construct;
 use super::feed_rs_reader::FeedRsReader;
-use super::fields;
-use super::fields::ChosenElements;
-use super::fields::FeedField;
-use super::links;
+use super::fields::{self, ChosenElements, FeedField};
 use super::names::Ns;
-use super::schedule_hints;
 use super::tree::XmlElement;
-use super::tree_builder;
+use super::{links, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::dates::date::parse_date;
-use crate::feed::document::FeedDocument;
-use crate::feed::document::FeedHead;
-use crate::feed::document::Kind;
-use crate::feed::document::NewLocation;
-use crate::feed::document::Tombstone;
+use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::entry::Entry;
 use crate::feed::flaws::Flaws;
-use crate::feed::identity;
-use crate::feed::identity::StatedIdentity;
-use crate::feed::text;
-use crate::feed::text::NAME_MAX;
+use crate::feed::identity::{self, StatedIdentity};
+use crate::feed::text::{self, NAME_MAX};
 
 /// How many deleted entries of one document are kept.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;

@@ -1,9 +1,7 @@
 //! Reads old, odd and broken feeds in XML.
 
 use super::*;
-use crate::feed::DocumentRole;
-use crate::feed::Origin;
-use crate::feed::parse;
+use crate::feed::{DocumentRole, Origin, parse};
 
 fn read(document: &str) -> FeedDocument {
     parse(

@@ -6,38 +6,37 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
-use super::external_commands::{Commands, Notify};
+use super::external_commands::CommandsTable;
 use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
-use crate::engine::settings::{Credentials, HistoryMode, Settings, TEXTS_MB_MIN};
+use crate::engine::settings::{
+    Credentials, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
+};
 use crate::schedule::Pace;
-use crate::ui::settings::{ImageProtocol, ScreenSettings};
+use crate::ui::settings::ScreenSettings;
 
-/// Bytes of a configuration file at most.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What a configuration file says.
+/// The contents of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Configured {
-    /// The settings.
     pub settings: Settings,
     /// The settings of the screen.
     pub screen: ScreenSettings,
-    /// What is wrong with it and does no harm; each a sentence.
+    /// Problems that do not matter otherwise, such as clashing keys; each a sentence.
     pub notes: Vec<String>,
 }
 
-/// Where things are when the reader does not say.
+/// The default locations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// The store.
+    /// The folder of the store.
     pub data: PathBuf,
-    /// The configuration file.
     pub config: PathBuf,
 }
 
-/// The platform's folders; an error is a sentence.
+/// Returns the default locations of the platform; the error is a sentence.
 pub fn folders() -> Result<Folders, String> {
     let base = choose_base_strategy().map_err(|_| {
         "no home folder was found; say where to keep things with --data-dir and --config".to_owned()
@@ -48,8 +47,8 @@ pub fn folders() -> Result<Folders, String> {
     })
 }
 
-/// Reads the configuration. A file that is not there means the defaults, unless it was asked for by name
-/// (`must_exist`). An error is a sentence with line and column.
+/// Reads the configuration. A missing file means the defaults, unless it was named explicitly (`must_exist`). The
+/// error is a sentence with line and column.
 pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
@@ -68,7 +67,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     parse(&text).map_err(|why| format!("the configuration file {} is wrong: {why}", path.display()))
 }
 
-/// Reads the text of a configuration file.
+/// Parses the text of a configuration file.
 pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     let mut file: File = toml::from_str(text).map_err(|error| located(text, &error))?;
     let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
@@ -76,7 +75,7 @@ pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
 }
 
-/// A TOML error in one line: where, and what.
+/// Words a TOML error in one line, with its line and column.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = unknown_name(&message).unwrap_or(message);
@@ -90,18 +89,18 @@ fn located(text: &str, error: &toml::de::Error) -> String {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
-    network: Network,
-    poll: Poll,
-    history: History,
-    ui: Ui,
-    commands: Commands,
+    network: NetworkTable,
+    poll: PollTable,
+    history: HistorySettings,
+    ui: ScreenSettings,
+    commands: CommandsTable,
     keys: KeysTable,
-    notify: Notify,
+    notify: NotifySettings,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Network {
+struct NetworkTable {
     parallel: Option<usize>,
     host_parallel: Option<usize>,
     host_spacing: Option<Span>,
@@ -115,34 +114,12 @@ struct Network {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Poll {
+struct PollTable {
     min: Option<Span>,
     max: Option<Span>,
     default: Option<Span>,
     pace: Option<Pace>,
     learn: Option<bool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct History {
-    mode: Option<HistoryMode>,
-    archives_a_day: Option<u32>,
-    internet_archive: Option<String>,
-    texts_mb: Option<u32>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Ui {
-    theme: Option<String>,
-    mouse: Option<bool>,
-    images: Option<bool>,
-    image_protocol: Option<ImageProtocol>,
-    title: Option<bool>,
-    hyperlinks: Option<bool>,
-    plain: Option<bool>,
-    text_width: Option<u16>,
 }
 
 impl File {
@@ -178,35 +155,23 @@ impl File {
                 poll.min_minutes, poll.max_minutes
             ));
         }
-        set(&mut settings.history.mode, self.history.mode);
-        set(&mut settings.history.archives_a_day, self.history.archives_a_day);
-        if let Some(base) = self.history.internet_archive {
-            let is_address = base.starts_with("https://") || base.starts_with("http://");
-            if !is_address {
-                return Err(format!("[history] internet_archive is no address: '{base}'"));
-            }
-            settings.history.internet_archive = base;
+        settings.history = self.history;
+        let base = &settings.history.internet_archive;
+        if !(base.starts_with("https://") || base.starts_with("http://")) {
+            return Err(format!("[history] internet_archive is no address: '{base}'"));
         }
-        set(&mut settings.history.texts_mb, self.history.texts_mb);
         if settings.history.texts_mb < TEXTS_MB_MIN {
             return Err(format!("[history] texts_mb is less than {TEXTS_MB_MIN}"));
         }
-        let mut screen = ScreenSettings::default();
-        screen.theme = self.ui.theme;
-        set(&mut screen.mouse, self.ui.mouse);
-        set(&mut screen.images, self.ui.images);
-        set(&mut screen.image_protocol, self.ui.image_protocol);
-        set(&mut screen.title, self.ui.title);
-        screen.hyperlinks = self.ui.hyperlinks;
-        set(&mut screen.plain, self.ui.plain);
-        set(&mut screen.text_width, self.ui.text_width.map(|cells| cells.clamp(20, 400)));
+        let mut screen = self.ui;
+        screen.text_width = screen.text_width.clamp(20, 400);
         settings.commands = self.commands.into_settings()?;
-        settings.notify = self.notify.into_settings();
+        settings.notify = self.notify;
         Ok((settings, screen))
     }
 }
 
-/// The credentials, no origin named twice.
+/// Returns the credentials; an error if they name an origin twice.
 fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
     let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
     for CredentialsTable(next) in tables {
@@ -218,7 +183,7 @@ fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, Stri
     Ok(all)
 }
 
-/// A host as an address has it: in lower case, an IPv6 one without brackets.
+/// Normalises a host: lower case, an IPv6 address without brackets.
 fn host_as_asked(written: &str) -> String {
     written.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
@@ -233,6 +198,7 @@ fn set<T>(target: &mut T, value: Option<T>) {
 mod tests {
     use crate::engine::settings::DesktopNotes;
     use crate::io::config::config_file::*;
+    use crate::ui::settings::ImageProtocol;
 
     #[test]
     fn an_empty_file_means_the_defaults() {

@@ -1,4 +1,4 @@
-//! The configuration file is read again when it was saved, or a theme beside it was.
+//! Watches the configuration file and the themes beside it, and reads them again when they are saved.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,11 +8,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{config_file, themes};
 use crate::ui::input::{Reconfigured, ScreenInput};
 
-/// From one look at the file to the next.
+/// The pause between two checks of the file.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Looks after the file as long as somebody listens. `plain`: the plain screen was asked for on the command line, and
-/// stays whatever the file says. `theme`: what the file says of it now. Needs a tokio runtime around it.
+/// Watches the file as long as somebody listens. `plain`: the command line asks for the plain screen, which stays
+/// whatever the file says. `theme`: the theme that the file names now. Must be called inside a tokio runtime.
 pub fn follow(
     path: PathBuf,
     plain: bool,
@@ -31,7 +31,7 @@ pub fn follow(
     });
 }
 
-/// The file, and how it was when it was looked at last.
+/// The file and its state at the last check.
 #[derive(Debug)]
 struct Watched {
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Watched {
         Self { path, theme, seen }
     }
 
-    /// Reads the file if it was written since the last look.
+    /// Reads the file if it was written since the last check.
     fn look(&mut self, read: impl FnOnce(&Path) -> Reconfigured) -> Option<Reconfigured> {
         // As it was before it is read: what is written to it meanwhile is read the next time.
         let state = state_of(&self.path, self.theme.as_deref());
@@ -70,10 +70,10 @@ impl Watched {
     }
 }
 
-/// What changes when a file is written; nothing of one that is not there.
+/// What changes when a file is written: time and size; `None`: there is no such file.
 type FileState = (PathBuf, Option<(SystemTime, u64)>);
 
-/// The state of the file and of the themes that it can name.
+/// Returns the state of the file and of the themes that it can name.
 fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
     let state = |path: PathBuf| {
         let found = std::fs::metadata(&path).ok();
@@ -84,7 +84,7 @@ fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
     [path.to_owned()].into_iter().chain(themes).map(state).collect()
 }
 
-/// Reads the file; one that was taken away means the defaults.
+/// Reads the file; a removed one means the defaults.
 fn read(path: &Path, plain: bool) -> Reconfigured {
     match config_file::read(path, false) {
         Ok(mut read) => {

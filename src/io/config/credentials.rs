@@ -1,21 +1,21 @@
-//! `[[network.credentials]]` of the configuration file: an origin, and what it wants to see (SPEC D.1).
+//! Parses `[[network.credentials]]` of the configuration file: an origin and its login (SPEC D.1).
 
 use serde::Deserialize;
 use url::Url;
 
 use crate::engine::settings::{Credentials, Login, Secret};
 
-/// The table as it is written.
+/// The fields of the table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenCredentials {
     origin: String,
     user: Option<SecretText>,
     password: Option<SecretText>,
     token: Option<SecretText>,
 }
 
-/// A text that stands in no message, not even in one that says that it is none.
+/// A text that appears in no message, not even in the error that it is no text.
 #[derive(Debug)]
 struct SecretText(Secret);
 
@@ -28,15 +28,14 @@ impl<'de> Deserialize<'de> for SecretText {
     }
 }
 
-/// [`Credentials`] as they are read.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "WrittenCredentials")]
 pub(in crate::io) struct CredentialsTable(pub(in crate::io) Credentials);
 
-impl TryFrom<Written> for CredentialsTable {
+impl TryFrom<WrittenCredentials> for CredentialsTable {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: WrittenCredentials) -> Result<Self, String> {
         let origin = origin(&written.origin)?;
         let login = match (written.user, written.password, written.token) {
             (Some(SecretText(user)), Some(SecretText(password)), None) => {
@@ -65,7 +64,7 @@ impl TryFrom<Written> for CredentialsTable {
     }
 }
 
-/// An origin as addresses have it: `https://a.example`, `http://nas.lan:8080`.
+/// Normalises an origin: `https://a.example`, `http://nas.lan:8080`.
 fn origin(written: &str) -> Result<String, String> {
     let form = "write it like https://a.example";
     let url = Url::parse(written).map_err(|_| format!("this origin cannot be read; {form}"))?;

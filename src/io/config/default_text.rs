@@ -1,7 +1,7 @@
-//! The configuration with every key, its default and what it is for, as `backissue config --print-default` and the
-//! README show it.
+//! The commented configuration with every key and its default, as `backissue config --print-default` and the README
+//! show it.
 
-/// All of it; a line that begins with `# ` has no default, or repeats what goes without saying.
+/// A line that begins with `# ` is a key without a default, or a comment.
 pub const DEFAULT_CONFIG: &str = include_str!("../../../assets/config.toml");
 
 #[cfg(test)]

@@ -1,55 +1,46 @@
-//! `[commands]` and `[notify]` of the configuration file.
+//! Parses `[commands]` of the configuration file.
 
 use serde::Deserialize;
 
 use crate::engine::external_command::ExternalCommand;
-use crate::engine::settings::{CommandSettings, DesktopNotes, NotifySettings};
+use crate::engine::settings::CommandSettings;
 
-/// `[commands]` as it is written.
+/// The fields of `[commands]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(in crate::io) struct Commands {
-    open: Option<Words>,
-    enclosure: Option<Words>,
+pub(in crate::io) struct CommandsTable {
+    open: Option<WrittenCommand>,
+    enclosure: Option<WrittenCommand>,
     pipe: Option<String>,
-    on_new: Option<Words>,
+    on_new: Option<WrittenCommand>,
 }
 
-/// `[notify]` as it is written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(in crate::io) struct Notify {
-    desktop: DesktopNotes,
-    bell: bool,
-}
-
-/// A command as it is written.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "WrittenWords")]
-struct Words(ExternalCommand);
+#[serde(try_from = "CommandText")]
+struct WrittenCommand(ExternalCommand);
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a command is a text, or a list of words in quotes")]
-enum WrittenWords {
+enum CommandText {
     Text(String),
     List(Vec<String>),
 }
 
-impl TryFrom<WrittenWords> for Words {
+impl TryFrom<CommandText> for WrittenCommand {
     type Error = String;
 
-    fn try_from(written: WrittenWords) -> Result<Self, String> {
+    fn try_from(written: CommandText) -> Result<Self, String> {
         match written {
-            WrittenWords::Text(text) => ExternalCommand::typed(&text),
-            WrittenWords::List(words) => ExternalCommand::listed(words),
+            CommandText::Text(text) => ExternalCommand::typed(&text),
+            CommandText::List(words) => ExternalCommand::listed(words),
         }
         .map(Self)
     }
 }
 
-impl Commands {
+impl CommandsTable {
     pub(in crate::io) fn into_settings(self) -> Result<CommandSettings, String> {
-        let line = |words: Option<Words>| words.map(|Words(line)| line);
+        let line = |words: Option<WrittenCommand>| words.map(|WrittenCommand(line)| line);
         let on_new = line(self.on_new);
         if let Some(command) = on_new.as_ref().filter(|command| command.on_terminal) {
             return Err(format!(
@@ -66,11 +57,5 @@ impl Commands {
             pipe: self.pipe,
             on_new,
         })
-    }
-}
-
-impl Notify {
-    pub(in crate::io) const fn into_settings(self) -> NotifySettings {
-        NotifySettings { desktop: self.desktop, bell: self.bell }
     }
 }

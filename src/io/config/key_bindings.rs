@@ -1,4 +1,4 @@
-//! `[keys]` of the configuration: commands with the keys the reader wants for them.
+//! Parses `[keys]` of the configuration: commands with their keys.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
 use crate::ui::keys::key_names::sequence;
 use crate::ui::keys::keymap::BINDINGS;
 
-/// `[keys]` as it is written.
-pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
+/// The fields of `[keys]`.
+pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
 
 /// One sequence of keys, or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "keys must be a text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
-pub(in crate::io) enum Written {
+pub(in crate::io) enum WrittenKeys {
     One(String),
     Several(Vec<String>),
 }
 
-/// The keys in force, and a sentence about each clash. An error is a sentence with its line.
+/// Returns the keys in force, and a sentence about each clash. The error is a sentence with its line.
 pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec<String>), String> {
     let mut own = table
         .into_iter()
@@ -32,7 +32,11 @@ pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec
     Ok(Keymap::new(&own))
 }
 
-fn read(command: &Spanned<String>, keys: Spanned<Written>, text: &str) -> Result<OwnKeys, String> {
+fn read(
+    command: &Spanned<String>,
+    keys: Spanned<WrittenKeys>,
+    text: &str,
+) -> Result<OwnKeys, String> {
     let line = line_of(text, command.span().start);
     let wrong = |why: String| format!("line {line}: {why}");
     let Some(place) = place_of(command.get_ref()) else {
@@ -44,8 +48,8 @@ fn read(command: &Spanned<String>, keys: Spanned<Written>, text: &str) -> Result
         )));
     };
     let sequences = match keys.into_inner() {
-        Written::One(keys) => vec![keys],
-        Written::Several(keys) => keys,
+        WrittenKeys::One(keys) => vec![keys],
+        WrittenKeys::Several(keys) => keys,
     };
     let sequences = sequences
         .iter()
@@ -55,7 +59,7 @@ fn read(command: &Spanned<String>, keys: Spanned<Written>, text: &str) -> Result
     Ok(OwnKeys { place, sequences, line })
 }
 
-/// The line of a place in a text, from 1.
+/// Returns the line number of a byte offset, from 1.
 pub(in crate::io) fn line_of(text: &str, place: usize) -> usize {
     text.get(..place).unwrap_or_default().matches('\n').count().saturating_add(1)
 }

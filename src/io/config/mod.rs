@@ -1,4 +1,4 @@
-//! The configuration: its file, its folders, what it may say.
+//! The configuration: its file, its folders, its keys.
 
 pub mod config_file;
 pub mod config_watch;

@@ -1,4 +1,4 @@
-//! The theme files of the reader, beside the configuration file, and what the environment says of the terminal.
+//! Loads the theme files beside the configuration file, and what the environment says about the terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,12 @@ use crate::ui::theme::colours::{Colours, knows_hyperlinks};
 use crate::ui::theme::theme_files;
 use crate::ui::theme::theme_roles::Theme;
 
-/// Theme files that are read at most.
+/// Most theme files that are read.
 const FILES_MAX: usize = 64;
-/// Bytes of a theme file at most.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// All themes with the wanted one chosen: by its name, or by the path of a file. What cannot be read is told in a
-/// sentence for each; the first theme is shown then.
+/// Returns all themes with the wanted one chosen, by its name or by the path of its file, and a sentence for each
+/// theme that cannot be read. If that is the wanted one, the first theme is chosen.
 pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
     let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
@@ -53,7 +52,7 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
     (appearance, troubles)
 }
 
-/// The theme files there are: those beside the configuration, and the one it names by its path.
+/// Returns the theme files: those beside the configuration, and the one that it names by its path.
 pub(in crate::io) fn files_of(wanted: Option<&str>, configuration: Option<&Path>) -> Vec<PathBuf> {
     let folder = configuration.and_then(Path::parent);
     let mut files = folder.map(|folder| files(&folder.join("themes"))).unwrap_or_default();
@@ -61,7 +60,7 @@ pub(in crate::io) fn files_of(wanted: Option<&str>, configuration: Option<&Path>
     files
 }
 
-/// The path of the wanted theme, if it is wanted by one.
+/// Returns the path of the wanted theme, if it is named by one.
 fn named(wanted: Option<&str>, configuration: Option<&Path>) -> Option<PathBuf> {
     let path = PathBuf::from(wanted.filter(|wanted| is_path(wanted))?);
     let folder = configuration.and_then(Path::parent).filter(|_| path.is_relative());
@@ -72,7 +71,7 @@ fn is_path(wanted: &str) -> bool {
     wanted.contains('/') || Path::new(wanted).extension().is_some_and(|end| end == "toml")
 }
 
-/// The theme files of a folder, by name.
+/// Returns the theme files of a folder, by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -83,7 +82,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A theme is called as its file.
+/// Returns the name of a theme: that of its file, without its ending.
 fn name_of(path: &Path) -> String {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_default().chars().filter(|char| !char.is_control()).collect()
@@ -102,7 +101,6 @@ fn read(path: &Path, known: &[Theme]) -> Result<Theme, String> {
 
 #[cfg(test)]
 mod tests {
-
     use crate::io::config::themes::*;
     use crate::ui::theme::theme_roles::{Ink, ThemeRole};
 

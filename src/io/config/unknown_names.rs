@@ -1,6 +1,6 @@
-//! Names that are not known in a configuration, and the nearest that are.
+//! Suggests the nearest known name for an unknown one in the configuration.
 
-/// `; did you mean 'x'?` for the name that is most like what was written, if one is.
+/// Returns `; did you mean 'x'?` for the most similar name, if one is similar enough.
 pub(in crate::io) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> String {
     let written = written.to_lowercase();
     names
@@ -10,8 +10,8 @@ pub(in crate::io) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n 
         .map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"))
 }
 
-/// What a parser says about a name it does not know, with the nearest it knows: such a message names both in
-/// backquotes, first the unknown one. `None`: it says something else.
+/// Rewords serde's message about an unknown field, with the nearest known one; the message names them in backquotes,
+/// the unknown one first. `None`: it is another message.
 pub(in crate::io) fn unknown_name(message: &str) -> Option<String> {
     let rest = message.strip_prefix("unknown field ")?;
     let mut quoted = rest.split('`').skip(1).step_by(2);

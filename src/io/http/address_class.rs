@@ -1,34 +1,32 @@
-//! What kind of place an IP address is: the public internet, a private net, this machine, or nowhere (SPEC D.6).
+//! Classifies IP addresses: public, private, loopback, link-local, or not usable by a server (SPEC D.6).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The kinds of SPEC D.6.
+/// The class of an IP address (SPEC D.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressClass {
-    /// Anybody may be there.
     Public,
-    /// A net of one house or one company.
+    /// A network of one house or one company.
     Private,
-    /// This machine.
     Loopback,
-    /// One wire; the data of a cloud machine about itself too.
+    /// The local link; cloud machines also serve their metadata at such an address.
     LinkLocal,
-    /// No server can be there: no host, many hosts, reserved, or set aside for examples.
+    /// No server can be there: unspecified, multicast, reserved, or set aside for documentation.
     Forbidden,
 }
 
 use AddressClass::{Forbidden, LinkLocal, Loopback, Private, Public};
 
 impl AddressClass {
-    /// The class of an address. One that carries an IPv4 address inside is what that one is.
-    pub fn of(address: IpAddr) -> Self {
+    /// Classifies an address. An IPv6 address that embeds an IPv4 address has the class of that one.
+    pub fn classify(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => of_v4(address),
             IpAddr::V6(address) => embedded(address).map_or_else(|| of_v6(address), of_v4),
         }
     }
 
-    /// How a sentence names it: "a private address".
+    /// Returns the words for this class in a sentence, such as "a private address".
     pub const fn words(self) -> &'static str {
         match self {
             Public => "a public address",
@@ -40,8 +38,7 @@ impl AddressClass {
     }
 }
 
-/// Nets of IPv4 by first address and length of their prefix (RFC 6890 and the registry it set up); the rest is
-/// public.
+/// IPv4 networks by first address and prefix length (RFC 6890 and the registry it set up); all others are public.
 const V4: [(Ipv4Addr, u32, AddressClass); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8, Forbidden),
     (Ipv4Addr::new(10, 0, 0, 0), 8, Private),
@@ -62,7 +59,7 @@ const V4: [(Ipv4Addr, u32, AddressClass); 16] = [
     (Ipv4Addr::BROADCAST, 32, Forbidden),
 ];
 
-/// Nets of IPv6, the narrower first; what stands in none of them is forbidden.
+/// IPv6 networks, the narrower first; an address in none of them is forbidden.
 const V6: [(Ipv6Addr, u32, AddressClass); 10] = [
     (Ipv6Addr::LOCALHOST, 128, Loopback),
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, Private),
@@ -94,8 +91,8 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
     V6.iter().find(|&&(net, bits, _)| within(net, bits)).map_or(Forbidden, |&(_, _, class)| class)
 }
 
-/// The IPv4 address inside a mapped one (`::ffff:0:0/96`), a translated one (`64:ff9b::/96`, RFC 6052) or a
-/// 6to4 one (`2002::/16`, RFC 3056).
+/// Returns the IPv4 address that is embedded in a mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`, RFC 6052) or
+/// 6to4 (`2002::/16`, RFC 3056) address.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let pair = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match address.segments() {
@@ -113,7 +110,7 @@ mod tests {
 
     fn check(class: AddressClass, addresses: &[&str]) {
         for address in addresses {
-            assert_eq!(AddressClass::of(address.parse().unwrap()), class, "{address}");
+            assert_eq!(AddressClass::classify(address.parse().unwrap()), class, "{address}");
         }
     }
 

@@ -1,7 +1,7 @@
-//! What is to be read on a page: the text without what stands around it, found as Firefox's reader view finds it.
+//! Extracts the article from a web page, in the same way as Firefox's reader view.
 //!
-//! The library is kept within bounds: it takes very long on deep nesting (over a minute for 20,000 `div` within each
-//! other) and may panic, so deep and large pages are not given to it, and a panic is a sentence.
+//! The library takes very long on deep nesting (over a minute for 20,000 nested `div`) and may panic, so it is not
+//! given deep or large pages, and a panic becomes an error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,17 +10,21 @@ use dom_smoothie::{Config, Readability};
 use crate::feed::content::markup::{Piece, walk_markup};
 use crate::feed::page_text;
 
-/// Bytes of a page at most; what is longer is hardly an article.
+/// Largest page that is searched for an article.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Elements within one another at most.
+/// Deepest nesting of elements in a page.
 const DEPTH_MAX: usize = 200;
-/// Elements of a page at most.
+/// Most elements in a page.
 const ELEMENTS_MAX: usize = 50_000;
-/// Letters that make a text; a page with fewer has none.
+/// An article has at least this many characters that are not blank.
 const LETTERS_MIN: usize = 140;
 
-/// The text of a page as marked up; an error says why there is none.
-pub fn extract(bytes: &[u8], url: &str, content_type: Option<&str>) -> Result<String, String> {
+/// Returns the article of a page as HTML; the error says why there is none.
+pub fn extract_article(
+    bytes: &[u8],
+    url: &str,
+    content_type: Option<&str>,
+) -> Result<String, String> {
     let named = content_type.unwrap_or_default().to_ascii_lowercase();
     let is_page = named.is_empty() || named.contains("html") || named.contains("text/plain");
     if !is_page {
@@ -53,7 +57,7 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     Ok(article.content.to_string())
 }
 
-/// Refuses what would take too long.
+/// Refuses pages that would take the library too long.
 fn check(html: &str) -> Result<(), String> {
     let (mut depth, mut deepest, mut elements) = (0_usize, 0_usize, 0_usize);
     walk_markup(html, |piece| match piece {
@@ -71,7 +75,7 @@ fn check(html: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Elements without an end tag, or whose end tag is often left out.
+/// Whether an element has no end tag, or one that is often left out.
 fn ends_by_itself(name: &str) -> bool {
     const NAMES: [&str; 27] = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
@@ -102,7 +106,7 @@ mod tests {
         let html = page(&format!(
             "<p>{words}</p><p>{words}<a href='2'>more</a></p><img src='/wax.png' alt='wax'>"
         ));
-        let text = extract(html.as_bytes(), URL, Some("text/html; charset=utf-8")).unwrap();
+        let text = extract_article(html.as_bytes(), URL, Some("text/html; charset=utf-8")).unwrap();
         assert!(text.contains("Grafting wax"), "{text}");
         assert!(!text.contains("Imprint") && !text.contains("Other posts"), "{text}");
         assert!(text.contains("https://a.example/posts/2"), "{text}");
@@ -114,7 +118,7 @@ mod tests {
             "Größe und Übermut gehen selten gut zusammen, sagte der Gärtner zur Tür. ".repeat(8);
         let html = page(&format!("<p>{words}</p><p>{words}</p>"));
         let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode(&html);
-        let text = extract(&bytes, URL, Some("text/html; charset=ISO-8859-1")).unwrap();
+        let text = extract_article(&bytes, URL, Some("text/html; charset=ISO-8859-1")).unwrap();
         assert!(text.contains("Größe und Übermut"), "{text}");
     }
 
@@ -131,7 +135,7 @@ mod tests {
             (&many, "text/html", "too deep or too large"),
             (&large, "text/html", "larger than 4 MiB"),
         ] {
-            let told = extract(body.as_bytes(), URL, Some(content_type)).unwrap_err();
+            let told = extract_article(body.as_bytes(), URL, Some(content_type)).unwrap_err();
             assert!(told.contains(why), "{told}");
         }
     }

@@ -1,7 +1,7 @@
-//! Decoding the body of an answer as it comes, within limits (SPEC D.8, G.31).
+//! Decodes the body of a response while it arrives, within limits (SPEC D.8, G.31).
 //!
-//! Only what is decoded is kept, and at each step no more than the limits allow, so that no answer can fill
-//! the memory however it is made.
+//! Only decoded bytes are kept, and at each step no more than the limits allow, so that no response can exhaust
+//! memory.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,23 +12,22 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::engine::poll::fetch::Failure;
 
-/// Decoded bytes below which the ratio is not judged (SPEC 0, `RATIO_MAX`).
+/// The compression ratio is checked from this many decoded bytes on (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
-/// Steps in which a body is decoded.
+/// Size of the buffer for decoded bytes.
 const STEP_BYTES: usize = 16 * 1024;
-/// What of a body must be there to see how it is encoded.
+/// Bytes that are needed to recognise the encoding of a body.
 const MARK_BYTES: usize = 2;
-/// How every gzip stream begins.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Limits on bodies (SPEC 0).
+/// Limits on the body of a response (SPEC 0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BodyLimits {
-    /// Bytes over the wire.
+    /// Bytes as received.
     pub wire_max: usize,
-    /// Bytes decoded.
+    /// Bytes after decoding.
     pub body_max: usize,
-    /// Decoded bytes to a byte on the wire.
+    /// Decoded bytes for each received byte.
     pub ratio_max: usize,
 }
 
@@ -49,38 +48,38 @@ impl BodyLimits {
     }
 }
 
-/// A body under way.
+/// A body that is being received and decoded.
 ///
-/// A gzip stream that nobody announced is decoded, a plain body announced as gzip is taken as it is, and two
-/// encodings over each other are refused.
+/// A gzip stream is decoded even if no header announces it, a plain body announced as gzip is taken as it is, and a
+/// body that is encoded twice is refused.
 pub struct Decoding {
     announced: Announced,
     limits: BodyLimits,
     wire_bytes: usize,
-    stage: Stage,
+    stage: BodyDecoder,
 }
 
-/// What `Content-Encoding` says.
+/// The encoding that `Content-Encoding` announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announced {
-    /// Nothing, or gzip: the first bytes tell which it is.
+    /// None or gzip: the first bytes decide.
     PlainOrGzip,
-    /// zlib, or the bare stream that some servers send for it.
+    /// zlib, or the raw deflate stream that some servers send instead.
     Deflate,
     Brotli,
 }
 
-enum Stage {
-    /// Too short yet to see what it is.
+enum BodyDecoder {
+    /// Too few bytes so far to recognise the encoding.
     Unseen(Vec<u8>),
-    Plain(Sink),
-    Gzip(Box<MultiGzDecoder<Sink>>),
-    Deflate(Inflating),
-    Brotli(Box<DecompressorWriter<Sink>>),
+    Plain(DecodedBytes),
+    Gzip(Box<MultiGzDecoder<DecodedBytes>>),
+    Deflate(InflateStream),
+    Brotli(Box<DecompressorWriter<DecodedBytes>>),
 }
 
 impl Decoding {
-    /// A body that came with this `Content-Encoding`.
+    /// Begins a body with this `Content-Encoding`.
     pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, Failure> {
         let names: Vec<String> =
             encoding.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
@@ -97,11 +96,11 @@ impl Decoding {
                 return Err(Failure::Encoding(format!("the encoding '{other}' was not asked for")));
             }
         };
-        Ok(Self { announced, limits, wire_bytes: 0, stage: Stage::Unseen(Vec::new()) })
+        Ok(Self { announced, limits, wire_bytes: 0, stage: BodyDecoder::Unseen(Vec::new()) })
     }
 
-    /// Refuses a body whose `Content-Length` is too large already.
-    pub fn announced(&self, length: Option<u64>) -> Result<(), Failure> {
+    /// Refuses a body whose `Content-Length` exceeds the limit.
+    pub fn check_length(&self, length: Option<u64>) -> Result<(), Failure> {
         let max = u64::try_from(self.limits.wire_max).unwrap_or(u64::MAX);
         match length {
             Some(length) if length > max => Err(self.limits.too_large(Excess::Wire)),
@@ -109,72 +108,74 @@ impl Decoding {
         }
     }
 
-    /// Bytes that came over the wire.
+    /// Number of bytes received so far.
     pub fn wire_bytes(&self) -> u64 {
         u64::try_from(self.wire_bytes).unwrap_or(u64::MAX)
     }
 
-    /// Bytes decoded so far.
+    /// Number of bytes decoded so far.
     pub fn decoded_bytes(&self) -> usize {
         match &self.stage {
-            Stage::Unseen(seen) => seen.len(),
-            Stage::Plain(sink) => sink.decoded.len(),
-            Stage::Gzip(decoder) => decoder.get_ref().decoded.len(),
-            Stage::Deflate(decoder) => decoder.sink.decoded.len(),
-            Stage::Brotli(decoder) => decoder.get_ref().decoded.len(),
+            BodyDecoder::Unseen(seen) => seen.len(),
+            BodyDecoder::Plain(sink) => sink.decoded.len(),
+            BodyDecoder::Gzip(decoder) => decoder.get_ref().decoded.len(),
+            BodyDecoder::Deflate(decoder) => decoder.sink.decoded.len(),
+            BodyDecoder::Brotli(decoder) => decoder.get_ref().decoded.len(),
         }
     }
 
-    /// Takes the next bytes from the wire.
-    pub fn take(&mut self, wire: &[u8]) -> Result<(), Failure> {
+    /// Decodes the next received bytes.
+    pub fn decode_chunk(&mut self, wire: &[u8]) -> Result<(), Failure> {
         self.wire_bytes = self.wire_bytes.saturating_add(wire.len());
         if self.wire_bytes > self.limits.wire_max {
             return Err(self.limits.too_large(Excess::Wire));
         }
-        if let Stage::Unseen(seen) = &mut self.stage {
+        if let BodyDecoder::Unseen(seen) = &mut self.stage {
             seen.extend_from_slice(wire);
             if seen.len() < MARK_BYTES {
                 return Ok(());
             }
             let seen = std::mem::take(seen);
-            self.stage = self.begun(&seen);
+            self.stage = self.choose_decoder(&seen);
             return self.step(&seen);
         }
         self.step(wire)
     }
 
-    /// The stage that bytes at the beginning of a body ask for.
-    fn begun(&self, seen: &[u8]) -> Stage {
-        let sink = Sink { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
+    /// Chooses the decoder by the first bytes of a body.
+    fn choose_decoder(&self, seen: &[u8]) -> BodyDecoder {
+        let sink = DecodedBytes { decoded: Vec::new(), wire_bytes: 0, limits: self.limits };
         match self.announced {
             Announced::PlainOrGzip if seen.starts_with(&GZIP_MAGIC) => {
-                Stage::Gzip(Box::new(MultiGzDecoder::new(sink)))
+                BodyDecoder::Gzip(Box::new(MultiGzDecoder::new(sink)))
             }
-            Announced::PlainOrGzip => Stage::Plain(sink),
-            Announced::Deflate => Stage::Deflate(Inflating {
+            Announced::PlainOrGzip => BodyDecoder::Plain(sink),
+            Announced::Deflate => BodyDecoder::Deflate(InflateStream {
                 stream: Decompress::new(is_zlib(seen)),
                 ended: false,
                 sink,
             }),
-            Announced::Brotli => Stage::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES))),
+            Announced::Brotli => {
+                BodyDecoder::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES)))
+            }
         }
     }
 
     fn step(&mut self, wire: &[u8]) -> Result<(), Failure> {
         let wire_bytes = self.wire_bytes;
         let taken = match &mut self.stage {
-            Stage::Unseen(_) => Ok(()),
-            Stage::Plain(sink) => sink.knowing(wire_bytes).write_all(wire),
-            Stage::Gzip(decoder) => {
-                decoder.get_mut().knowing(wire_bytes);
+            BodyDecoder::Unseen(_) => Ok(()),
+            BodyDecoder::Plain(sink) => sink.set_received(wire_bytes).write_all(wire),
+            BodyDecoder::Gzip(decoder) => {
+                decoder.get_mut().set_received(wire_bytes);
                 decoder.write_all(wire)
             }
-            Stage::Deflate(decoder) => {
-                decoder.sink.knowing(wire_bytes);
-                decoder.take(wire)
+            BodyDecoder::Deflate(decoder) => {
+                decoder.sink.set_received(wire_bytes);
+                decoder.decode_chunk(wire)
             }
-            Stage::Brotli(decoder) => {
-                decoder.get_mut().knowing(wire_bytes);
+            BodyDecoder::Brotli(decoder) => {
+                decoder.get_mut().set_received(wire_bytes);
                 decoder.write_all(wire)
             }
         };
@@ -184,11 +185,11 @@ impl Decoding {
         })
     }
 
-    /// The whole body, decoded.
+    /// Returns the whole decoded body.
     pub fn finish(mut self) -> Result<Vec<u8>, Failure> {
-        if let Stage::Unseen(seen) = &self.stage {
+        if let BodyDecoder::Unseen(seen) = &self.stage {
             let seen = seen.clone();
-            self.stage = self.begun(&seen);
+            self.stage = self.choose_decoder(&seen);
             self.step(&seen)?;
         }
         let limits = self.limits;
@@ -199,12 +200,12 @@ impl Decoding {
         let empty = self.wire_bytes == 0;
         let decoded = match self.stage {
             _ if empty => Vec::new(),
-            Stage::Unseen(seen) => seen,
-            Stage::Plain(sink) => sink.decoded,
-            Stage::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
-            Stage::Deflate(decoder) if !decoder.ended => return Err(Failure::CutOff),
-            Stage::Deflate(decoder) => decoder.sink.decoded,
-            Stage::Brotli(mut decoder) => {
+            BodyDecoder::Unseen(seen) => seen,
+            BodyDecoder::Plain(sink) => sink.decoded,
+            BodyDecoder::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
+            BodyDecoder::Deflate(decoder) if !decoder.ended => return Err(Failure::CutOff),
+            BodyDecoder::Deflate(decoder) => decoder.sink.decoded,
+            BodyDecoder::Brotli(mut decoder) => {
                 decoder.close().map_err(cut)?;
                 decoder.into_inner().unwrap_or_else(|sink| sink).decoded
             }
@@ -224,29 +225,29 @@ impl fmt::Debug for Decoding {
     }
 }
 
-/// Decodes a body that is there as a whole.
+/// Decodes a complete body.
 pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>, Failure> {
     let mut decoding = Decoding::new(encoding, limits)?;
-    decoding.take(wire)?;
+    decoding.decode_chunk(wire)?;
     decoding.finish()
 }
 
-/// `deflate` means zlib (RFC 1950 §2.2). No bare stream begins like one: its first block would be stored, with
-/// a bit set where there is only padding.
+/// Whether a `deflate` body is zlib (RFC 1950 §2.2), as it should be. A raw stream cannot begin this way: its first
+/// block would be a stored one, with a bit set in the padding.
 fn is_zlib(seen: &[u8]) -> bool {
     let [first, second, ..] = *seen else { return true };
     first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
-/// A deflate stream under way. Whatever follows its end is left.
-struct Inflating {
+/// A deflate stream that is being decoded. Bytes behind its end are ignored.
+struct InflateStream {
     stream: Decompress,
     ended: bool,
-    sink: Sink,
+    sink: DecodedBytes,
 }
 
-impl Inflating {
-    fn take(&mut self, mut wire: &[u8]) -> io::Result<()> {
+impl InflateStream {
+    fn decode_chunk(&mut self, mut wire: &[u8]) -> io::Result<()> {
         let mut step = vec![0; STEP_BYTES];
         while !self.ended {
             let before = (self.stream.total_in(), self.stream.total_out());
@@ -265,22 +266,22 @@ impl Inflating {
     }
 }
 
-/// Where decoded bytes go, as long as they are within the limits.
-struct Sink {
+/// Collects decoded bytes and fails once they exceed the limits.
+struct DecodedBytes {
     decoded: Vec<u8>,
     wire_bytes: usize,
     limits: BodyLimits,
 }
 
-impl Sink {
-    /// Tells how many bytes have come over the wire.
-    const fn knowing(&mut self, wire_bytes: usize) -> &mut Self {
+impl DecodedBytes {
+    /// Sets the number of bytes received so far.
+    const fn set_received(&mut self, wire_bytes: usize) -> &mut Self {
         self.wire_bytes = wire_bytes;
         self
     }
 }
 
-impl Write for Sink {
+impl Write for DecodedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let after = self.decoded.len().saturating_add(bytes.len());
         if after > self.limits.body_max {
@@ -299,7 +300,7 @@ impl Write for Sink {
     }
 }
 
-/// The limit that was met.
+/// The limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too large")]
 enum Excess {
@@ -312,7 +313,7 @@ fn excess(error: &io::Error) -> Option<Excess> {
     error.get_ref().and_then(|inner| inner.downcast_ref::<Excess>()).copied()
 }
 
-/// A number of bytes in the largest unit that holds it whole.
+/// Displays a number of bytes in the largest unit in which it is whole.
 struct Bytes(usize);
 
 impl fmt::Display for Bytes {

@@ -1,4 +1,4 @@
-//! Bodies whole, in pieces, cut, broken and blown up (SPEC D.8, G.31).
+//! Bodies that are whole, in pieces, cut off, broken, or bombs (SPEC D.8, G.31).
 
 use std::io::Write;
 
@@ -75,7 +75,7 @@ fn the_pieces_a_body_comes_in_do_not_matter() {
             let limits = BodyLimits { ratio_max: 10_000, ..BodyLimits::default() };
             let mut decoding = Decoding::new(encoding, limits).unwrap();
             for bytes in wire.chunks(piece) {
-                decoding.take(bytes).unwrap();
+                decoding.decode_chunk(bytes).unwrap();
             }
             assert_eq!(decoding.wire_bytes(), wire.len() as u64);
             assert!(decoding.finish() == Ok(text.clone()), "{encoding} in pieces of {piece}");
@@ -89,7 +89,7 @@ fn a_bomb_is_stopped_while_it_goes_off() {
     let bomb = gzip(&vec![0; 8 * 1024 * 1024]);
     let limits = BodyLimits { ratio_max: 1_000_000, body_max: 100_000, ..BodyLimits::default() };
     let mut decoding = Decoding::new("gzip", limits).unwrap();
-    let why = decoding.take(&bomb).unwrap_err();
+    let why = decoding.decode_chunk(&bomb).unwrap_err();
     assert_eq!(why.to_string(), "the answer is too large: more than 97 KiB when decompressed");
     assert!(decoding.decoded_bytes() <= limits.body_max);
 }

@@ -1,4 +1,4 @@
-//! One fetch: conditional GET, redirects by hand, everything within a limit, the body parsed off the loop.
+//! Performs a fetch: a conditional GET with its redirects, within limits; the body is parsed on the blocking pool.
 
 use std::sync::Arc;
 
@@ -6,31 +6,33 @@ use reqwest::{Response, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
-use super::answering::{answer_headers, joined, read_body};
-use super::article::extract;
+use super::article::extract_article;
 use super::body::{BodyLimits, Decoding};
-use super::clients::{Arrived, Lanes, Surroundings, Unsent};
-use super::exchange::{self, Keys};
-use super::failures::{failure, is_hung_up};
+use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
+use super::failures::{classify_error, is_hung_up};
 use super::limits::Limits;
 use super::proxies::without_login;
-use super::reach::Word;
-use super::redirects::{self, Steps, Turn, Way};
-use crate::engine::poll::fetch::{Answer, AnswerBody, Failure, FetchRequest, Fetched, Hop, Manner};
+use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
+use super::request_headers::{self, FetchCredentials};
+use super::response_body::{answer_headers, joined_header, read_body};
+use super::trust::Trust;
+use crate::engine::poll::fetch::{
+    Answer, AnswerBody, Failure, FetchRequest, Fetched, Hop, RequestKind,
+};
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::history::walk::adaptor::read_listing;
 use crate::io::clock;
 
-/// Documents parsed at once: each may take several times its size in memory.
+/// Documents that are parsed at the same time: each may take several times its size in memory.
 const PARSED_AT_ONCE: usize = 4;
-/// Bodies decoded to more than this many bytes are read and parsed one at a time, so that many of them do
-/// not fill the memory together.
+/// Bodies of more decoded bytes are read and parsed one at a time, so that several of them do not exhaust memory
+/// together.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The HTTP client.
+/// The HTTP client for feeds, archives, pages and pictures.
 #[derive(Debug)]
 pub struct Http {
-    lanes: Lanes,
+    clients: Clients,
     limits: Limits,
     credentials: Vec<Credentials>,
     parsing: Semaphore,
@@ -38,19 +40,19 @@ pub struct Http {
 }
 
 impl Http {
-    /// A client by the reader's settings; an error is a sentence.
+    /// Creates a client from the settings; the error is a sentence.
     pub fn new(settings: &NetworkSettings, limits: Limits) -> Result<Self, String> {
-        Self::within(settings, limits, &Surroundings::real())
+        Self::within(settings, limits, &ClientEnvironment::real())
     }
 
-    /// The same in other surroundings.
+    /// Creates a client in another environment, as tests do.
     pub fn within(
         settings: &NetworkSettings,
         limits: Limits,
-        around: &Surroundings,
+        around: &ClientEnvironment,
     ) -> Result<Self, String> {
         Ok(Self {
-            lanes: Lanes::new(settings, &limits, around)?,
+            clients: Clients::new(settings, &limits, around)?,
             limits,
             credentials: settings.credentials.clone(),
             parsing: Semaphore::new(PARSED_AT_ONCE),
@@ -58,48 +60,57 @@ impl Http {
         })
     }
 
-    /// Performs one fetch. It always ends, at the latest at the total time-out.
+    /// Performs a fetch. It always ends, at the latest when the total time-out expires.
     pub async fn fetch(&self, request: FetchRequest) -> Fetched {
-        self.fetch_traced(request, Trace::default()).await.0
+        self.fetch_traced(request, FetchTrace::default()).await.0
     }
 
-    /// The same, with the decoded body of the last answer as it came.
+    /// Performs a fetch and also returns the decoded body of the last response.
     pub async fn fetch_kept(&self, request: FetchRequest) -> (Fetched, Vec<u8>) {
-        self.fetch_traced(request, Trace { keeps: true, ..Trace::default() }).await
+        self.fetch_traced(request, FetchTrace { keeps: true, ..FetchTrace::default() }).await
     }
 
-    async fn fetch_traced(&self, request: FetchRequest, mut trace: Trace) -> (Fetched, Vec<u8>) {
+    async fn fetch_traced(
+        &self,
+        request: FetchRequest,
+        mut trace: FetchTrace,
+    ) -> (Fetched, Vec<u8>) {
         let started = clock::now();
         let total = self.limits.total;
-        let timed = tokio::time::timeout(total, self.exchange(&request, &mut trace)).await;
+        let timed = tokio::time::timeout(total, self.fetch_redirected(&request, &mut trace)).await;
         let result = timed.unwrap_or(Err(Failure::Timeout {
             phase: "the whole answer",
             seconds: total.as_secs(),
         }));
-        let Trace { wire_bytes, hops, conditional, kept, .. } = trace;
+        let FetchTrace { wire_bytes, hops, conditional, kept, .. } = trace;
         (Fetched { started, wire_bytes, hops, conditional, result }, kept)
     }
 
-    async fn exchange(&self, request: &FetchRequest, trace: &mut Trace) -> Result<Answer, Failure> {
+    async fn fetch_redirected(
+        &self,
+        request: &FetchRequest,
+        trace: &mut FetchTrace,
+    ) -> Result<Answer, Failure> {
         let mut url = parse_url(&request.url)?;
-        let word = Word::of(&request.reach);
-        word.check(&url, request.allow_insecure)?;
-        let keys = Keys::taken_from(&mut url, &self.credentials);
-        let mut way = Way::new(url, word);
+        let trust = Trust::from_source(&request.address_source);
+        trust.check(&url, request.allow_insecure)?;
+        let credentials = FetchCredentials::take_from_address(&mut url, &self.credentials);
+        let mut path = RedirectPath::new(url, trust);
         loop {
-            let arrived = self.ask(&way, request, &keys, trace).await?;
+            let arrived = self.send(&path, request, &credentials, trace).await?;
             let public = arrived.public;
             let (status, head) = (arrived.response.status(), arrived.response.headers());
-            let (answer, turn) = if let Some(turn) = Turn::of_head(status, head)? {
-                (unread(&way.at, &arrived), Some(turn))
+            let (answer, turn) = if let Some(turn) = Redirect::from_head(status, head)? {
+                (unread_answer(&path.at, &arrived), Some(turn))
             } else {
-                let answer = self.answer(way.at.clone(), arrived, request.manner, trace).await?;
-                let turn = Turn::of_document(&answer);
+                let answer =
+                    self.read_answer(path.at.clone(), arrived, request.kind, trace).await?;
+                let turn = Redirect::from_document(&answer);
                 (answer, turn)
             };
             let Some(turn) = turn else { return Ok(answer) };
-            let hop = way.turn(&turn, public, request, self.steps())?;
-            let wait = redirects::wait(&answer);
+            let hop = path.follow(&turn, public, request, self.steps())?;
+            let wait = redirects::requested_wait(&answer);
             if wait > self.limits.redirect_wait_max {
                 return Ok(answer);
             }
@@ -110,70 +121,74 @@ impl Http {
         }
     }
 
-    const fn steps(&self) -> Steps {
-        Steps {
+    const fn steps(&self) -> RedirectLimits {
+        RedirectLimits {
             all_max: self.limits.redirects_max,
             documents_max: self.limits.redirect_documents_max,
         }
     }
 
-    async fn ask(
+    async fn send(
         &self,
-        way: &Way,
+        path: &RedirectPath,
         request: &FetchRequest,
-        keys: &Keys<'_>,
-        trace: &mut Trace,
-    ) -> Result<Arrived, Failure> {
+        credentials: &FetchCredentials<'_>,
+        trace: &mut FetchTrace,
+    ) -> Result<ReceivedResponse, Failure> {
         let known = request.validators.as_ref();
-        trace.conditional = known.is_some_and(|validators| validators.speak_for(way.at.as_str()));
-        let headers = exchange::headers(request, &way.at);
+        trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
+        let headers = request_headers::headers(request, &path.at);
         let attempt = || {
-            self.lanes.send(&way.at, way.word.allowed(&way.at), |client| {
-                keys.get(client, &way.at).headers(headers.clone())
+            self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
+                credentials.build_request(client, &path.at).headers(headers.clone())
             })
         };
         let mut sent = attempt().await;
         // The connection that redirected is used again, and may have been hung up on meanwhile (RFC 9112 §9.3.1).
-        let is_stale = matches!(&sent, Err(Unsent::Broken { error, .. }) if is_hung_up(error));
-        if is_stale && way.stays_with_its_server() {
+        let is_stale = matches!(&sent, Err(SendError::Broken { error, .. }) if is_hung_up(error));
+        if is_stale && path.stays_with_its_server() {
             sent = attempt().await;
         }
         sent.map_err(|unsent| match unsent {
-            Unsent::Refused(refusal) => way.word.refused(&refusal),
-            Unsent::Broken { error, through } => {
-                failure(&error, &way.at, through.as_deref(), &self.limits)
+            SendError::Refused(refusal) => path.trust.explain_refusal(&refusal),
+            SendError::Broken { error, through } => {
+                classify_error(&error, &path.at, through.as_deref(), &self.limits)
             }
         })
     }
 
-    async fn answer(
+    async fn read_answer(
         &self,
         url: Url,
-        arrived: Arrived,
-        manner: Manner,
-        trace: &mut Trace,
+        arrived: ReceivedResponse,
+        kind: RequestKind,
+        trace: &mut FetchTrace,
     ) -> Result<Answer, Failure> {
-        let answer = unread(&url, &arrived);
+        let answer = unread_answer(&url, &arrived);
         if !(200..300).contains(&answer.status) {
             return Ok(answer);
         }
         let mut response = arrived.response;
-        let content_type = joined(response.headers(), &header::CONTENT_TYPE);
-        let limits = self.limits.of(manner);
-        let (bytes, turn) = self.read(&url, &mut response, limits, trace).await?;
+        let content_type = joined_header(response.headers(), &header::CONTENT_TYPE);
+        let limits = self.limits.body_limits(kind);
+        let (bytes, turn) = self.receive_body(&url, &mut response, limits, trace).await?;
         drop(response);
         if trace.keeps {
             trace.kept.clone_from(&bytes);
         }
-        if manner == Manner::Picture {
+        if kind == RequestKind::Picture {
             return Ok(Answer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
         let _turns = (turn, self.parsing.acquire().await);
         let read = tokio::task::spawn_blocking(move || {
-            if manner == Manner::Page {
-                return AnswerBody::Article(extract(&bytes, url.as_str(), content_type.as_deref()));
+            if kind == RequestKind::Page {
+                return AnswerBody::Article(extract_article(
+                    &bytes,
+                    url.as_str(),
+                    content_type.as_deref(),
+                ));
             }
-            let listing = (manner == Manner::Listing).then(|| read_listing(&bytes)).flatten();
+            let listing = (kind == RequestKind::Listing).then(|| read_listing(&bytes)).flatten();
             listing.map_or_else(
                 || read_body(&bytes, url.as_str(), content_type.as_deref()),
                 AnswerBody::Listing,
@@ -184,25 +199,26 @@ impl Http {
         Ok(Answer { body, ..answer })
     }
 
-    /// Reads and decodes the body as it comes over the wire, within the limits (SPEC D.8). A large one waits
-    /// for its turn and keeps it.
-    async fn read(
+    /// Reads and decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is read at a
+    /// time; the permit for it is returned too.
+    async fn receive_body(
         &self,
         url: &Url,
         response: &mut Response,
         limits: BodyLimits,
-        trace: &mut Trace,
+        trace: &mut FetchTrace,
     ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Failure> {
         trace.wire_bytes = 0;
-        let encoding = joined(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
+        let encoding =
+            joined_header(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
         let mut decoding = Decoding::new(&encoding, limits)?;
-        decoding.announced(response.content_length())?;
+        decoding.check_length(response.content_length())?;
         let mut turn = None;
         loop {
             let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| failure(&error, url, None, &self.limits))?;
+            let chunk = chunk.map_err(|error| classify_error(&error, url, None, &self.limits))?;
             let Some(chunk) = chunk else { return Ok((decoding.finish()?, turn)) };
-            let taken = decoding.take(&chunk);
+            let taken = decoding.decode_chunk(&chunk);
             trace.wire_bytes = decoding.wire_bytes();
             taken?;
             if turn.is_none() && decoding.decoded_bytes() > LARGE_BYTES {
@@ -212,19 +228,19 @@ impl Http {
     }
 }
 
-/// What a fetch leaves behind although it fails.
+/// What is known of a fetch even if it fails.
 #[derive(Debug, Default)]
-struct Trace {
+struct FetchTrace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
-    /// The body is wanted as it came.
+    /// Whether the decoded body is wanted.
     keeps: bool,
     kept: Vec<u8>,
 }
 
-/// The head of an answer.
-fn unread(url: &Url, arrived: &Arrived) -> Answer {
+/// Returns an answer from the head of a response, its body unread.
+fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),
         url: url.to_string(),

@@ -1,12 +1,13 @@
-//! The ways out: directly or through a proxy, to public addresses only or to those nearby too (SPEC D.6).
+//! The clients that requests are sent with: directly or through a proxy, to public addresses only or to private ones
+//! too (SPEC D.6).
 //!
-//! Each way is a client of its own with a pool of its own, so that no connection made under one rule is used
-//! under another. A name that anybody typed is tried on the public way first: nearly all are public, and so
-//! one connection serves a feed and the redirects on its host.
+//! Each of the four has its own connection pool, so that no connection made under one rule is used under another. A
+//! typed address is tried with the public client first: nearly all are public, and so one connection serves a feed and
+//! the redirects on its host.
 //!
-//! *TLS.* 1.2 and 1.3 by rustls. The platform decides whom to trust: the reader's own authorities and those of
-//! a company are there. Where the platform has none (a bare container), those of the Mozilla programme are
-//! used. HTTP/2 is agreed on in the handshake; plain connections speak HTTP/1.1.
+//! TLS 1.2 and 1.3 by rustls. Certificates are verified by the platform, which knows the certificate authorities of
+//! the reader's company. Where the platform has none (a bare container), Mozilla's are used. HTTP/2 is negotiated in
+//! the handshake; plain connections use HTTP/1.1.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,62 +19,61 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use url::Url;
 
 use super::address_class::AddressClass;
-use super::exchange::USER_AGENT;
-use super::failures::find;
-use super::limits::Limits;
-use super::names::{
-    Allowed, Guard, Guarded, Names, Refusal, SystemNames, host_text, is_localhost, literal,
+use super::address_guard::{
+    AddressGuard, Allowed, GuardedResolver, NameResolver, RefusedAddress, SystemResolver,
+    host_text, is_localhost, literal,
 };
-use super::proxies::{Through, proxies};
+use super::failures::find_error;
+use super::limits::Limits;
+use super::proxies::{ProxyChoice, proxies};
+use super::request_headers::USER_AGENT;
 use crate::engine::settings::NetworkSettings;
 
-/// Header lines of an answer at most.
+/// Most header lines of a response.
 const HEADERS_MAX: usize = 256;
-/// How long a connection waits for its next request.
+/// How long an idle connection is kept.
 const POOL_IDLE: Duration = Duration::from_secs(30);
-/// What the client finds around it. Tests put a world of their own in its place.
+/// What the client takes from its environment; tests replace it.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// Who knows the addresses of names.
-    pub names: Arc<dyn Names>,
-    /// The class of an address: [`AddressClass::of`].
-    pub judge: fn(IpAddr) -> AddressClass,
-    /// The proxies of the environment.
+pub struct ClientEnvironment {
+    pub names: Arc<dyn NameResolver>,
+    /// Classifies an address; [`AddressClass::classify`] outside of tests.
+    pub classify: fn(IpAddr) -> AddressClass,
     pub proxies: Arc<Matcher>,
-    /// Whom to trust, instead of those the platform does.
+    /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
 }
 
-impl Surroundings {
-    /// The real world.
+impl ClientEnvironment {
+    /// Returns the environment of the running program.
     pub fn real() -> Self {
         Self {
-            names: Arc::new(SystemNames),
-            judge: AddressClass::of,
+            names: Arc::new(SystemResolver),
+            classify: AddressClass::classify,
             proxies: Arc::new(Matcher::from_system()),
             roots: None,
         }
     }
 }
 
-/// All the ways out.
+/// The clients, and what decides between them.
 #[derive(Debug)]
-pub(super) struct Lanes {
-    direct: Pair,
-    proxied: Pair,
-    through: Through,
-    guard: Arc<Guard>,
+pub(super) struct Clients {
+    direct: ClientPair,
+    proxied: ClientPair,
+    through: ProxyChoice,
+    guard: Arc<AddressGuard>,
 }
 
 /// A client for each [`Allowed`].
 #[derive(Debug)]
-struct Pair {
+struct ClientPair {
     public: Client,
     near: Client,
 }
 
-impl Pair {
-    const fn of(&self, allowed: Allowed) -> &Client {
+impl ClientPair {
+    const fn client_for(&self, allowed: Allowed) -> &Client {
         match allowed {
             Allowed::Public => &self.public,
             Allowed::Near => &self.near,
@@ -81,43 +81,41 @@ impl Pair {
     }
 }
 
-/// An answer, and where it came from.
+/// A response, and whether it came from a public address.
 #[derive(Debug)]
-pub(super) struct Arrived {
+pub(super) struct ReceivedResponse {
     pub(super) response: Response,
-    /// From a public address; through a proxy, a name is taken to lead to one.
+    /// Behind a proxy, a host name counts as public.
     pub(super) public: bool,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug)]
-pub(super) enum Unsent {
-    /// The address may not be asked.
-    Refused(Refusal),
-    /// It was asked, and something broke.
+pub(super) enum SendError {
+    /// The address must not be contacted.
+    Refused(RefusedAddress),
     Broken {
-        /// What.
         error: reqwest::Error,
-        /// The host of the proxy that was between.
+        /// The host of the proxy, if the request went through one.
         through: Option<String>,
     },
 }
 
-impl Lanes {
+impl Clients {
     pub(super) fn new(
         settings: &NetworkSettings,
         limits: &Limits,
-        around: &Surroundings,
+        around: &ClientEnvironment,
     ) -> Result<Self, String> {
         // Whoever installed a provider before us installed this one.
         rustls::crypto::ring::default_provider().install_default().ok();
         let tls = tls(around.roots.as_ref());
         let link_local = settings.allow_link_local.iter().cloned().collect();
-        let guard = Arc::new(Guard { judge: around.judge, link_local });
+        let guard = Arc::new(AddressGuard { classify: around.classify, link_local });
         let (proxies, hosts) = proxies(settings, &around.proxies)?;
         let hosts = Arc::new(hosts);
         let client = |allowed: Allowed, proxies: &[Proxy]| {
-            let resolver = Guarded {
+            let resolver = GuardedResolver {
                 names: Arc::clone(&around.names),
                 guard: Arc::clone(&guard),
                 allowed,
@@ -129,35 +127,35 @@ impl Lanes {
             let client = builder.tls_backend_preconfigured(tls.clone()).build();
             client.map_err(|error| format!("no HTTP client: {error}"))
         };
-        let pair = |proxies: &[Proxy]| -> Result<Pair, String> {
-            Ok(Pair {
+        let pair = |proxies: &[Proxy]| -> Result<ClientPair, String> {
+            Ok(ClientPair {
                 public: client(Allowed::Public, proxies)?,
                 near: client(Allowed::Near, proxies)?,
             })
         };
         let through = match (&settings.proxy, hosts.first()) {
-            (Some(_), Some(host)) => Through::Always(host.clone()),
-            (Some(_) | None, _) => Through::Environment(Arc::clone(&around.proxies)),
+            (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),
+            (Some(_) | None, _) => ProxyChoice::Environment(Arc::clone(&around.proxies)),
         };
         Ok(Self { direct: pair(&[])?, proxied: pair(&proxies)?, through, guard })
     }
 
-    /// Sends a request on the way it may take. `get` makes the request for a client.
+    /// Sends a request with the client that it is allowed to use; `get` builds it.
     pub(super) async fn send(
         &self,
         url: &Url,
         allowed: Allowed,
         get: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<Arrived, Unsent> {
+    ) -> Result<ReceivedResponse, SendError> {
         let host = host_text(url);
         let literal = literal(url);
         if let Some(address) = literal {
-            self.guard.check(allowed, &host, address).map_err(Unsent::Refused)?;
+            self.guard.check(allowed, &host, address).map_err(SendError::Refused)?;
         }
         if let Some(proxy) = self.through.proxy_for(url) {
             return self.send_through(url, &proxy, allowed, get).await;
         }
-        let public = literal.map(|address| (self.guard.judge)(address) == AddressClass::Public);
+        let public = literal.map(|address| (self.guard.classify)(address) == AddressClass::Public);
         let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
         let first = match (allowed, public) {
             (Allowed::Near, Some(false)) => Allowed::Near,
@@ -167,7 +165,7 @@ impl Lanes {
         let sent = self.send_directly(&host, first, &get).await;
         match sent {
             // Nothing was sent yet: the refusal came before the connection.
-            Err(Unsent::Refused(_)) if first != allowed => {
+            Err(SendError::Refused(_)) if first != allowed => {
                 self.send_directly(&host, allowed, &get).await
             }
             other => other,
@@ -179,21 +177,25 @@ impl Lanes {
         host: &str,
         allowed: Allowed,
         get: &impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<Arrived, Unsent> {
-        let sent = get(self.direct.of(allowed)).send().await;
+    ) -> Result<ReceivedResponse, SendError> {
+        let sent = get(self.direct.client_for(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
         // The resolver has seen to this already; whatever it may have missed ends here.
         match peer {
-            Some(peer) => self.guard.check(allowed, host, peer).map_err(Unsent::Refused)?,
+            Some(peer) => self.guard.check(allowed, host, peer).map_err(SendError::Refused)?,
             None if allowed == Allowed::Public => {
                 let class = AddressClass::Forbidden;
-                return Err(Unsent::Refused(Refusal { host: host.into(), address: None, class }));
+                return Err(SendError::Refused(RefusedAddress {
+                    host: host.into(),
+                    address: None,
+                    class,
+                }));
             }
             None => {}
         }
-        let public = peer.is_some_and(|peer| (self.guard.judge)(peer) == AddressClass::Public);
-        Ok(Arrived { response, public })
+        let public = peer.is_some_and(|peer| (self.guard.classify)(peer) == AddressClass::Public);
+        Ok(ReceivedResponse { response, public })
     }
 
     async fn send_through(
@@ -202,30 +204,30 @@ impl Lanes {
         proxy: &str,
         allowed: Allowed,
         get: impl Fn(&Client) -> RequestBuilder,
-    ) -> Result<Arrived, Unsent> {
+    ) -> Result<ReceivedResponse, SendError> {
         let host = host_text(url);
         if allowed == Allowed::Public && is_localhost(&host) {
             let class = AddressClass::Loopback;
-            return Err(Unsent::Refused(Refusal { host, address: None, class }));
+            return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
         }
-        let sent = get(self.proxied.of(allowed)).send().await;
+        let sent = get(self.proxied.client_for(allowed)).send().await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {
-            Some(address) => (self.guard.judge)(address) == AddressClass::Public,
+            Some(address) => (self.guard.classify)(address) == AddressClass::Public,
             None => !is_localhost(&host),
         };
-        Ok(Arrived { response, public })
+        Ok(ReceivedResponse { response, public })
     }
 }
 
-fn unsent(error: reqwest::Error, through: Option<&str>) -> Unsent {
-    match find::<Refusal>(&error) {
-        Some(refusal) => Unsent::Refused(refusal.clone()),
-        None => Unsent::Broken { error, through: through.map(str::to_owned) },
+fn unsent(error: reqwest::Error, through: Option<&str>) -> SendError {
+    match find_error::<RefusedAddress>(&error) {
+        Some(refusal) => SendError::Refused(refusal.clone()),
+        None => SendError::Broken { error, through: through.map(str::to_owned) },
     }
 }
 
-/// What all clients have alike.
+/// Returns a builder with the settings that all clients share.
 fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
     Client::builder()
         .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
@@ -242,7 +244,7 @@ fn builder(settings: &NetworkSettings, limits: &Limits) -> ClientBuilder {
         .http1_max_headers(HEADERS_MAX)
 }
 
-/// How secure connections are made, and whom they trust.
+/// Returns the TLS configuration.
 fn tls(roots: Option<&Arc<rustls::RootCertStore>>) -> rustls::ClientConfig {
     let mut tls = match roots {
         Some(roots) => trusting(Arc::clone(roots)),

@@ -1,4 +1,4 @@
-//! What goes wrong on the way, told apart and in the reader's words (SPEC D.2).
+//! Turns errors of the HTTP library into the failures that the reader is told of (SPEC D.2).
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -9,8 +9,8 @@ use url::Url;
 use super::limits::Limits;
 use crate::engine::poll::fetch::{CONNECTING, Failure};
 
-/// What the library's error means; `through` is the host of the proxy that was between.
-pub(super) fn failure(
+/// Classifies an error of the library; `through` is the host of the proxy that the request went through.
+pub(super) fn classify_error(
     error: &reqwest::Error,
     url: &Url,
     through: Option<&str>,
@@ -25,13 +25,13 @@ pub(super) fn failure(
         };
         return Failure::Timeout { phase, seconds: limit.as_secs() };
     }
-    if let Some(tls) = find::<rustls::Error>(error) {
+    if let Some(tls) = find_error::<rustls::Error>(error) {
         return Failure::Tls(tls_words(tls));
     }
-    if error.is_dns() || chain_of(error).contains("dns error") {
+    if error.is_dns() || message_chain(error).contains("dns error") {
         return Failure::Name(through.unwrap_or(host).to_owned());
     }
-    let io = find::<std::io::Error>(error).map(std::io::Error::kind);
+    let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
     if error.is_connect() {
         let place = match through {
             Some(proxy) => format!("{host} through the proxy {proxy}"),
@@ -39,7 +39,7 @@ pub(super) fn failure(
         };
         return no_connection(place, url, io);
     }
-    if let Some(http) = find::<hyper::Error>(error) {
+    if let Some(http) = find_error::<hyper::Error>(error) {
         if http.is_parse_too_large() {
             return Failure::TooLarge("its headers".into());
         }
@@ -56,13 +56,13 @@ pub(super) fn failure(
     if io.is_some_and(is_reset) {
         return Failure::Protocol("the connection was reset".into());
     }
-    Failure::Protocol(chain_of(error))
+    Failure::Protocol(message_chain(error))
 }
 
-/// Whether the server ended the connection in place of an answer.
+/// Whether the server closed the connection instead of answering.
 pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
-    let io = find::<std::io::Error>(error).map(std::io::Error::kind);
-    let is_cut = find::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
+    let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
+    let is_cut = find_error::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
     is_cut || io.is_some_and(is_reset)
 }
 
@@ -73,7 +73,7 @@ const fn is_reset(kind: ErrorKind) -> bool {
     )
 }
 
-/// No connection: nobody there, or no way there.
+/// Returns the failure for a connection that could not be made.
 fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
     match io {
         Some(
@@ -90,7 +90,7 @@ fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
     }
 }
 
-/// What is wrong with a secure connection.
+/// Describes what is wrong with a TLS connection.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
 fn tls_words(error: &rustls::Error) -> String {
     match error {
@@ -134,8 +134,8 @@ fn certificate_words(why: &CertificateError) -> String {
     }
 }
 
-/// The messages of an error and of everything below it, in one line, without the address.
-fn chain_of(error: &reqwest::Error) -> String {
+/// Joins the messages of an error and of its sources in one line, without the URL.
+fn message_chain(error: &reqwest::Error) -> String {
     let own = error.to_string();
     // The library adds the address it asked, which everybody knows who reads this.
     let own = own.split(" for url (").next().unwrap_or_default().to_owned();
@@ -152,12 +152,15 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first error of a kind below another. I/O errors keep what they stand for inside, not below.
-pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+/// Finds the first error of a type among an error and its sources. An I/O error wraps its cause instead of naming it
+/// as its source.
+pub(super) fn find_error<'a, T: Error + 'static>(
+    error: &'a (dyn Error + 'static),
+) -> Option<&'a T> {
     if let Some(found) = error.downcast_ref::<T>() {
         return Some(found);
     }
     let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     let inside = inside.map(|inner| -> &(dyn Error + 'static) { inner });
-    inside.and_then(find).or_else(|| error.source().and_then(find))
+    inside.and_then(find_error).or_else(|| error.source().and_then(find_error))
 }

@@ -1,39 +1,42 @@
-//! How long and how much one fetch may take (SPEC 0).
+//! Time-outs and size limits of a fetch (SPEC 0).
 
 use std::time::Duration;
 
 use super::article::PAGE_BYTES_MAX;
 use super::body::BodyLimits;
-use crate::engine::poll::fetch::Manner;
+use crate::engine::poll::fetch::RequestKind;
 use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Time-outs and sizes (SPEC 0); tests inject smaller ones.
+/// Time-outs and size limits of a fetch (SPEC 0); tests use smaller ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Until a connection stands, the look-up of the name included.
+    /// Until the connection is made, including the resolution of the name.
     pub connect: Duration,
-    /// Until the next byte.
+    /// Longest wait for the next byte.
     pub idle: Duration,
-    /// For the whole fetch, redirects and body included.
+    /// For the whole fetch, including redirects and the body.
     pub total: Duration,
-    /// Redirects followed (SPEC 0, `REDIRECT_MAX`).
+    /// Most redirects that are followed (SPEC 0, `REDIRECT_MAX`).
     pub redirects_max: usize,
-    /// Of these, by document (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Most of them that may be redirect documents (SPEC 0, `XML_REDIRECT_MAX`).
     pub redirect_documents_max: usize,
-    /// The longest wait before a redirect that is waited for (SPEC D.3).
+    /// Longest `Retry-After` of a redirect that is waited for (SPEC D.3).
     pub redirect_wait_max: Duration,
-    /// Bodies.
     pub body: BodyLimits,
 }
 
 impl Limits {
-    /// Those of the body of what is asked for.
-    pub(super) fn of(&self, manner: Manner) -> BodyLimits {
-        let bytes_max = match manner {
-            Manner::Picture => BYTES_MAX,
+    /// Returns the limits on the body for a kind of request.
+    pub(super) fn body_limits(&self, kind: RequestKind) -> BodyLimits {
+        let bytes_max = match kind {
+            RequestKind::Picture => BYTES_MAX,
             // What is longer would be refused when it is there.
-            Manner::Page => PAGE_BYTES_MAX,
-            Manner::Usual | Manner::Fresh | Manner::Delta | Manner::Listing | Manner::Anything => {
+            RequestKind::Page => PAGE_BYTES_MAX,
+            RequestKind::Usual
+            | RequestKind::Fresh
+            | RequestKind::Delta
+            | RequestKind::Listing
+            | RequestKind::Anything => {
                 return self.body;
             }
         };
@@ -64,9 +67,9 @@ mod tests {
     #[test]
     fn pictures_and_pages_have_bounds_of_their_own() {
         let limits = Limits::default();
-        let bounds = |manner| (limits.of(manner).wire_max, limits.of(manner).body_max);
-        assert_eq!(bounds(Manner::Picture), (BYTES_MAX, BYTES_MAX));
-        assert_eq!(bounds(Manner::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
-        assert_eq!(limits.of(Manner::Usual), limits.body);
+        let bounds = |kind| (limits.body_limits(kind).wire_max, limits.body_limits(kind).body_max);
+        assert_eq!(bounds(RequestKind::Picture), (BYTES_MAX, BYTES_MAX));
+        assert_eq!(bounds(RequestKind::Page), (PAGE_BYTES_MAX, PAGE_BYTES_MAX));
+        assert_eq!(limits.body_limits(RequestKind::Usual), limits.body);
     }
 }

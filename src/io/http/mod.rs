@@ -1,23 +1,23 @@
-//! The HTTP client: one fetch as a value, made politely and within limits (SPEC D).
+//! The HTTP client: performs fetches politely and within limits (SPEC D).
 //!
-//! It does not decide when to ask, and not what an answer means for a feed; that is the core's.
+//! It decides neither when to fetch nor what a response means for a feed; the engine does.
 
 pub mod address_class;
-mod answering;
+mod address_guard;
 pub mod article;
 pub mod body;
 mod client;
 mod clients;
-mod exchange;
 mod failures;
 mod limits;
-mod names;
 mod proxies;
-mod reach;
 mod redirects;
+mod request_headers;
+mod response_body;
+mod trust;
 
-pub use super::http::clients::Surroundings;
-pub use answering::read_body;
+pub use super::http::clients::ClientEnvironment;
+pub use address_guard::{NameLookup, NameResolver, SystemResolver};
 pub use client::Http;
 pub use limits::Limits;
-pub use names::{LookingUp, Names, SystemNames};
+pub use response_body::read_body;

@@ -1,10 +1,10 @@
-//! Proxies: which there are, and what goes through them (SPEC D.6).
+//! Proxies, and which requests go through them (SPEC D.6).
 //!
-//! `[network] proxy` takes every request. Without it those of the environment are used
-//! (`ALL_PROXY`, `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows those of the system) for every host that
-//! `NO_PROXY` does not name; never for this machine itself, which no proxy can reach. A proxy looks names up
-//! itself, so behind one only addresses written as numbers and `localhost` can be judged; where a `socks5`
-//! proxy leaves the look-up to us, names are judged as without one.
+//! If `[network] proxy` is set, every request goes through it. Otherwise the proxies of the environment are used
+//! (`ALL_PROXY`, `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows those of the system) for every host that `NO_PROXY`
+//! does not name, but never for this machine, which no proxy can reach. A proxy resolves names itself, so behind one
+//! only literal addresses and `localhost` can be checked; a `socks5` proxy leaves the resolution to the client, so
+//! that names are checked as usual.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Proxy;
 use url::Url;
 
-use super::names::{host_text, is_localhost, literal};
+use super::address_guard::{host_text, is_localhost, literal};
 use crate::engine::settings::NetworkSettings;
 
-/// A host that no list of exceptions names, to learn whether there is a proxy at all.
+/// A host that no `NO_PROXY` names, to find out whether there is a proxy at all.
 const NOBODY: &str = "nobody.invalid";
 
 /// Which requests go through a proxy.
 #[derive(Debug)]
-pub(super) enum Through {
-    /// All, through the proxy on this host.
+pub(super) enum ProxyChoice {
+    /// All of them, through the proxy on this host.
     Always(String),
-    /// Those the environment says, but for this machine.
+    /// Those that the environment names, except requests to this machine.
     Environment(Arc<Matcher>),
 }
 
-impl Through {
-    /// The host of the proxy that takes a request.
+impl ProxyChoice {
+    /// Returns the host of the proxy for a request.
     pub(super) fn proxy_for(&self, url: &Url) -> Option<String> {
         match self {
             Self::Always(host) => Some(host.clone()),
@@ -43,7 +43,7 @@ impl Through {
     }
 }
 
-/// The proxies there are, and their hosts.
+/// Returns the proxies and their hosts.
 pub(super) fn proxies(
     settings: &NetworkSettings,
     environment: &Matcher,
@@ -82,7 +82,7 @@ pub(super) fn proxies(
     Ok((all, hosts))
 }
 
-/// A configured proxy; one without a scheme is an HTTP proxy.
+/// Parses a configured proxy; one without a scheme is an HTTP proxy.
 fn configured_proxy(text: &str) -> Option<Url> {
     let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
     let url =
@@ -90,7 +90,7 @@ fn configured_proxy(text: &str) -> Option<Url> {
     url.ok().filter(|url| known.contains(&url.scheme()) && url.has_host())
 }
 
-/// The text of an address without what stands before its last `@`.
+/// Removes everything before the last `@` from an address, so that no password is shown.
 pub(super) fn without_login(text: &str) -> String {
     let (scheme, rest) = text.split_once("//").map_or(("", text), |(scheme, rest)| (scheme, rest));
     match rest.rsplit_once('@') {

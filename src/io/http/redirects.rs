@@ -1,4 +1,4 @@
-//! Where a redirect leads, by status or by document, and how long it asks to wait (SPEC D.3, D.5).
+//! Follows redirects, by status or by document, and reads how long they ask to wait (SPEC D.3, D.5).
 
 use std::time::Duration;
 
@@ -6,57 +6,56 @@ use reqwest::StatusCode;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
-use super::reach::{Word, carries_credentials};
+use super::trust::{Trust, carries_credentials};
 use crate::engine::poll::fetch::{Answer, AnswerBody, Failure, FetchRequest, Hop};
 use crate::feed::{Kind, NewLocation};
 use crate::schedule::WaitHeader;
 
-/// The way of one fetch so far.
+/// The addresses that a fetch has been redirected through.
 #[derive(Debug)]
-pub(super) struct Way {
-    /// Where the next request goes.
+pub(super) struct RedirectPath {
+    /// The address of the next request.
     pub(super) at: Url,
-    /// Who said so.
-    pub(super) word: Word,
+    /// Who named that address.
+    pub(super) trust: Trust,
     seen: Vec<Url>,
     by_document: usize,
 }
 
-/// How many redirects are followed.
+/// Most redirects that are followed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
-    /// Of all kinds (SPEC 0, `REDIRECT_MAX`).
+pub(super) struct RedirectLimits {
+    /// SPEC 0, `REDIRECT_MAX`.
     pub(super) all_max: usize,
-    /// By document (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Those by document (SPEC 0, `XML_REDIRECT_MAX`).
     pub(super) documents_max: usize,
 }
 
-impl Way {
-    pub(super) fn new(at: Url, word: Word) -> Self {
-        Self { seen: vec![at.clone()], at, word, by_document: 0 }
+impl RedirectPath {
+    pub(super) fn new(at: Url, trust: Trust) -> Self {
+        Self { seen: vec![at.clone()], at, trust, by_document: 0 }
     }
 
-    /// Whether the last step led from a server to itself.
+    /// Whether the last redirect stayed on the same server.
     pub(super) fn stays_with_its_server(&self) -> bool {
         let before = self.seen.iter().rev().nth(1);
         before.is_some_and(|before| before.origin() == self.at.origin())
     }
 
-    /// Takes the way a redirect points, if it may be taken. The answer that redirected came from a public
-    /// address or not.
-    pub(super) fn turn(
+    /// Follows a redirect, if that is allowed. `public`: the response came from a public address.
+    pub(super) fn follow(
         &mut self,
-        turn: &Turn,
+        turn: &Redirect,
         public: bool,
         request: &FetchRequest,
-        steps: Steps,
+        steps: RedirectLimits,
     ) -> Result<Hop, Failure> {
-        let to = target(&self.at, &turn.location)?;
+        let to = resolve_target(&self.at, &turn.location)?;
         if carries_credentials(&to) {
-            return Err(bad("its address carries credentials"));
+            return Err(bad_redirect("its address carries credentials"));
         }
-        let word = Word::Supplied { by: Some(self.at.clone()), public };
-        word.check(&to, request.allow_insecure)?;
+        let trust = Trust::Supplied { by: Some(self.at.clone()), public };
+        trust.check(&to, request.allow_insecure)?;
         if self.seen.contains(&to) {
             return Err(Failure::Redirect(format!("it leads back to {to}")));
         }
@@ -69,22 +68,22 @@ impl Way {
             return Err(Failure::Redirect(format!("more than {max} by documents in a row")));
         }
         self.seen.push(to.clone());
-        (self.at, self.word) = (to.clone(), word);
+        (self.at, self.trust) = (to.clone(), trust);
         Ok(Hop { status: turn.status, to: to.into(), by_document: turn.by_document })
     }
 }
 
-/// A redirect as it was said.
+/// A redirect as the server stated it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct Redirect {
     status: u16,
     location: String,
     by_document: bool,
 }
 
-impl Turn {
-    /// The redirect in the head of an answer; `None`: it is no redirect.
-    pub(super) fn of_head(
+impl Redirect {
+    /// Reads the redirect from the head of a response; `None`: it is no redirect.
+    pub(super) fn from_head(
         status: StatusCode,
         headers: &HeaderMap,
     ) -> Result<Option<Self>, Failure> {
@@ -92,14 +91,16 @@ impl Turn {
         if !matches!(status, 301 | 302 | 303 | 307 | 308) {
             return Ok(None);
         }
-        let location = headers.get(header::LOCATION).ok_or_else(|| bad("it names no address"))?;
-        let location = std::str::from_utf8(location.as_bytes()).map_err(|_| unreadable())?;
+        let location =
+            headers.get(header::LOCATION).ok_or_else(|| bad_redirect("it names no address"))?;
+        let location =
+            std::str::from_utf8(location.as_bytes()).map_err(|_| unreadable_address())?;
         Ok(Some(Self { status, location: location.to_owned(), by_document: false }))
     }
 
-    /// A whole document that says nothing but where the feed is now: as a 301 (SPEC D.5). An empty address
-    /// says that it is gone, and that is not for us to follow.
-    pub(super) fn of_document(answer: &Answer) -> Option<Self> {
+    /// Reads a redirect document, which counts as a 301 (SPEC D.5). One with an empty address says that the feed is
+    /// gone; that is no redirect.
+    pub(super) fn from_document(answer: &Answer) -> Option<Self> {
         let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
             return None;
         };
@@ -112,9 +113,9 @@ impl Turn {
     }
 }
 
-/// Where a redirect points: resolved, without fragment, and only to http or https.
-fn target(from: &Url, location: &str) -> Result<Url, Failure> {
-    let mut to = from.join(location.trim()).map_err(|_| unreadable())?;
+/// Resolves the target of a redirect, without its fragment; only http and https are allowed.
+fn resolve_target(from: &Url, location: &str) -> Result<Url, Failure> {
+    let mut to = from.join(location.trim()).map_err(|_| unreadable_address())?;
     to.set_fragment(None);
     if matches!(to.scheme(), "http" | "https") {
         return Ok(to);
@@ -122,16 +123,16 @@ fn target(from: &Url, location: &str) -> Result<Url, Failure> {
     Err(Failure::Redirect(format!("it leads to '{}:'", to.scheme())))
 }
 
-fn bad(why: &str) -> Failure {
+fn bad_redirect(why: &str) -> Failure {
     Failure::Redirect(why.to_owned())
 }
 
-fn unreadable() -> Failure {
-    bad("its address cannot be read")
+fn unreadable_address() -> Failure {
+    bad_redirect("its address cannot be read")
 }
 
-/// The wait a redirect asks for before it is followed (SPEC D.3).
-pub(super) fn wait(answer: &Answer) -> Duration {
+/// Returns the wait that a redirect asks for before it is followed (SPEC D.3).
+pub(super) fn requested_wait(answer: &Answer) -> Duration {
     let stated =
         crate::schedule::Wait::of_answer(answer.status, &answer.headers.times(), answer.received);
     let seconds = stated.filter(|wait| wait.stated_by == WaitHeader::RetryAfter);
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     fn check(from: &str, location: &str, expected: Result<&str, &str>) {
-        let got = target(&Url::parse(from).unwrap(), location);
+        let got = resolve_target(&Url::parse(from).unwrap(), location);
         let got = got.map(String::from).map_err(|failure| failure.to_string());
         assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{location}");
     }

@@ -1,7 +1,7 @@
-//! Pictures kept on disk: within bounds, those that were looked at longest ago dropped first.
+//! The picture cache on disk: limited in size, the least recently used pictures are dropped first.
 //!
-//! A file is called by a hash of the picture's address and begins with the address itself, so that two addresses of
-//! one hash are never taken for each other. Nothing is lost with the folder: what is missing is fetched again.
+//! A file is named by a hash of the picture's address and begins with the address itself, so that a collision is
+//! noticed. The folder can be deleted: missing pictures are fetched again.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -13,25 +13,23 @@ use siphasher::sip128::SipHasher13;
 use crate::io::clock;
 use crate::ui::reader::pictures::BYTES_MAX;
 
-/// Bytes on the shelf at most.
-const SHELF_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Bytes of an address at most.
+/// Size of the cache.
+const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
-/// A folder of pictures.
 #[derive(Debug, Clone)]
-pub struct Shelf {
+pub struct PictureCache {
     folder: PathBuf,
     bytes_max: u64,
 }
 
-impl Shelf {
-    /// The shelf beside a store.
+impl PictureCache {
+    /// Returns the cache beside a store.
     pub fn beside(store: &Path) -> Self {
-        Self { folder: store.join("pictures"), bytes_max: SHELF_BYTES_MAX }
+        Self { folder: store.join("pictures"), bytes_max: CACHE_BYTES_MAX }
     }
 
-    /// The bytes of a picture that is kept, which counts as looked at.
+    /// Returns the bytes of a cached picture and marks it as used.
     pub fn find(&self, url: &str) -> Option<Vec<u8>> {
         let file = File::open(self.path(url)).ok()?;
         let most = u64::try_from(BYTES_MAX.saturating_add(ADDRESS_BYTES_MAX)).unwrap_or(u64::MAX);
@@ -43,7 +41,7 @@ impl Shelf {
         Some(picture)
     }
 
-    /// Keeps a picture; an error says why it cannot be kept.
+    /// Adds a picture; the error says why that failed.
     pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
             return Err("it is too large to be kept".to_owned());
@@ -64,7 +62,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Drops what was looked at longest ago until the rest is within bounds.
+    /// Drops the least recently used pictures until the rest is within the limit.
     fn make_room(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -96,47 +94,47 @@ impl Shelf {
 mod tests {
     use crate::io::pictures::cache::*;
 
-    fn shelf(bytes_max: u64) -> (tempfile::TempDir, Shelf) {
+    fn cache(bytes_max: u64) -> (tempfile::TempDir, PictureCache) {
         let folder = tempfile::tempdir().unwrap();
-        let shelf = Shelf { bytes_max, ..Shelf::beside(folder.path()) };
-        (folder, shelf)
+        let cache = PictureCache { bytes_max, ..PictureCache::beside(folder.path()) };
+        (folder, cache)
     }
 
     #[test]
     fn what_is_kept_is_found_under_its_own_address_only() {
-        let (_folder, shelf) = shelf(1000);
-        assert_eq!(shelf.find("https://a.example/1.png"), None);
-        shelf.keep("https://a.example/1.png", b"one").unwrap();
-        assert_eq!(shelf.find("https://a.example/1.png").as_deref(), Some(b"one".as_slice()));
-        assert_eq!(shelf.find("https://a.example/2.png"), None);
+        let (_folder, cache) = cache(1000);
+        assert_eq!(cache.find("https://a.example/1.png"), None);
+        cache.keep("https://a.example/1.png", b"one").unwrap();
+        assert_eq!(cache.find("https://a.example/1.png").as_deref(), Some(b"one".as_slice()));
+        assert_eq!(cache.find("https://a.example/2.png"), None);
         // Another address of the same hash, as if there were one.
-        fs::rename(shelf.path("https://a.example/1.png"), shelf.path("https://b.example/"))
+        fs::rename(cache.path("https://a.example/1.png"), cache.path("https://b.example/"))
             .unwrap();
-        assert_eq!(shelf.find("https://b.example/"), None);
+        assert_eq!(cache.find("https://b.example/"), None);
     }
 
     #[test]
     fn what_was_looked_at_longest_ago_makes_room() {
-        let (_folder, shelf) = shelf(250);
+        let (_folder, cache) = cache(250);
         let age = |url: &str, seconds: u64| {
-            let file = File::options().write(true).open(shelf.path(url)).unwrap();
+            let file = File::options().write(true).open(cache.path(url)).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
                 .unwrap();
         };
         for (place, url) in ["a", "b"].into_iter().enumerate() {
-            shelf.keep(url, &[0; 100]).unwrap();
+            cache.keep(url, &[0; 100]).unwrap();
             age(url, u64::try_from(place).unwrap());
         }
-        assert!(shelf.find("a").is_some(), "now it was looked at after b");
-        shelf.keep("c", &[0; 100]).unwrap();
-        let there = ["a", "b", "c"].map(|url| shelf.find(url).is_some());
+        assert!(cache.find("a").is_some(), "now it was looked at after b");
+        cache.keep("c", &[0; 100]).unwrap();
+        let there = ["a", "b", "c"].map(|url| cache.find(url).is_some());
         assert_eq!(there, [true, false, true]);
     }
 
     #[test]
     fn what_is_too_large_is_not_kept() {
-        let (_folder, shelf) = shelf(u64::MAX);
-        assert!(shelf.keep("a", &vec![0; BYTES_MAX + 1]).is_err());
-        assert_eq!(shelf.find("a"), None);
+        let (_folder, cache) = cache(u64::MAX);
+        assert!(cache.keep("a", &vec![0; BYTES_MAX + 1]).is_err());
+        assert_eq!(cache.find("a"), None);
     }
 }

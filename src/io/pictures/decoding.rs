@@ -1,18 +1,17 @@
-//! Bytes to pixels, within limits.
+//! Decodes pictures within limits.
 
 use std::io::Cursor;
 
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, Rgba, RgbaImage};
 
-/// Pixels of a picture at most.
+/// Most pixels of a picture.
 const PIXELS_MAX: u64 = 40_000_000;
-/// Pixels of a side at most.
+/// Longest side of a picture in pixels.
 const SIDE_MAX: u32 = 30_000;
-/// Bytes of a decoded picture at most.
 const DECODED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// How other kinds of files begin, and at which byte.
+/// Signatures of other file formats, and their offsets.
 const OTHERS: [(usize, &[u8], &str); 9] = [
     (0, b"<svg", "SVG"),
     (0, b"<?xml", "SVG or another XML document"),
@@ -25,7 +24,7 @@ const OTHERS: [(usize, &[u8], &str); 9] = [
     (0, b"<html", "a web page"),
 ];
 
-/// Width and height as the picture is shown; an error says why it cannot be.
+/// Returns width and height of a picture as it is shown; the error says why it cannot be shown.
 pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
     let mut decoder = decoder(bytes)?;
     let (width, height) = decoder.dimensions();
@@ -39,7 +38,7 @@ pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
     Ok(if turned { (height, width) } else { (width, height) })
 }
 
-/// The picture, or its first frame, upright, what can be seen through it white as paper.
+/// Decodes a picture, or its first frame, upright and on a white background.
 pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     let mut decoder = decoder(bytes)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -48,7 +47,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     Ok(image)
 }
 
-/// Puts white behind what can be seen through: publishers draw for the white page of a browser.
+/// Replaces transparency by white: publishers draw for the white page of a browser.
 pub(super) fn on_white(image: DynamicImage) -> DynamicImage {
     if !image.color().has_alpha() {
         return image;
@@ -93,7 +92,7 @@ fn broken() -> String {
     "it is broken".to_owned()
 }
 
-/// What bytes are that are no picture that can be shown.
+/// Describes bytes that are not a picture that can be shown.
 fn unknown(bytes: &[u8]) -> String {
     let start = bytes.trim_ascii_start();
     let begins = |(at, magic, _): &&(usize, &[u8], &str)| {

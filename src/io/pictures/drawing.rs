@@ -1,4 +1,4 @@
-//! Pixels to what a terminal is sent: half-blocks, kitty's placeholders, iTerm2's files, sixels.
+//! Encodes pictures for the terminal: half-blocks, kitty's placeholders, iTerm2's files, sixels.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use crate::ui::theme::theme_roles::Ink;
 
 /// The character that stands for a part of a picture in kitty's protocol.
 const PLACEHOLDER: char = '\u{10EEEE}';
-/// Columns and rows of a drawing at most: what kitty can number.
+/// Most columns and rows of a drawing: kitty cannot number more.
 const SIDE_MAX: u16 = 297;
-/// Pixels a half-block is made from, each way.
+/// Pixels in each direction that a half-block is made from.
 const SAMPLES: u32 = 4;
 
-/// Makes a picture ready for its place on the screen; an error says why that cannot be done.
+/// Encodes a picture for its place on the screen; the error says why that failed.
 pub fn draw(bytes: &[u8], wanted: &DrawingWanted) -> Result<Drawing, String> {
     let (columns, rows) = (wanted.cells.0.clamp(1, SIDE_MAX), wanted.cells.1.clamp(1, SIDE_MAX));
     let size = Size::new(columns, rows);
@@ -94,7 +94,7 @@ fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
     Ok(Drawing { rows, whole: false, sent: Some(Sent { id, data: Arc::from(data) }) })
 }
 
-/// Each row is a picture of its own, so that any of them can be shown alone.
+/// Encodes each row as a picture of its own, so that any of them can be shown alone.
 fn iterm2(image: &DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
     let step = u32::from(wanted.graphics.cell.1.max(1));
     let mut rows = Vec::new();
@@ -132,7 +132,7 @@ fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
     row
 }
 
-/// What the library would write, on a screen of that size.
+/// Returns what the library would draw on a screen of that size.
 fn put(encoded: &Encoded, size: Size) -> Buffer {
     let area = Rect::new(0, 0, size.width, size.height);
     let mut buffer = Buffer::empty(area);

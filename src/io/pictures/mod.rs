@@ -1,33 +1,32 @@
-//! Pictures of entries: kept on disk within bounds, measured, decoded, and made ready for the terminal.
+//! Pictures of entries: cached on disk, measured, decoded, and encoded for the terminal.
 //!
-//! Decoders read what strangers wrote: they run off the loop, within limits, and a panic of theirs is a sentence.
+//! Decoders read untrusted bytes: they run on the blocking pool, within limits, and a panic becomes an error.
 
 mod cache;
 mod decoding;
 mod drawing;
 
-pub use super::pictures::cache::Shelf;
+pub use super::pictures::cache::PictureCache;
 pub use decoding::measure;
 pub use drawing::draw;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use super::panics::catch_panic;
 use crate::ui::reader::pictures::{PictureAnswer, PictureWork};
 
-/// Does what is wished of the pictures on a shelf.
-pub fn perform(wish: PictureWork, shelf: &Shelf) -> PictureAnswer {
+/// Performs one request about the pictures of a cache.
+pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
     match wish {
         PictureWork::Find(url) => {
-            let found = shelf.find(&url).map(|bytes| guarded(|| measure(&bytes)));
+            let found = cache.find(&url).map(|bytes| guarded(|| measure(&bytes)));
             PictureAnswer::Found(url, found)
         }
         PictureWork::Keep(url, bytes) => {
             let measured = guarded(|| measure(&bytes));
-            let kept = measured.and_then(|size| shelf.keep(&url, &bytes).map(|()| size));
+            let kept = measured.and_then(|size| cache.keep(&url, &bytes).map(|()| size));
             PictureAnswer::Found(url, Some(kept))
         }
         PictureWork::Draw(wanted) => {
-            let bytes = shelf.find(&wanted.url);
+            let bytes = cache.find(&wanted.url);
             let gone = || "it is kept no longer · I twice fetches it again".to_owned();
             let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
             PictureAnswer::Drawn(wanted, drawn)
@@ -36,6 +35,5 @@ pub fn perform(wish: PictureWork, shelf: &Shelf) -> PictureAnswer {
 }
 
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err("it is broken".to_owned()))
+    catch_panic(work).unwrap_or_else(|| Err("it is broken".to_owned()))
 }

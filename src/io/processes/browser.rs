@@ -1,9 +1,9 @@
-//! Opening an address in the reader's browser.
+//! Opens addresses in the reader's browser.
 
 use std::process::{Command, Stdio};
 
-/// Opens an address; only http, https and mailto ones (SPEC G.52). `BROWSER` names the program, else the
-/// desktop's is taken. The browser goes on by itself.
+/// Opens an http, https or mailto address (SPEC G.52) with the program that `BROWSER` names, else with that of the
+/// desktop. Does not wait for the browser.
 pub fn open(address: &str) -> Result<(), String> {
     let scheme = url::Url::parse(address).map(|url| url.scheme().to_owned());
     if !matches!(scheme.as_deref(), Ok("http" | "https" | "mailto")) {
@@ -25,7 +25,7 @@ pub fn open(address: &str) -> Result<(), String> {
     ))
 }
 
-/// Starts a program with an address; its words and questions stay away from the screen.
+/// Starts a program with an address, its output and input detached from the terminal.
 fn start(program: &str, address: &str) -> bool {
     let quiet = Command::new(program)
         .arg(address)

@@ -1,20 +1,20 @@
-//! Notes for the desktop, passed on by the terminal.
+//! Desktop notifications, sent through the terminal.
 
 use crate::engine::settings::{DesktopNotes, NotifySettings};
 use crate::feed::text::one_line;
 use crate::io::terminal;
 use crate::ui::theme::graphics::is_in_tmux;
 
-/// Characters of a note.
+/// Most characters of a notification.
 const CHARS_MAX: usize = 200;
 
-/// Has the terminal tell a note, unless somebody else has the terminal.
+/// Sends a notification, unless the terminal is lent to a command.
 pub fn tell(text: &str, settings: &NotifySettings) {
     let tmux = is_in_tmux(|name| std::env::var(name).ok());
     terminal::send(&sequence(text, settings, tmux));
 }
 
-/// What makes a terminal pass a note on.
+/// Returns the escape sequence of a notification.
 fn sequence(text: &str, settings: &NotifySettings, tmux: bool) -> String {
     // A semicolon would begin another field.
     let text = one_line(text, CHARS_MAX).replace(';', ",");

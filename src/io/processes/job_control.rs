@@ -1,23 +1,23 @@
-//! Job control: stopping for the shell and going on again.
+//! Job control: suspending for the shell, and continuing.
 
 use std::time::Duration;
 
 use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-/// A signal that a process sends to itself arrives within this time.
+/// How long to wait for a signal that the process sent to itself.
 const ARRIVAL: Duration = Duration::from_secs(1);
 
-/// What the shell, or whoever sends signals, wants.
+/// A signal of job control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::io) enum JobSignal {
-    /// Stop for a while (SIGTSTP).
+    /// Suspend (SIGTSTP).
     Stop,
-    /// Go on (SIGCONT): others may have used the terminal meanwhile.
+    /// Continue (SIGCONT): others may have used the terminal meanwhile.
     GoOn,
 }
 
-/// The signals of job control.
+/// Receives the signals of job control.
 #[derive(Debug)]
 pub(in crate::io) struct Jobs {
     stops: Option<unix::Signal>,
@@ -25,13 +25,13 @@ pub(in crate::io) struct Jobs {
 }
 
 impl Jobs {
-    /// Begins to listen. Needs a tokio runtime around it.
+    /// Starts to listen. Must be called inside a tokio runtime.
     pub(in crate::io) fn watch() -> Self {
         let listen = |kind: Signal| signal(SignalKind::from_raw(kind.as_raw())).ok();
         Self { stops: listen(Signal::TSTP), goes_on: listen(Signal::CONT) }
     }
 
-    /// The next signal.
+    /// Waits for the next signal.
     pub(in crate::io) async fn next(&mut self) -> JobSignal {
         tokio::select! {
             biased;
@@ -40,7 +40,7 @@ impl Jobs {
         }
     }
 
-    /// Stops this process, and whatever was started together with it, until the shell lets it go on.
+    /// Stops this process, and everything that was started together with it, until the shell continues it.
     pub(in crate::io) async fn stop(&mut self) {
         // All of the job is told to stop, as a terminal does it. We hear of that ourselves and only listen: the signal
         // that stops us is one that nobody can listen to.
@@ -61,7 +61,7 @@ async fn received(signals: &mut Option<unix::Signal>) {
     }
 }
 
-/// Whether there is a shell that would let us go on: who is in the group of the session's leader has none.
+/// Whether there is a shell that would continue us: a process in the group of the session's leader has none.
 pub(in crate::io) fn has_shell() -> bool {
     getsid(None).is_ok_and(|leader| leader != getpgrp())
 }

@@ -1,7 +1,7 @@
-//! Starting the reader's own commands: without a shell, away from the screen, within limits.
+//! Runs the reader's own commands: without a shell, detached from the screen, within limits.
 //!
-//! A command is a process group of its own: when its time is over, what it started ends with it. What it says is read
-//! to its end and mostly forgotten: a command must not wait for us, nor we for it.
+//! A command has its own process group, so that everything it started ends with it when its time is up. Its output is
+//! read to the end and mostly discarded: a command must not wait for us, nor we for it.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -18,18 +18,18 @@ use crate::engine::run_external::{ExternalRun, HandedEntry, RunInput, RunPurpose
 use crate::feed::text::one_line;
 use crate::view::panes::entry_text;
 
-/// A command that takes an entry, or new ones, is ended after this time.
+/// Longest time for a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);
-/// A command that shows something is watched so long: what fails later was closed by somebody.
+/// How long a command that shows something is watched: what fails later was closed by the reader.
 const WATCHED: Duration = Duration::from_secs(10);
-/// What it said is waited for so long once it has ended.
+/// How long to wait for the rest of the output once a command has ended.
 const LEFTOVER: Duration = Duration::from_secs(1);
-/// Bytes remembered of what a command says.
+/// Bytes of output that are kept.
 const SAID_BYTES_MAX: u64 = 64 * 1024;
-/// Characters told of what a command complains of.
+/// Characters of an error message that are shown.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// Runs a command that does not need the terminal; the first line it says, or a sentence.
+/// Runs a command that does not need the terminal. Returns its first line of output; the error is a sentence.
 pub async fn run(errand: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     match errand.purpose {
         RunPurpose::Show => show(&errand).await,
@@ -37,7 +37,7 @@ pub async fn run(errand: ExternalRun, time_max: Duration) -> Result<Option<Strin
     }
 }
 
-/// Starts what shows an address, and lets it go on by itself.
+/// Starts a command that shows an address, and does not wait for its end.
 async fn show(errand: &ExternalRun) -> Result<Option<String>, String> {
     let program = errand.command.program();
     let mut command = prepared(&errand.command);
@@ -51,7 +51,7 @@ async fn show(errand: &ExternalRun) -> Result<Option<String>, String> {
     Ok(None)
 }
 
-/// Starts a command, hands it its input and hears what it says.
+/// Starts a command, writes its input and reads its output.
 async fn feed(errand: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     let program = &errand.command.program().to_owned();
     let mut command = prepared(&errand.command);
@@ -78,7 +78,7 @@ async fn feed(errand: ExternalRun, time_max: Duration) -> Result<Option<String>,
     Ok(first_line(&said_by(said).await))
 }
 
-/// Runs a command that has the terminal until it ends.
+/// Runs a command on the terminal until it ends.
 pub async fn run_on_terminal(errand: ExternalRun) -> Result<Option<String>, String> {
     let program = errand.command.program().to_owned();
     let mut command = Command::new(&program);
@@ -103,7 +103,7 @@ fn prepared(line: &ExternalCommand) -> Command {
     command
 }
 
-/// What is said of an entry in the environment, for commands that read no JSON.
+/// Describes an entry in environment variables, for commands that do not read JSON.
 fn describe(command: &mut Command, input: &RunInput) {
     let RunInput::Entry(told) = input else { return };
     let kept = &told.entry.kept;
@@ -118,7 +118,7 @@ fn describe(command: &mut Command, input: &RunInput) {
     }
 }
 
-/// What a command reads, made off the loop.
+/// Encodes the input of a command on the blocking pool.
 async fn input(errand: ExternalRun) -> Vec<u8> {
     let json = errand.command.json;
     let made = tokio::task::spawn_blocking(move || match errand.input {
@@ -145,12 +145,12 @@ fn text(told: &HandedEntry) -> String {
     text
 }
 
-/// What was heard. Something that the command left running may still hold the other end: it is not waited for.
+/// Returns the output. A process that the command left running may keep the pipe open; it is not waited for.
 async fn said_by(hearing: JoinHandle<String>) -> String {
     timeout(LEFTOVER, hearing).await.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// Reads to the end; the beginning is remembered.
+/// Reads a stream to its end and returns its beginning.
 async fn hear(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
     let Some(mut stream) = stream else { return String::new() };
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Puts the demo's site on a loopback publisher.
+//! Serves the demo's site on the loopback address.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct DemoServer {
 }
 
 impl DemoServer {
-    /// Starts the site at `clock()`, which is asked again for every request.
+    /// Starts the site; `clock` is called for every request.
     pub async fn start(
         clock: impl Fn() -> DateTime<Utc> + Send + Sync + 'static,
     ) -> io::Result<Self> {

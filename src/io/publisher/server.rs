@@ -18,18 +18,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Connections served at once; further ones wait to be accepted.
+/// Most connections; further ones wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 64;
-/// A request line with its headers; a longer one is answered 431.
+/// Longest request line with its headers; a longer one is answered with 431.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Requests remembered; older ones are forgotten first.
+/// Most requests in the log; the oldest are dropped first.
 pub const REQUESTS_LOGGED_MAX: usize = 4096;
-/// A connection that sends no request for so long is closed and frees its place.
+/// How long a connection may take to send a request before it is closed.
 const HEAD_WAIT: Duration = Duration::from_secs(30);
 /// A pause after a failed accept (no free file descriptor, say), so as not to spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What was asked. Header names are lower case.
+/// A received request. Header names are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublisherRequest {
     pub method: String,
@@ -46,13 +46,13 @@ impl PublisherRequest {
         self.path_and_query.split_once('?').map(|(_, query)| query)
     }
 
-    /// The first header of that lower-case name.
+    /// Returns the first header with this lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What is answered; `date` and `content-length` are added if they are missing.
+/// A response; `date` and `content-length` are added if they are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublisherAnswer {
     pub status: u16,
@@ -60,7 +60,7 @@ pub struct PublisherAnswer {
     pub body: Vec<u8>,
 }
 
-/// A socket that is bound and not served yet; its address can be told to what will answer on it.
+/// A socket that is bound but not served yet, so that its address is known to what will answer on it.
 #[derive(Debug)]
 pub struct BoundPublisher {
     listener: TcpListener,
@@ -78,7 +78,7 @@ pub struct Publisher {
 type Log = watch::Sender<VecDeque<PublisherRequest>>;
 
 impl Publisher {
-    /// Serves `respond` on a free port.
+    /// Starts a server on a free port that answers with `respond`.
     pub async fn start<F>(respond: F) -> io::Result<Self>
     where
         F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
@@ -86,7 +86,7 @@ impl Publisher {
         Ok(Self::bind().await?.serve(respond))
     }
 
-    /// Takes a free port first, for a `respond` that must know it.
+    /// Binds a free port first, for a `respond` that must know it.
     pub async fn bind() -> io::Result<BoundPublisher> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -97,17 +97,17 @@ impl Publisher {
         self.address
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    /// Returns `http://127.0.0.1:PORT`, without a slash at the end.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The last requests, oldest first, at most [`REQUESTS_LOGGED_MAX`].
+    /// Returns the last requests, oldest first, at most [`REQUESTS_LOGGED_MAX`].
     pub fn requests(&self) -> Vec<PublisherRequest> {
         self.log.borrow().iter().cloned().collect()
     }
 
-    /// How many of the logged requests were for this path and query.
+    /// Counts the logged requests for this path and query.
     pub fn requests_for(&self, path_and_query: &str) -> usize {
         self.log.borrow().iter().filter(|r| r.path_and_query == path_and_query).count()
     }
@@ -120,7 +120,7 @@ impl Drop for Publisher {
 }
 
 impl BoundPublisher {
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    /// Returns `http://127.0.0.1:PORT`, without a slash at the end.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -137,7 +137,7 @@ impl BoundPublisher {
     }
 }
 
-/// Owns the connections' tasks, so that aborting it closes them too.
+/// Accepts connections. Owns their tasks, so that aborting it closes them too.
 async fn accept<F>(listener: TcpListener, respond: Arc<F>, log: Log)
 where
     F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
@@ -194,7 +194,7 @@ fn read_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect()
 }
 
-/// An answer that is no HTTP (a line break in a header, say) becomes a 500 that says so.
+/// Builds the response. One that is not valid HTTP (a line break in a header, say) becomes a 500 that says so.
 fn response(answer: PublisherAnswer) -> Response<Full<Bytes>> {
     let headers = answer.headers.into_iter();
     headers

@@ -1,4 +1,4 @@
-//! The index on disk: its fields, opening it, writing to it.
+//! The search index on disk: its schema, opening it, writing to it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ use crate::feed::text::strip_markup;
 use crate::history::{Body, EntryKey, FeedKey, KeptEntry};
 use crate::search::WordScanner;
 
-/// Name of the tokenizer, and of the field of stamps. Both name the form of the index: one of another form is made
-/// anew.
+/// Names of the tokenizer and of the field of stamps. They carry the version of the index: one of another version is
+/// rebuilt.
 const WORDS: &str = "words_1";
 const STAMP: &str = "stamp_1";
-/// Bytes the writer gathers before it writes a part: the least tantivy takes, and a little.
+/// Memory of the writer: slightly more than the minimum of tantivy.
 const WRITER_BYTES: usize = 18_000_000;
-/// Bytes of a text that are indexed; a longer one is found by its beginning.
+/// Bytes of a text that are indexed; the rest of a longer one is not.
 const TEXT_BYTES_MAX: usize = 1_000_000;
 
-/// Why the index cannot be used.
+/// Why the index cannot be used, as a part of a sentence.
 #[derive(Debug, thiserror::Error)]
 #[error("the search index cannot be used ({0}); 'backissue doctor --repair' makes it anew")]
 pub struct IndexError(pub(super) String);
@@ -42,18 +42,17 @@ impl From<std::io::Error> for IndexError {
     }
 }
 
-/// What is known of the index beside the store.
+/// The state of the index compared with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexState {
-    /// Entries in it, as the store has them now.
+    /// Entries that are indexed as the store has them now.
     pub indexed: usize,
-    /// Entries of the store that are missing, or were indexed with other words.
+    /// Entries of the store that are missing, or were indexed with other content.
     pub missing: usize,
-    /// Bytes on disk.
     pub disk_bytes: u64,
 }
 
-/// The fields of the index.
+/// The fields of the schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
     pub(super) key: Field,
@@ -63,7 +62,7 @@ pub(super) struct Fields {
     pub(super) text: Field,
 }
 
-/// The open index. A clone is another handle on the same one.
+/// The open index; clones share it.
 #[derive(Clone)]
 pub struct SearchIndex {
     pub(super) index: Index,
@@ -101,12 +100,13 @@ fn schema() -> (Schema, Fields) {
 }
 
 impl SearchIndex {
-    /// The folder of the index in a data folder.
+    /// Returns the folder of the index in a data folder.
     pub fn folder_in(data: &Path) -> PathBuf {
         data.join("index")
     }
 
-    /// Opens the index in a data folder. One that is missing, damaged, or of another form is made anew, empty.
+    /// Opens the index in a data folder. One that is missing, damaged, or of another version is replaced by an empty
+    /// one.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
         match Self::open_there(&folder) {
@@ -115,7 +115,7 @@ impl SearchIndex {
         }
     }
 
-    /// Throws the index away and makes an empty one.
+    /// Replaces the index by an empty one.
     pub fn make_anew(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
         if folder.exists() {
@@ -128,23 +128,23 @@ impl SearchIndex {
 
     fn open_there(folder: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        let opened = super::unpanicked(|| Ok(Index::open_in_dir(folder)?))?;
+        let opened = super::catch_tantivy_panic(|| Ok(Index::open_in_dir(folder)?))?;
         if opened.schema() != schema {
             return Err(IndexError("it has another form".into()));
         }
-        opened.tokenizers().register(WORDS, Words);
-        let reader = super::unpanicked(|| {
+        opened.tokenizers().register(WORDS, IndexTokenizer);
+        let reader = super::catch_tantivy_panic(|| {
             Ok(opened.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?)
         })?;
         Ok(Self { index: opened, reader, fields, folder: folder.into() })
     }
 
-    /// Lets searches see what was written.
+    /// Makes searches see what was committed.
     pub(super) fn refresh(&self) -> Result<(), IndexError> {
         Ok(self.reader.reload()?)
     }
 
-    /// What was indexed of each entry, by the entry's number; 0: nothing.
+    /// Returns the stamps of all entries, by entry number; 0: not indexed.
     pub(super) fn stamps(&self) -> Result<BTreeMap<FeedKey, Vec<u32>>, IndexError> {
         let mut stamps: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
         let searcher = self.reader.searcher();
@@ -155,7 +155,7 @@ impl SearchIndex {
                 let (Some(key), Some(stamp)) = (keys.first(doc), values.first(doc)) else {
                     continue;
                 };
-                let key = unpacked(key);
+                let key = unpack_key(key);
                 let of_feed = stamps.entry(key.feed).or_default();
                 let place = key.seq as usize;
                 if of_feed.len() <= place {
@@ -169,8 +169,8 @@ impl SearchIndex {
         Ok(stamps)
     }
 
-    /// What is wrong with the index in a data folder: it cannot be opened, or a file holds other bytes than were
-    /// written. One that was never made is not damaged.
+    /// Returns what is wrong with the index in a data folder: it cannot be opened, or a checksum does not match. An
+    /// index that does not exist is not damaged.
     pub fn damage(data: &Path) -> Option<String> {
         let folder = Self::folder_in(data);
         if !folder.exists() {
@@ -180,7 +180,7 @@ impl SearchIndex {
             Ok(opened) => opened,
             Err(IndexError(why)) => return Some(why),
         };
-        match super::unpanicked(|| Ok(opened.index.validate_checksum()?)) {
+        match super::catch_tantivy_panic(|| Ok(opened.index.validate_checksum()?)) {
             Ok(files) if files.is_empty() => None,
             Ok(files) => {
                 Some(format!("{} of its files hold other bytes than were written", files.len()))
@@ -189,7 +189,6 @@ impl SearchIndex {
         }
     }
 
-    /// Bytes on disk.
     pub fn disk_bytes(&self) -> u64 {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
@@ -207,12 +206,10 @@ impl SearchIndex {
 }
 
 impl Writer {
-    /// Takes an entry out.
     pub(super) fn remove(&self, key: EntryKey) {
-        self.inner.delete_term(Term::from_field_u64(self.fields.key, packed(key)));
+        self.inner.delete_term(Term::from_field_u64(self.fields.key, pack_key(key)));
     }
 
-    /// Puts an entry in.
     pub(super) fn add(
         &self,
         key: EntryKey,
@@ -221,7 +218,7 @@ impl Writer {
         body: Option<&Body>,
     ) -> Result<(), IndexError> {
         let mut document = TantivyDocument::default();
-        document.add_u64(self.fields.key, packed(key));
+        document.add_u64(self.fields.key, pack_key(key));
         document.add_u64(self.fields.stamp, u64::from(stamp));
         for (field, text) in [(self.fields.title, &kept.title), (self.fields.author, &kept.author)]
         {
@@ -237,40 +234,38 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes what was done durable.
     pub(super) fn commit(&mut self) -> Result<(), IndexError> {
         self.inner.commit()?;
         Ok(())
     }
 
-    /// Waits until the parts of the index have been merged.
+    /// Waits until the segments are merged.
     pub(super) fn rest(self) -> Result<(), IndexError> {
         Ok(self.inner.wait_merging_threads()?)
     }
 }
 
-/// An entry as a number.
-pub(super) fn packed(key: EntryKey) -> u64 {
+/// Packs the key of an entry into a number.
+pub(super) fn pack_key(key: EntryKey) -> u64 {
     (u64::from(key.feed.0) << 32) | u64::from(key.seq)
 }
 
-/// Reads [`packed`] back.
-pub(super) fn unpacked(packed: u64) -> EntryKey {
+/// Unpacks the number of [`pack_key`].
+pub(super) fn unpack_key(packed: u64) -> EntryKey {
     let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
     EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
 }
 
-/// The words of [`crate::search`] as tantivy takes them.
+/// Tokenizes texts into the words of [`crate::search`].
 #[derive(Debug, Clone)]
-struct Words;
+struct IndexTokenizer;
 
-/// The words of one text.
 struct WordStream<'t> {
     scanner: WordScanner<'t>,
     token: Token,
 }
 
-impl Tokenizer for Words {
+impl Tokenizer for IndexTokenizer {
     type TokenStream<'t> = WordStream<'t>;
 
     fn token_stream<'t>(&'t mut self, text: &'t str) -> WordStream<'t> {

@@ -1,54 +1,37 @@
-//! The indexer: the one thread that writes to the index, beside the keeper of the store.
+//! The indexer: the one thread that writes to the search index.
 //!
-//! The keeper says which feeds have changed; the thread gathers for a moment and writes one batch. It catches up at
-//! the start with whatever the index has missed. A commit of the store never waits for it.
+//! The store thread says which feeds have changed; the indexer collects changes for a moment and writes them in one
+//! batch. At the start it catches up with whatever the index has missed. The store never waits for it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::catching_up::CatchUp;
+use super::catch_up::CatchUp;
 use super::index::{IndexError, SearchIndex};
+use super::shared_index::SharedIndex;
 use crate::engine::input::Input;
 use crate::history::FeedKey;
 use crate::io::clock;
 use crate::io::store::Texts;
 use crate::ui::input::ScreenInput;
 
-/// How long it waits after the start before it looks at every row: the first screen goes before.
+/// The pause before it reads every row at the start, so that the first screen comes first.
 const START_PAUSE: Duration = Duration::from_millis(700);
-/// What comes within this time is written in one batch.
+/// Changes within this time are written in one batch.
 const GATHERED: Duration = Duration::from_millis(800);
-/// The writer with its memory is given up after so long without work.
+/// The writer with its memory is dropped after this time without work.
 const IDLE: Duration = Duration::from_secs(30);
-/// Entries after which progress is told.
+/// Progress is reported after so many entries.
 const TOLD_ENTRIES: usize = 2_000;
 
-/// Where the index is put once it is open, so that the keeper can search in it.
-#[derive(Debug, Clone, Default)]
-pub struct IndexShelf(Arc<OnceLock<SearchIndex>>);
-
-impl IndexShelf {
-    /// The index, if it is open.
-    pub fn get(&self) -> Option<&SearchIndex> {
-        self.0.get()
-    }
-
-    /// Puts the index there. If one is there already, it looks anew at what was written.
-    pub fn put(&self, index: SearchIndex) {
-        if self.0.set(index).is_err() {
-            self.0.get().and_then(|known| known.refresh().ok());
-        }
-    }
-}
-
-/// The handle on the thread.
+/// The handle on the indexer thread.
 #[derive(Debug)]
 pub struct Indexer {
     changed: Sender<FeedKey>,
@@ -56,10 +39,10 @@ pub struct Indexer {
     thread: JoinHandle<()>,
 }
 
-/// What the thread stands on.
+/// The state of the indexer thread.
 struct Work {
     data: PathBuf,
-    shelf: IndexShelf,
+    index: SharedIndex,
     texts: Texts,
     changed: Receiver<FeedKey>,
     stopping: Arc<AtomicBool>,
@@ -67,16 +50,16 @@ struct Work {
 }
 
 impl Indexer {
-    /// Starts the thread. It opens the index of a data folder and puts it on the shelf.
+    /// Starts the thread, which opens the index of a data folder and shares it.
     pub fn start(
         data: PathBuf,
-        shelf: IndexShelf,
+        index: SharedIndex,
         texts: Texts,
         answers: UnboundedSender<ScreenInput>,
     ) -> std::io::Result<Self> {
         let (sender, changed) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
-        let work = Work { data, shelf, texts, changed, stopping: Arc::clone(&stopping), answers };
+        let work = Work { data, index, texts, changed, stopping: Arc::clone(&stopping), answers };
         let thread = std::thread::Builder::new().name("indexer".into()).spawn(move || {
             if let Err(error) = work.run() {
                 work.answers.send(Input::Trouble(error.to_string()).into()).ok();
@@ -85,13 +68,13 @@ impl Indexer {
         Ok(Self { changed: sender, stopping, thread })
     }
 
-    /// Says that a feed has changed.
+    /// Reports that a feed has changed.
     pub fn changed(&self, feed: FeedKey) {
         // If the thread is gone the index lags behind, and the next start catches up.
         self.changed.send(feed).ok();
     }
 
-    /// Ends the thread after the entries at hand; what is left is caught up at the next start.
+    /// Ends the thread after the current entries; the rest is indexed at the next start.
     pub fn stop(self) {
         self.stopping.store(true, Ordering::Relaxed);
         drop(self.changed);
@@ -102,7 +85,7 @@ impl Indexer {
 impl Work {
     fn run(&self) -> Result<(), IndexError> {
         let index = SearchIndex::open(&self.data)?;
-        self.shelf.put(index.clone());
+        self.index.set(index.clone());
         let mut changed = BTreeSet::new();
         if let Err(RecvTimeoutError::Disconnected) =
             self.changed.recv_timeout(START_PAUSE).map(|feed| changed.insert(feed))
@@ -115,18 +98,18 @@ impl Work {
         let all = catch_up.everything(&mut |done| {
             if done >= told + TOLD_ENTRIES {
                 told = done;
-                self.tell(missing.saturating_sub(done));
+                self.report_missing(missing.saturating_sub(done));
             }
             !self.stopping.load(Ordering::Relaxed)
         })?;
         let wrote = catch_up.commit()?;
         if wrote || told > 0 {
-            self.tell(0);
+            self.report_missing(0);
         }
         if all { self.follow(&mut catch_up, changed) } else { Ok(()) }
     }
 
-    /// Follows what changes until the program ends.
+    /// Indexes changed feeds until the program ends.
     fn follow(
         &self,
         catch_up: &mut CatchUp,
@@ -155,12 +138,12 @@ impl Work {
                 }
             }
             if catch_up.commit()? {
-                self.tell(0);
+                self.report_missing(0);
             }
         }
     }
 
-    /// Takes what else comes within a moment.
+    /// Collects further changes for a moment.
     fn gather(&self, changed: &mut BTreeSet<FeedKey>) {
         let began = clock::instant();
         while let Some(left) = GATHERED.checked_sub(began.elapsed()) {
@@ -173,7 +156,7 @@ impl Work {
         }
     }
 
-    fn tell(&self, missing: usize) {
+    fn report_missing(&self, missing: usize) {
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
         self.answers.send(ScreenInput::Indexed { missing }).ok();
     }

@@ -1,24 +1,23 @@
-//! The search index: which entries have which words. It stands beside the store, lags behind it, and can be made
-//! anew from it at any time.
+//! The search index: which entries have which words. It lags behind the store and can be rebuilt from it at any time.
 //!
-//! Nothing is kept here that the store does not know: an entry's place, a stamp of what was indexed of it, and its
-//! words. Marks, tags and subscriptions are judged by the store when a search is answered.
+//! It holds nothing that the store does not have: the key of an entry, a stamp of its indexed content, and its words.
+//! Marks, tags and subscriptions are checked in the store when a search is answered.
 
-mod catching_up;
-mod finding;
+mod catch_up;
+mod find_entries;
 mod index;
 mod indexer;
+mod shared_index;
 
-pub use catching_up::CatchUp;
+pub use catch_up::CatchUp;
 pub use index::{IndexError, IndexState, SearchIndex};
-pub use indexer::{IndexShelf, Indexer};
+pub use indexer::Indexer;
+pub use shared_index::SharedIndex;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use super::panics::catch_panic;
 
-use super::terminal::quietly;
-
-/// Does something with the index. Its files are mapped: damaged ones can make tantivy panic.
-fn unpanicked<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
-    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
-    done.unwrap_or_else(|_| Err(IndexError("its files are damaged".into())))
+/// Does work with the index. Its files are mapped to memory, and tantivy panics at some damaged ones; such a panic
+/// becomes an error.
+fn catch_tantivy_panic<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
+    catch_panic(work).unwrap_or_else(|| Err(IndexError("its files are damaged".into())))
 }

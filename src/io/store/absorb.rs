@@ -1,23 +1,23 @@
-//! One feed goes on as another: its entries, with their marks, are handed over (SPEC D.3, merge).
+//! Merges a feed into another one: its entries and their marks are handed over (SPEC D.3, merge).
 
 use std::collections::BTreeMap;
 
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, Transactional};
 
 use super::super::codec;
-use super::commit::transaction_failed;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::handle::Store;
+use super::record_keys::feed_bytes;
+use super::transaction::apply_together;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST};
 
-/// Entries written at once.
+/// Entries in one transaction.
 const BATCH: usize = 500;
 
 impl Store {
-    /// Hands the entries of `from` to `into`. An entry both have keeps the text of `into` and is read, or starred,
-    /// if it was so in either; the others are added as they are. Pages that were fetched and places in texts go along where
-    /// `into` has none. Doing it again changes nothing.
+    /// Hands the entries of `from` to `into`. An entry that both have keeps the text of `into` and is read, or
+    /// starred, if it was so in either; the others are added as they are. Fetched pages and reading positions go along
+    /// where `into` has none. Doing it again changes nothing.
     pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
@@ -35,8 +35,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let keys: Vec<EntryKey> =
             batch.iter().map(|&(seq, _)| EntryKey { feed: from, seq }).collect();
-        let mut handed = self.kept(&keys)?;
-        let known = self.known(into, batch.iter().map(|(_, row)| row.identity).collect())?;
+        let mut handed = self.read_entries(&keys)?;
+        let known = self.find_known(into, batch.iter().map(|(_, row)| row.identity).collect())?;
         let mut counters = self.counters_of(into)?;
         let mut changed: BTreeMap<u32, IndexRow> = BTreeMap::new();
         let (mut added, mut now_as) = (BTreeMap::new(), BTreeMap::new());
@@ -101,19 +101,16 @@ impl Store {
         let (meta, bodies) = self.entry_batches(into, added)?;
         let mut sums = Batch::default();
         sums.insert(&feed_bytes(into), codec::encode(&counters)?);
-        (&self.counters, &self.index, &self.meta, &self.bodies)
-            .transaction(|(c, i, m, b)| {
-                c.apply_batch(&sums)?;
-                i.apply_batch(&index)?;
-                m.apply_batch(&meta)?;
-                b.apply_batch(&bodies)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[
+            (&self.counters, &sums),
+            (&self.index, &index),
+            (&self.meta, &meta),
+            (&self.bodies, &bodies),
+        ])
     }
 }
 
-/// The marks of an entry that two feeds had: read or starred in either is read or starred.
+/// Joins the marks of an entry that two feeds had: it is read or starred if it was so in either.
 fn either(kept: Flags, handed: Flags) -> Flags {
     let read = !kept.is_unread() || !handed.is_unread();
     let starred = kept.is_starred() || handed.is_starred();

@@ -1,4 +1,4 @@
-//! Packed records: index rows, kept entries and bodies, read and written by sequence number.
+//! Packed records: index rows, entries and texts, read and written by sequence number.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,42 +9,39 @@ use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
-use super::reading::shown_rows::Shown;
+use super::handle::Store;
+use super::reading::listed_entries::ListedEntry;
+use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
-/// Index rows in a record.
 const ROWS: u32 = 64;
-/// Kept entries in a record.
 const ENTRIES: u32 = 32;
-/// Bodies in a record.
 const BODIES: u32 = 4;
-/// A body of more bytes stands alone, so that its neighbours stay quick to read.
+/// A longer text has a record of its own, so that its neighbours stay quick to read.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
 
-/// What damaged records are called.
+/// What error messages call damaged records.
 const ENTRIES_OF: &str = "a record of entries";
 const TEXTS_OF: &str = "a record of texts";
 
-/// Texts of so many bytes are written before more are packed.
+/// Packed texts of so many bytes are written ahead of the batch.
 const AHEAD_BYTES: usize = 512 * 1024;
 
-/// One place of a record of bodies.
+/// One slot of a record of texts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 enum BodySlot {
     /// The entry has no text.
     #[default]
     Empty,
-    /// The text.
     Here(Body),
     /// The text has a record of its own.
     Alone,
-    /// The text was dropped to keep within the bounds (SPEC C.10).
+    /// The text was dropped to keep the store within its limit (SPEC C.10).
     Dropped,
 }
 
 impl BodySlot {
-    /// The text at this place.
+    /// Returns the text in this slot.
     fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<Body>, StoreError> {
         match self {
             Self::Empty | Self::Dropped => Ok(None),
@@ -62,7 +59,7 @@ impl BodySlot {
 /// A record that holds texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TextRecord {
-    /// Texts of entries that follow one another; the first of them.
+    /// Texts of consecutive entries; the key of the first.
     Packed(EntryKey),
     /// The text of one entry.
     Alone(EntryKey),
@@ -71,16 +68,12 @@ pub(super) enum TextRecord {
 }
 
 impl TextRecord {
-    /// The feed of its texts.
     pub(super) const fn feed(self) -> FeedKey {
         match self {
             Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
         }
     }
 }
-
-/// A record of kept entries: its feed and its number there.
-pub(super) type EntryRecord = (FeedKey, u32);
 
 type EntryChunk = Vec<Option<KeptEntry>>;
 type BodyChunk = Vec<BodySlot>;
@@ -95,7 +88,7 @@ const fn slot(seq: u32, size: u32) -> usize {
     (seq % size) as usize
 }
 
-/// Puts a value at a place, filling the places before it.
+/// Sets a slot, filling the slots before it with defaults.
 fn put<T: Default + Clone>(chunk: &mut Vec<T>, place: usize, value: T) {
     if chunk.len() <= place {
         chunk.resize(place.saturating_add(1), T::default());
@@ -106,7 +99,7 @@ fn put<T: Default + Clone>(chunk: &mut Vec<T>, place: usize, value: T) {
 }
 
 impl Store {
-    /// The sums of a feed.
+    /// Returns the counters of a feed.
     pub(super) fn counters_of(&self, feed: FeedKey) -> Result<Counters, StoreError> {
         let bytes = self.counters.get(feed_bytes(feed))?;
         let damaged =
@@ -114,12 +107,12 @@ impl Store {
         bytes.map_or(Ok(Counters::default()), |bytes| codec::decode(&bytes).map_err(damaged))
     }
 
-    /// The index rows of a feed as the tree has them.
+    /// Reads the index rows of a feed from the tree.
     pub(super) fn read_rows(&self, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
         rows_in(&self.index, feed)
     }
 
-    /// The index rows of a feed, read once and kept.
+    /// Returns the index rows of a feed; they are read once and kept in memory.
     pub(super) fn rows_of(&mut self, feed: FeedKey) -> Result<&mut Vec<IndexRow>, StoreError> {
         if !self.rows.contains_key(&feed) {
             let rows = self.read_rows(feed)?;
@@ -136,8 +129,8 @@ impl Store {
         record_in(&self.bodies, TEXTS_OF, feed, chunk)
     }
 
-    /// The kept entries with these numbers, in the order asked for; a missing one is left out.
-    pub(super) fn kept(
+    /// Returns the entries with these keys; a missing one is left out.
+    pub(super) fn read_entries(
         &self,
         keys: &[EntryKey],
     ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
@@ -156,8 +149,11 @@ impl Store {
         Ok(found)
     }
 
-    /// What a list shows of an entry; `None`: its record is lost. Read once and remembered.
-    pub(super) fn shown(&mut self, key: EntryKey) -> Result<Option<&Shown>, StoreError> {
+    /// Returns what a list shows of an entry; `None`: its record is lost. It is read once and kept in memory.
+    pub(super) fn listed_entry(
+        &mut self,
+        key: EntryKey,
+    ) -> Result<Option<&ListedEntry>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
         let read = || record_in(&self.meta, ENTRIES_OF, key.feed, record.1);
         match self.shown.get(record, slot(key.seq, ENTRIES), read) {
@@ -167,21 +163,21 @@ impl Store {
         }
     }
 
-    /// As [`Self::kept`], but a record that cannot be read is as good as none: a list shows the others.
-    pub fn kept_readable(
+    /// Like [`Self::read_entries`], but leaves out records that cannot be read, so that a list shows the others.
+    pub fn readable_entries(
         &self,
         keys: &[EntryKey],
     ) -> Result<BTreeMap<EntryKey, KeptEntry>, StoreError> {
-        match self.kept(keys) {
+        match self.read_entries(keys) {
             Err(StoreError::Damaged { .. }) => {
-                let singly = keys.iter().filter_map(|&key| self.kept(&[key]).ok());
+                let singly = keys.iter().filter_map(|&key| self.read_entries(&[key]).ok());
                 Ok(singly.flatten().collect())
             }
             kept => kept,
         }
     }
 
-    /// The body of an entry; `None` if it has none.
+    /// Returns the text of an entry; `None` if it has none.
     pub fn body(&self, key: EntryKey) -> Result<Option<Body>, StoreError> {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
@@ -194,8 +190,8 @@ impl Store {
         Ok(matches!(chunk.get(slot(key.seq, BODIES)), Some(BodySlot::Dropped)))
     }
 
-    /// The texts that stand in one record with that of an entry: which record each is in, and how many share it. None if
-    /// the record is damaged: the check tells that.
+    /// Returns the texts that share a record with that of an entry: which record each is in, and how many share it.
+    /// Nothing if the record is damaged, which the check reports.
     pub(super) fn held_beside(&self, key: EntryKey) -> Vec<(EntryKey, TextRecord, u32)> {
         let first = key.seq / BODIES * BODIES;
         let chunk = self.body_chunk(key.feed, key.seq / BODIES).unwrap_or_default();
@@ -212,7 +208,7 @@ impl Store {
         (first..).zip(&chunk).filter_map(held).collect()
     }
 
-    /// Drops the texts of entries of a feed, in one batch.
+    /// Drops the texts of entries of a feed in one batch.
     pub(super) fn drop_texts(
         &self,
         feed: FeedKey,
@@ -240,7 +236,7 @@ impl Store {
         Ok(self.bodies.apply_batch(batch)?)
     }
 
-    /// The records of entries' own texts, with their bytes.
+    /// Returns the records of entries' own texts with their sizes in bytes.
     pub(super) fn text_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
@@ -259,7 +255,7 @@ impl Store {
         })
     }
 
-    /// The batch that brings the tree's index in line with the kept rows, for the chunks of these numbers.
+    /// Returns the batch that writes the rows in memory to the index tree, for the chunks of these numbers.
     pub(super) fn index_batch(
         &mut self,
         feed: FeedKey,
@@ -275,11 +271,11 @@ impl Store {
         Ok(batch)
     }
 
-    /// The batches that write kept entries and bodies.
+    /// Returns the batches that write entries and texts.
     ///
-    /// The texts of a large document do not stand in memory once more: a record is packed as soon as its last entry
-    /// is in it, and of many texts the first are written here, ahead of the batch. No row speaks of them if the
-    /// batch is not written then, and the next document writes them again.
+    /// The texts of a large document are not held in memory twice: a record is packed as soon as its last entry is in
+    /// it, and of many texts the first ones are written here, ahead of the batch. If the batch is never written, no
+    /// row refers to them, and the next document writes them again.
     pub(super) fn entry_batches(
         &mut self,
         feed: FeedKey,
@@ -321,7 +317,7 @@ impl Store {
     }
 }
 
-/// The index rows of a feed in the tree of rows.
+/// Reads the index rows of a feed.
 pub(super) fn rows_in(index: &Tree, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
     let mut rows = Vec::new();
     for pair in index.scan_prefix(feed_bytes(feed)) {
@@ -332,7 +328,7 @@ pub(super) fn rows_in(index: &Tree, feed: FeedKey) -> Result<Vec<IndexRow>, Stor
     Ok(rows)
 }
 
-/// Entries with their texts; what cannot be read is left out. Numbers that follow one another share their records.
+/// Reads entries with their texts; what cannot be read is left out. Consecutive numbers share their records.
 pub(super) fn read_in(
     meta: &Tree,
     bodies: &Tree,
@@ -363,7 +359,7 @@ pub(super) fn read_in(
     read
 }
 
-/// Entries without their texts; what cannot be read is left out. Numbers that follow one another share their records.
+/// Reads entries without their texts; what cannot be read is left out. Consecutive numbers share their records.
 pub(super) fn kept_in(
     meta: &Tree,
     feed: FeedKey,
@@ -383,7 +379,7 @@ pub(super) fn kept_in(
     read
 }
 
-/// A packed record, as much of each entry as is wanted.
+/// Reads a packed record, as much of each entry as `T` wants.
 fn record_in<T: DeserializeOwned>(
     tree: &Tree,
     what: &str,
@@ -395,7 +391,7 @@ fn record_in<T: DeserializeOwned>(
     bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
 }
 
-/// The chunk with this number, ready to be changed; the one before it is packed.
+/// Returns the chunk with this number, ready to be changed, and packs the one before it.
 fn opened<'c, T: Serialize>(
     current: &'c mut Option<(u32, Vec<T>)>,
     batch: &mut Batch,

@@ -1,14 +1,15 @@
-//! What changes the store: one batch a document, one a set of marks, one a subscription.
+//! Writes changes: one transaction for each document, each set of marks, each subscription.
 
 use std::collections::BTreeMap;
 
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 
 use super::super::codec;
+use super::applied_filters::NewHits;
 use super::error::StoreError;
-use super::filters::NewHits;
-use super::open::{Store, feed_bytes, numbered_key};
+use super::handle::Store;
+use super::record_keys::{feed_bytes, numbered_key};
+use super::transaction::apply_together;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
 use crate::engine::store_work::Marked;
@@ -20,25 +21,26 @@ use crate::history::{
     Merged, MergedEntry, Merging, Node, Place, complete, merge_as,
 };
 
-/// What is written in one batch with entries.
+/// What is written in the same transaction as the entries.
 #[derive(Default)]
-struct Beside<'a> {
+struct CommitParts<'a> {
     record: Option<&'a SubscriptionRecord>,
     state: Option<&'a FeedState>,
-    /// A line of the poll log, and the number of the poll.
+    /// The number of the poll, and its line of the poll log.
     log: Option<(u32, PollLogEntry)>,
     history: Option<&'a HistoryRecord>,
     nodes: &'a [(String, Option<Node>)],
-    /// Marks of entries that were not merged.
+    /// New marks of entries that the document does not hold.
     flags: BTreeMap<u32, Flags>,
-    /// What is new of when the feed published.
+    /// New publication times of the feed.
     rhythm: Batch,
-    /// New entries that rules of the reader's hit.
+    /// New entries that filters hit.
     hits: NewHits,
 }
 
 impl Store {
-    /// Writes what a poll changed, all or nothing: entries, sums, state, validators, history, a line of the poll log.
+    /// Writes what a poll changed, all or none of it: entries, counters, state, validators, history, a line of the
+    /// poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
         let graves = commit.history.as_ref().map(|record| record.graves.clone());
@@ -69,7 +71,7 @@ impl Store {
             let line = PollLogEntry { new: merged.new, edited: merged.edited, ..line.clone() };
             (commit.state.polls, line)
         });
-        let beside = Beside {
+        let beside = CommitParts {
             record: commit.record.as_ref(),
             state: Some(&commit.state),
             log,
@@ -82,7 +84,7 @@ impl Store {
         self.write(feed, merged, beside)
     }
 
-    /// Writes what an archive or a page changed, all or nothing: entries, sums, the record, the archives.
+    /// Writes what an archive or a page changed, all or none of it: entries, counters, the record, the archives.
     pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
         let (merged, hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
@@ -91,7 +93,11 @@ impl Store {
             }
         };
         let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
-        self.write(commit.feed, merged, Beside { history, nodes, hits, ..Beside::default() })
+        self.write(
+            commit.feed,
+            merged,
+            CommitParts { history, nodes, hits, ..CommitParts::default() },
+        )
     }
 
     fn nothing_merged(&self, feed: FeedKey) -> Result<Merged, StoreError> {
@@ -106,7 +112,7 @@ impl Store {
         graves: &Graves,
     ) -> Result<(Merged, NewHits), StoreError> {
         let wanted = identities(document).chain(merging.renamed.values().copied());
-        let known = self.known(feed, wanted.collect())?;
+        let known = self.find_known(feed, wanted.collect())?;
         let counters = self.counters_of(feed)?;
         let mut merged = merge_as(document, merging, graves, &known, counters);
         let now = merging.place.fetched_at;
@@ -114,8 +120,8 @@ impl Store {
         Ok((merged, hits))
     }
 
-    /// The entries of a feed that may be those with these identity hashes.
-    pub(super) fn known(
+    /// Returns the entries of a feed that have one of these identity hashes.
+    pub(super) fn find_known(
         &mut self,
         feed: FeedKey,
         mut wanted: Vec<u64>,
@@ -126,7 +132,7 @@ impl Store {
         let hits: Vec<_> =
             numbered.filter(|(_, row)| wanted.binary_search(&row.identity).is_ok()).collect();
         let keys: Vec<EntryKey> = hits.iter().map(|&(seq, _)| EntryKey { feed, seq }).collect();
-        let mut kept = self.kept(&keys)?;
+        let mut kept = self.read_entries(&keys)?;
         let mut known = Known::new();
         for (seq, row) in hits {
             if let Some(kept) = kept.remove(&EntryKey { feed, seq }) {
@@ -136,7 +142,7 @@ impl Store {
         Ok(known)
     }
 
-    /// The rows of a feed as they are after a merge.
+    /// Returns the rows of a feed as they are after a merge.
     fn rows_after(&mut self, feed: FeedKey, merged: &Merged) -> Result<Vec<IndexRow>, StoreError> {
         let mut rows = self.rows_of(feed)?.clone();
         for (&seq, entry) in &merged.entries {
@@ -152,7 +158,7 @@ impl Store {
         &mut self,
         feed: FeedKey,
         mut merged: Merged,
-        beside: Beside<'_>,
+        beside: CommitParts<'_>,
     ) -> Result<Merged, StoreError> {
         let mut after = self.rows_after(feed, &merged)?;
         let entries = std::mem::take(&mut merged.entries);
@@ -180,7 +186,7 @@ impl Store {
         merged: &Merged,
         entries: BTreeMap<u32, MergedEntry>,
         seqs: &[u32],
-        beside: &Beside<'_>,
+        beside: &CommitParts<'_>,
     ) -> Result<(), StoreError> {
         let key = feed_bytes(feed);
         let index = self.index_batch(feed, seqs.iter().copied())?;
@@ -203,53 +209,30 @@ impl Store {
         }
         let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
         let hits = self.hits_batch(feed, &beside.hits)?;
-        let trees = (
-            &self.feeds,
-            &self.state,
-            &self.counters,
-            &self.index,
-            &self.meta,
-            &self.bodies,
-            &self.polls,
-            &self.history,
-            &self.nodes,
-            &self.times,
-            &self.rhythms,
-            &self.rulings_tree,
-        );
-        trees
-            .transaction(|(f, s, c, i, m, b, p, h, n, t, r, u)| {
-                f.apply_batch(&feeds)?;
-                s.apply_batch(&state)?;
-                c.apply_batch(&counters)?;
-                i.apply_batch(&index)?;
-                m.apply_batch(&meta)?;
-                b.apply_batch(&bodies)?;
-                p.apply_batch(&polls)?;
-                h.apply_batch(&history)?;
-                n.apply_batch(&nodes)?;
-                t.apply_batch(&times)?;
-                r.apply_batch(&beside.rhythm)?;
-                u.apply_batch(&hits)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[
+            (&self.feeds, &feeds),
+            (&self.state, &state),
+            (&self.counters, &counters),
+            (&self.index, &index),
+            (&self.meta, &meta),
+            (&self.bodies, &bodies),
+            (&self.polls, &polls),
+            (&self.history, &history),
+            (&self.nodes, &nodes),
+            (&self.times, &times),
+            (&self.rhythms, &beside.rhythm),
+            (&self.filter_hits, &hits),
+        ])
     }
 
-    /// Writes the state of a feed alone: where more than its last try changes before a request goes out, or where an
+    /// Writes the state of a feed alone: when more than its last try changes before a request is sent, or when an
     /// attempt is taken back.
     pub fn save_state(&self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
         let (state, times) = self.state_batches(feed, state)?;
-        (&self.state, &self.times)
-            .transaction(|(s, t)| {
-                s.apply_batch(&state)?;
-                t.apply_batch(&times)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[(&self.state, &state), (&self.times, &times)])
     }
 
-    /// Writes the lasting part of subscriptions, all or nothing.
+    /// Writes the records of subscriptions, all or none of them.
     pub fn save_records(
         &mut self,
         records: &[(FeedKey, SubscriptionRecord)],
@@ -267,7 +250,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes a subscription with everything kept of it.
+    /// Removes a subscription with everything that is stored for it.
     pub(super) fn remove(&mut self, feed: FeedKey) -> Result<(), StoreError> {
         let key = feed_bytes(feed);
         // The record goes last: as long as it is there, an interrupted removal is done again.
@@ -284,7 +267,7 @@ impl Store {
             &self.rhythms,
             &self.places,
             &self.pages,
-            &self.rulings_tree,
+            &self.filter_hits,
             &self.feeds,
         ] {
             let mut batch = Batch::default();
@@ -299,7 +282,7 @@ impl Store {
         Ok(())
     }
 
-    /// Sets one mark on entries; answers with those it changed and the sums of their feeds afterwards.
+    /// Sets a mark on entries. Returns the changed ones, and the counters of their feeds afterwards.
     pub fn mark(
         &mut self,
         keys: &[EntryKey],
@@ -346,16 +329,10 @@ impl Store {
         let index = self.index_batch(feed, seqs.iter().copied())?;
         let mut sums = Batch::default();
         sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
-        (&self.index, &self.counters)
-            .transaction(|(i, c)| {
-                i.apply_batch(&index)?;
-                c.apply_batch(&sums)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed)
+        apply_together(&[(&self.index, &index), (&self.counters, &sums)])
     }
 
-    /// The poll log of a feed, newest first.
+    /// Returns the poll log of a feed, newest first.
     pub fn poll_log(&self, feed: FeedKey) -> Result<Vec<PollLogEntry>, StoreError> {
         let lines = self.polls.scan_prefix(feed_bytes(feed)).values();
         let mut log: Vec<PollLogEntry> =
@@ -365,14 +342,7 @@ impl Store {
     }
 }
 
-/// The place of the `count`-th poll of a feed in the ring.
+/// Returns the key of the `count`-th poll of a feed in the ring of the poll log.
 const fn poll_key(feed: FeedKey, count: u32) -> [u8; 8] {
     numbered_key(feed, count % POLL_LOG_LINES)
-}
-
-pub(super) fn transaction_failed(error: TransactionError<()>) -> StoreError {
-    match error {
-        TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
-        TransactionError::Storage(error) => error.into(),
-    }
 }

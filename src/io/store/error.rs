@@ -1,11 +1,9 @@
-//! Why the store cannot be used, each in one sentence that says what to do.
+//! Errors of the store.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use super::super::codec::CodecError;
-use super::super::terminal::quietly;
-use super::schema;
+use super::super::panics::catch_panic;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -13,65 +11,38 @@ pub enum StoreError {
     /// A record that should be there is not; a sentence.
     #[error("{0}")]
     LostRecord(String),
-    /// Another process owns it.
     #[error(
         "the store in {folder} is in use by another backissue{}; close that one, or choose another folder with --data-dir",
         .process.map(|id| format!(" (process {id})")).unwrap_or_default()
     )]
     InUse {
-        /// The data folder.
         folder: PathBuf,
         /// The owner's process id, if it could be read.
         process: Option<u32>,
     },
-    /// The folder cannot be made or used.
     #[error("the data folder {folder} cannot be used: {why}; choose another one with --data-dir")]
-    Folder {
-        /// The data folder.
-        folder: PathBuf,
-        /// What the system says.
-        why: String,
-    },
-    /// A newer program wrote it.
+    Folder { folder: PathBuf, why: String },
     #[error(
-        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {}); use that program, or another --data-dir",
-        schema::SCHEMA
+        "the store in {folder} was written by a newer backissue (schema {found}, this program knows {newest}); use that program, or another --data-dir"
     )]
     Newer {
-        /// The data folder.
         folder: PathBuf,
-        /// The schema found.
         found: u8,
+        /// The newest schema that this program knows.
+        newest: u8,
     },
-    /// The system does not let us have its files, or another version of sled wrote them.
+    /// The system refuses access to the files, or another version of sled wrote them.
     #[error(
         "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be sound"
     )]
-    Refused {
-        /// The data folder.
-        folder: PathBuf,
-        /// What the system or sled says.
-        why: String,
-    },
-    /// Its files are damaged.
+    Refused { folder: PathBuf, why: String },
     #[error(
         "the store in {folder} cannot be opened ({why}); restore a backup with 'backissue restore FILE': daily ones are in {}",
         .folder.join("backups").display()
     )]
-    Unreadable {
-        /// The data folder.
-        folder: PathBuf,
-        /// What sled says.
-        why: String,
-    },
-    /// A record is damaged.
+    Unreadable { folder: PathBuf, why: String },
     #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
-    Damaged {
-        /// Which record.
-        what: String,
-        /// What is wrong with it.
-        why: CodecError,
-    },
+    Damaged { what: String, why: CodecError },
     /// The search index cannot be read; a sentence.
     #[error("{0}")]
     Search(String),
@@ -81,7 +52,6 @@ pub enum StoreError {
     /// sled found its files damaged.
     #[error("the store's files are damaged: {0}; run 'backissue doctor'")]
     Corrupted(String),
-    /// Reading or writing failed.
     #[error(
         "the store could not be read or written: {0}; check the disk, then run 'backissue doctor'"
     )]
@@ -105,15 +75,15 @@ impl From<CodecError> for StoreError {
     }
 }
 
-/// Does what sled may panic at, as it does on some damages of its files: the panic is not told but answered as an error.
-pub(in crate::io) fn unpanicked<T>(
+/// Does work with sled, which panics at some kinds of damage in its files; such a panic becomes an error.
+pub(in crate::io) fn catch_sled_panic<T>(
     work: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let done = quietly(|| catch_unwind(AssertUnwindSafe(work)));
-    done.unwrap_or_else(|_| Err(StoreError::Corrupted("they cannot be read".into())))
+    let done = catch_panic(work);
+    done.unwrap_or_else(|| Err(StoreError::Corrupted("they cannot be read".into())))
 }
 
-/// System messages may run over lines; ours are one sentence.
+/// Joins the lines of a system message: our messages have one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

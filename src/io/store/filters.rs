@@ -1,101 +1,69 @@
-//! What the reader's rules did: which entries each rule hit, and its marks set on them or taken back.
+//! The reader's filters: which entries each of them hit, and the marks it sets on them or takes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use sled::Batch;
-use sled::transaction::{ConflictableTransactionError, Transactional};
 
-use super::commit::transaction_failed;
+use super::applied_filters::{AppliedFilters, NewHits};
 use super::error::StoreError;
-use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
-use super::upkeep::check::{Finding, unreadable};
+use super::handle::Store;
+use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
+use super::transaction::apply_together;
+use super::upkeep::check::{StoreProblem, unreadable};
 use crate::engine::entries::entry_filters::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::filters::{Action, EntryRule, Judge, Subject};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use crate::io::codec;
 
-/// Name of the rules among the facts about the store.
+/// The key of the filters in the tree of facts.
 const RULES_KEY: &[u8] = b"rules";
-/// Name of the folded tags among the facts about the store.
+/// The key of the folded tags in the tree of facts.
 const FOLDED_KEY: &[u8] = b"folded";
-/// The marks that rules set.
+/// The marks that filters can set.
 const RULED_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
-/// The reader's rules and the entries they hit.
-#[derive(Debug, Default)]
-pub(super) struct Rulings {
-    rules: Vec<EntryRule>,
-    judge: Judge,
-    hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
-}
-
-/// Entries of one document that rules hit, by the rules' numbers.
-pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
-
-impl Rulings {
-    fn hits_of(&self, rule: u32) -> impl Iterator<Item = EntryKey> + '_ {
-        let of_rule = self.hits.range((rule, FeedKey(0))..=(rule, FeedKey(u32::MAX)));
-        of_rule.flat_map(|((_, feed), seqs)| seqs.iter().map(|&seq| EntryKey { feed: *feed, seq }))
-    }
-
-    fn has_hit(&self, rule: u32, key: EntryKey) -> bool {
-        self.hits.get(&(rule, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
-    }
-
-    /// Whether one of these rules hit an entry.
-    pub(super) fn have_hit(&self, rules: &BTreeSet<u32>, key: EntryKey) -> bool {
-        rules.iter().any(|&rule| self.has_hit(rule, key))
-    }
-
-    /// Whether another rule than this one hides an entry.
-    fn is_hidden_otherwise(&self, rule: u32, key: EntryKey) -> bool {
-        let mut others = self.rules.iter().filter(|other| other.id != rule);
-        others.any(|other| other.action == Action::Hide && self.has_hit(other.id, key))
-    }
-}
-
 impl Store {
-    /// Reads the rules and what they hit; a damaged record of hits is as good as none.
-    pub(super) fn read_rulings(&mut self) -> Result<(), StoreError> {
+    /// Loads the filters and their hits; a damaged record of hits counts as none.
+    pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
         let rules = self.rules()?;
         let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
-        for pair in &self.rulings_tree {
+        for pair in &self.filter_hits {
             let (key, bytes) = pair?;
             let (Some(feed), Some(rule)) = (feed_of(&key), number_of(&key)) else { continue };
             let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
             hits.insert((rule, feed), seqs);
         }
-        self.rulings = Rulings { judge: Judge::new(&rules), rules, hits };
+        self.filters = AppliedFilters { judge: Judge::new(&rules), rules, hits };
         Ok(())
     }
 
-    /// The reader's rules, in their order; none if their record is damaged.
+    /// Returns the reader's filters in their order; none if their record is damaged.
     pub fn rules(&self) -> Result<Vec<EntryRule>, StoreError> {
-        let bytes = self.about.get(RULES_KEY)?;
+        let bytes = self.facts.get(RULES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// What is wrong with the records of rules, of what they hit, and of folded tags. With `repair` a record of hits or of
-    /// folded tags that cannot be read is removed.
-    pub(super) fn check_rulings(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
+    /// Checks the records of filters, of their hits, and of folded tags. `repair` removes unreadable records of hits
+    /// and of folded tags.
+    pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
         let mut found = Vec::new();
-        let rules = self.about.get(RULES_KEY)?;
+        let rules = self.facts.get(RULES_KEY)?;
         if rules.is_some_and(|bytes| codec::decode::<Vec<EntryRule>>(&bytes).is_err()) {
             let text = "the record of your rules is damaged; none is in force".to_owned();
-            found.push(Finding { text, repaired: false });
+            found.push(StoreProblem { text, repaired: false });
         }
-        let folded = self.about.get(FOLDED_KEY)?;
+        let folded = self.facts.get(FOLDED_KEY)?;
         if folded.is_some_and(|bytes| codec::decode::<BTreeSet<String>>(&bytes).is_err()) {
             let text = "the record of folded tags is damaged; none is folded".to_owned();
-            found.push(Finding { text, repaired: repair });
+            found.push(StoreProblem { text, repaired: repair });
             if repair {
-                self.about.remove(FOLDED_KEY)?;
+                self.facts.remove(FOLDED_KEY)?;
             }
         }
         let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
-        found.extend(unreadable(&self.rulings_tree, repair, read, |feed, why| {
+        found.extend(unreadable(&self.filter_hits, repair, read, |feed, why| {
             format!(
                 "feed {feed}: what a rule of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"
             )
@@ -103,39 +71,38 @@ impl Store {
         Ok(found)
     }
 
-    /// Writes the rules; from now on entries that arrive are judged by them.
+    /// Writes the filters; from now on they apply to new entries.
     pub fn save_rules(&mut self, rules: &[EntryRule]) -> Result<(), StoreError> {
-        self.about.insert(RULES_KEY, codec::encode(&rules)?)?;
-        self.rulings.judge = Judge::new(rules);
-        self.rulings.rules = rules.to_vec();
+        self.facts.insert(RULES_KEY, codec::encode(&rules)?)?;
+        self.filters.judge = Judge::new(rules);
+        self.filters.rules = rules.to_vec();
         Ok(())
     }
 
-    /// The tags that are folded; none if their record is damaged.
+    /// Returns the folded tags; none if their record is damaged.
     pub fn folded(&self) -> Result<BTreeSet<String>, StoreError> {
-        let bytes = self.about.get(FOLDED_KEY)?;
+        let bytes = self.facts.get(FOLDED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Writes which tags are folded.
     pub fn save_folded(&self, folded: &BTreeSet<String>) -> Result<(), StoreError> {
-        self.about.insert(FOLDED_KEY, codec::encode(folded)?)?;
+        self.facts.insert(FOLDED_KEY, codec::encode(folded)?)?;
         Ok(())
     }
 
-    /// The rules that hit an entry, by their numbers, in the order of the rules.
+    /// Returns the numbers of the filters that hit an entry, in the order of the filters.
     pub fn ruled_by(&self, key: EntryKey) -> Vec<u32> {
-        let rules = self.rulings.rules.iter().map(|rule| rule.id);
-        rules.filter(|&rule| self.rulings.has_hit(rule, key)).collect()
+        let rules = self.filters.rules.iter().map(|rule| rule.id);
+        rules.filter(|&rule| self.filters.has_hit(rule, key)).collect()
     }
 
-    /// How many entries each rule hit, and how many of them are hidden.
+    /// Counts the entries that each filter hit, and the hidden ones among them.
     pub fn count_ruled(&mut self) -> Result<BTreeMap<u32, FilterCount>, StoreError> {
-        let ids: Vec<u32> = self.rulings.rules.iter().map(|rule| rule.id).collect();
+        let ids: Vec<u32> = self.filters.rules.iter().map(|rule| rule.id).collect();
         let mut counts = BTreeMap::new();
         for id in ids {
             let mut count = FilterCount::default();
-            let hits: Vec<EntryKey> = self.rulings.hits_of(id).collect();
+            let hits: Vec<EntryKey> = self.filters.hits_of(id).collect();
             for key in hits {
                 let Some(flags) = self.flags_of(key)? else { continue };
                 count.hits = count.hits.saturating_add(1);
@@ -146,7 +113,7 @@ impl Store {
         Ok(counts)
     }
 
-    /// The marks of an entry that is there, of a feed that was not given up.
+    /// Returns the marks of an entry; `None` if there is no such entry, or its feed was given up.
     fn flags_of(&mut self, key: EntryKey) -> Result<Option<Flags>, StoreError> {
         if self.ended.contains(&key.feed) {
             return Ok(None);
@@ -154,7 +121,7 @@ impl Store {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags))
     }
 
-    /// Judges the entries that a document brought for the first time, before they are counted.
+    /// Applies the filters to the new entries of a document, before they are counted.
     pub(super) fn judge_new(
         &self,
         feed: FeedKey,
@@ -163,13 +130,13 @@ impl Store {
         now: DateTime<Utc>,
     ) -> NewHits {
         let mut hits = NewHits::new();
-        if self.rulings.judge.is_empty() || merged.new == 0 {
+        if self.filters.judge.is_empty() || merged.new == 0 {
             return hits;
         }
         let bytes = self.feeds.get(feed_bytes(feed)).ok().flatten();
         let record = bytes.and_then(|bytes| codec::decode::<SubscriptionRecord>(&bytes).ok());
         let tags = record.map(|record| record.tags).unwrap_or_default();
-        let judge = self.rulings.judge.of_feed(feed, &tags, now);
+        let judge = self.filters.judge.of_feed(feed, &tags, now);
         if judge.is_empty() {
             return hits;
         }
@@ -184,25 +151,25 @@ impl Store {
         hits
     }
 
-    /// The batch that writes these hits beside those known.
+    /// Returns the batch that adds these hits to the known ones.
     pub(super) fn hits_batch(&self, feed: FeedKey, new: &NewHits) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
         for (&rule, seqs) in new {
-            let known = self.rulings.hits.get(&(rule, feed));
+            let known = self.filters.hits.get(&(rule, feed));
             let all: BTreeSet<u32> = known.into_iter().flatten().chain(seqs).copied().collect();
             batch.insert(&numbered_key(feed, rule), codec::encode_compressed(&all)?);
         }
         Ok(batch)
     }
 
-    /// Remembers hits that were written.
+    /// Adds written hits to those in memory.
     pub(super) fn hits_written(&mut self, feed: FeedKey, new: NewHits) {
         for (rule, seqs) in new {
-            self.rulings.hits.entry((rule, feed)).or_default().extend(seqs);
+            self.filters.hits.entry((rule, feed)).or_default().extend(seqs);
         }
     }
 
-    /// Hands the hits of entries over that went to another feed; `now_as`: their numbers there.
+    /// Hands over the hits of entries that moved to another feed; `now_as`: their numbers there.
     pub(super) fn hand_hits(
         &mut self,
         from: FeedKey,
@@ -210,27 +177,27 @@ impl Store {
         now_as: &BTreeMap<u32, u32>,
     ) -> Result<(), StoreError> {
         let mut handed = NewHits::new();
-        for ((rule, feed), seqs) in &self.rulings.hits {
+        for ((rule, feed), seqs) in &self.filters.hits {
             let moved = seqs.iter().filter_map(|seq| now_as.get(seq).copied());
             if *feed == from {
                 handed.entry(*rule).or_default().extend(moved);
             }
         }
         handed.retain(|_, seqs| !seqs.is_empty());
-        self.rulings_tree.apply_batch(self.hits_batch(into, &handed)?)?;
+        self.filter_hits.apply_batch(self.hits_batch(into, &handed)?)?;
         self.hits_written(into, handed);
         Ok(())
     }
 
     /// Forgets the hits of a feed that was removed.
     pub(super) fn forget_hits(&mut self, feed: FeedKey) {
-        self.rulings.hits.retain(|(_, of), _| *of != feed);
+        self.filters.hits.retain(|(_, of), _| *of != feed);
     }
 
-    /// Does with the entries of a rule what is wished; answers with what that changed, and the sums afterwards.
+    /// Applies a filter to existing entries, or takes that back. Returns what changed, and the counters afterwards.
     pub fn rule(&mut self, wish: &FilterWork) -> Result<Filtered, StoreError> {
         let rule = wish.filter();
-        let before: BTreeSet<EntryKey> = self.rulings.hits_of(rule).collect();
+        let before: BTreeSet<EntryKey> = self.filters.hits_of(rule).collect();
         let (after, wanted) = match wish {
             FilterWork::Apply { hits, action, .. } => {
                 let after: BTreeSet<EntryKey> = hits.iter().copied().collect();
@@ -259,7 +226,8 @@ impl Store {
         Ok(Filtered { changes, counters })
     }
 
-    /// The marks of all entries that a rule hit or hits, after its hits are `after` and its action is done to them.
+    /// Returns the marks that all entries have once the hits of a filter are `after` and its action is applied to
+    /// them.
     fn wanted_by(
         &mut self,
         rule: u32,
@@ -270,7 +238,7 @@ impl Store {
         let mut wanted = BTreeMap::new();
         for &key in before.union(after) {
             let Some(flags) = self.flags_of(key)? else { continue };
-            let free = before.contains(&key) && !self.rulings.is_hidden_otherwise(rule, key);
+            let free = before.contains(&key) && !self.filters.is_hidden_otherwise(rule, key);
             let shown = if free { flags.with(Flag::Hidden, false) } else { flags };
             let done = if after.contains(&key) { action.done_to(shown) } else { shown };
             if done != flags {
@@ -280,8 +248,8 @@ impl Store {
         Ok(wanted)
     }
 
-    /// The hits and marks after changes were taken back, or made again. What the rule hid since is shown when the
-    /// rule is taken back.
+    /// Returns the hits and marks after changes are undone or redone. Entries that the filter has hidden since are
+    /// shown again when it is undone.
     fn replayed(
         &mut self,
         changes: &FilterChanges,
@@ -302,7 +270,7 @@ impl Store {
         for &key in now {
             let known = changes.before.binary_search(&key).is_ok()
                 || changes.after.binary_search(&key).is_ok();
-            if known || self.rulings.is_hidden_otherwise(changes.filter, key) {
+            if known || self.filters.is_hidden_otherwise(changes.filter, key) {
                 continue;
             }
             if let Some(flags) = self.flags_of(key)? {
@@ -312,7 +280,7 @@ impl Store {
         Ok((hits, wanted))
     }
 
-    /// Which marks these would change.
+    /// Returns the marks that would change.
     fn differences(
         &mut self,
         wanted: &BTreeMap<EntryKey, Flags>,
@@ -327,7 +295,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Writes marks and hits of one feed, all or nothing.
+    /// Writes marks and hits of a feed, all or none of them.
     fn write_ruled(
         &mut self,
         feed: FeedKey,
@@ -351,22 +319,15 @@ impl Store {
         } else {
             hit.insert(&numbered_key(feed, rule), codec::encode_compressed(&hits)?);
         }
-        let written = (&self.index, &self.counters, &self.rulings_tree)
-            .transaction(|(i, c, r)| {
-                i.apply_batch(&index)?;
-                c.apply_batch(&sums)?;
-                r.apply_batch(&hit)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(transaction_failed);
-        if let Err(error) = written {
+        let written = [(&self.index, &index), (&self.counters, &sums), (&self.filter_hits, &hit)];
+        if let Err(error) = apply_together(&written) {
             self.rows.remove(&feed);
             return Err(error);
         }
         if hits.is_empty() {
-            self.rulings.hits.remove(&(rule, feed));
+            self.filters.hits.remove(&(rule, feed));
         } else {
-            self.rulings.hits.insert((rule, feed), hits);
+            self.filters.hits.insert((rule, feed), hits);
         }
         Ok(counters)
     }

@@ -1,20 +1,21 @@
-//! What is kept of histories: one record for each feed, and one for each archive that was fetched.
+//! Histories: one record for each feed, and one for each archive that was fetched.
 
 use sled::Batch;
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::handle::Store;
+use super::record_keys::feed_bytes;
 use crate::engine::store_work::Marked;
 use crate::history::{EntryKey, FeedKey, HistoryRecord, Node, Nodes, complete};
 
-/// The key of an archive: its feed, and its canonical address.
+/// Returns the key of an archive: its feed and its canonical address.
 fn node_key(feed: FeedKey, address: &str) -> Vec<u8> {
     feed_bytes(feed).into_iter().chain(address.bytes()).collect()
 }
 
 impl Store {
-    /// What is known of a feed's history; nothing if it was never looked at.
+    /// Returns what is known of a feed's history; the default if nothing is stored.
     pub fn history_of(&self, feed: FeedKey) -> Result<HistoryRecord, StoreError> {
         let damaged =
             |why| StoreError::Damaged { what: format!("the history of feed {feed}"), why };
@@ -22,13 +23,13 @@ impl Store {
         bytes.map_or(Ok(HistoryRecord::default()), |bytes| codec::decode(&bytes).map_err(damaged))
     }
 
-    /// The archives of a feed that were fetched. One whose record cannot be read is as good as not fetched.
+    /// Returns the fetched archives of a feed. One whose record cannot be read counts as not fetched.
     pub fn nodes(&self, feed: FeedKey) -> Result<Nodes, StoreError> {
         let (nodes, _) = self.readable_nodes(feed)?;
         Ok(nodes)
     }
 
-    /// The archives whose records can be read, and how many cannot.
+    /// Returns the archives whose records can be read, and how many cannot be.
     pub(super) fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
         let prefix = feed_bytes(feed);
         let (mut kept, mut damaged) = (Vec::new(), 0_usize);
@@ -43,7 +44,7 @@ impl Store {
         Ok((Nodes::from_records(kept), damaged))
     }
 
-    /// The batches that write a record and what changed of the archives.
+    /// Returns the batches that write a history record and the changed archives.
     pub(super) fn history_batches(
         feed: FeedKey,
         record: Option<&HistoryRecord>,
@@ -62,7 +63,7 @@ impl Store {
         Ok((history, nodes))
     }
 
-    /// Brings entries back that a complete document withdrew (SPEC C.6); answers with those that were.
+    /// Restores entries that a complete document withdrew (SPEC C.6). Returns those that were withdrawn.
     pub fn restore(&mut self, feed: FeedKey, withdrawn: &[u32]) -> Result<Marked, StoreError> {
         let counters = self.counters_of(feed)?;
         let rows = self.rows_of(feed)?;

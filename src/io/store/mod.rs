@@ -1,34 +1,39 @@
 //! The store: everything that lasts, in one sled database.
 //!
-//! Records are few and packed: 64 index rows, 32 entries or 4 bodies to a record, compressed. Trees touched
-//! together are committed in one transaction. What is reported as done has been flushed and synced before
-//! ([`Store::sync`]); sled alone does not survive a power cut.
+//! Records are few and packed: each holds 64 index rows, 32 entries or 4 texts, compressed. Trees that change together
+//! are written in one transaction. Whatever is reported as done has been flushed and synced first ([`Store::sync`]);
+//! sled alone does not survive a power cut.
 //!
-//! This folder does not decide anything: what to write is said by `history` and `engine`.
+//! Nothing is decided here: `history` and `engine` say what to write.
 
 mod absorb;
+mod applied_filters;
 mod chunks;
 mod commit;
 mod error;
 mod filters;
+mod folder_lock;
+mod handle;
 mod history;
 mod open;
 mod perform;
 pub mod reading;
+mod record_keys;
 mod schema;
 mod store_thread;
 mod times;
+mod transaction;
 pub mod upkeep;
 
 pub use super::store::reading::filter_hits::RuleHits;
-pub use super::store::reading::search::Found;
+pub use super::store::reading::search::SearchHit;
 pub use super::store::reading::texts::Texts;
 pub use super::store::store_thread::StoreThread;
 pub use super::store::upkeep::backup::Backup;
-pub use super::store::upkeep::check::{Finding, Health};
+pub use super::store::upkeep::check::{Health, StoreProblem};
 pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::text_bounds::Shed;
 pub use error::StoreError;
-pub(super) use error::unpanicked;
-pub use open::Store;
+pub(super) use error::catch_sled_panic;
+pub use handle::Store;

@@ -1,7 +1,7 @@
 //! Doing the work of [`crate::engine::store_work`]: one function for the program and for tests.
 
 use super::error::StoreError;
-use super::open::Store;
+use super::handle::Store;
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreWork, Stored};
 use crate::history::Merged;
 

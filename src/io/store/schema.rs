@@ -1,43 +1,43 @@
-//! The schema of the store: its version, and the steps from older ones.
+//! The schema of the store: its version, and the migrations from older ones.
 
 use std::path::Path;
 
 use super::error::StoreError;
-use super::open::Store;
+use super::handle::Store;
 
 /// The schema this program writes.
 pub(super) const SCHEMA: u8 = 1;
-/// Name of the schema version among the facts about the store.
+/// The key of the schema version in the tree of facts.
 const SCHEMA_KEY: &[u8] = b"schema";
-/// One step from a schema to the next, for [`Store::open`].
+/// A migration from one schema to the next.
 pub(super) type Migration = fn(&Store) -> Result<(), StoreError>;
 /// `MIGRATIONS[n]` brings schema n + 1 to n + 2.
 pub(super) const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [];
 
 impl Store {
-    /// Takes the store from the schema it has to the one after the last migration, a step at a time; each
-    /// step is durable before the next begins, so that an interruption goes on where it was.
+    /// Migrates the store to the newest schema, step by step. Each step is durable before the next begins, so that an
+    /// interrupted migration continues where it stopped.
     pub(super) fn bring_up_to_date(
         &mut self,
         folder: &Path,
         migrations: &[Migration],
     ) -> Result<(), StoreError> {
         let newest = u8::try_from(migrations.len()).unwrap_or(u8::MAX).saturating_add(1);
-        let stored = self.about.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied());
+        let stored = self.facts.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied());
         // A store that was made a moment ago has nothing to bring up to date.
         let fresh = stored.is_none() && self.feeds.is_empty();
         let found = if fresh { newest } else { stored.unwrap_or(1) };
         if found > newest {
-            return Err(StoreError::Newer { folder: folder.into(), found });
+            return Err(StoreError::Newer { folder: folder.into(), found, newest });
         }
         let steps = (1_u8..).zip(migrations).filter(|(from, _)| *from >= found);
         for (from, migrate) in steps {
             migrate(self)?;
-            self.about.insert(SCHEMA_KEY, &[from.saturating_add(1)])?;
+            self.facts.insert(SCHEMA_KEY, &[from.saturating_add(1)])?;
             self.sync()?;
         }
         if fresh {
-            self.about.insert(SCHEMA_KEY, &[newest])?;
+            self.facts.insert(SCHEMA_KEY, &[newest])?;
             self.sync()?;
         }
         Ok(())
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_newer_schema_is_refused_with_a_sentence_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        Store::open(folder.path()).unwrap().about.insert(SCHEMA_KEY, &[SCHEMA + 1]).unwrap();
+        Store::open(folder.path()).unwrap().facts.insert(SCHEMA_KEY, &[SCHEMA + 1]).unwrap();
         let error = Store::open(folder.path()).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA + 1), "{error}");
         assert!(error.to_string().contains("newer backissue"));
@@ -59,9 +59,9 @@ mod tests {
 
     /// A migration that leaves its number behind.
     fn mark(store: &Store, step: u8) -> Result<(), StoreError> {
-        let mut done = store.about.get(b"steps")?.map(|bytes| bytes.to_vec()).unwrap_or_default();
+        let mut done = store.facts.get(b"steps")?.map(|bytes| bytes.to_vec()).unwrap_or_default();
         done.push(step);
-        store.about.insert(b"steps", done)?;
+        store.facts.insert(b"steps", done)?;
         Ok(())
     }
 
@@ -71,17 +71,17 @@ mod tests {
         let mut store = Store::open(folder.path()).unwrap();
         let migrations: [Migration; 2] = [|store| mark(store, 1), |store| mark(store, 2)];
         for (stored, expected) in [(1, vec![1, 2]), (2, vec![2]), (3, vec![])] {
-            store.about.insert(SCHEMA_KEY, &[stored]).unwrap();
-            store.about.insert(b"steps", vec![]).unwrap();
+            store.facts.insert(SCHEMA_KEY, &[stored]).unwrap();
+            store.facts.insert(b"steps", vec![]).unwrap();
             for _ in 0..2 {
                 store.bring_up_to_date(folder.path(), &migrations).unwrap();
             }
             assert_eq!(
-                store.about.get(b"steps").unwrap().unwrap(),
+                store.facts.get(b"steps").unwrap().unwrap(),
                 expected,
                 "from schema {stored}"
             );
-            assert_eq!(store.about.get(SCHEMA_KEY).unwrap().unwrap(), [3]);
+            assert_eq!(store.facts.get(SCHEMA_KEY).unwrap().unwrap(), [3]);
         }
     }
 }

@@ -13,8 +13,8 @@ use std::thread::JoinHandle;
 use chrono::NaiveDate;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::error::{StoreError, unpanicked};
-use super::open::Store;
+use super::error::{StoreError, catch_sled_panic};
+use super::handle::Store;
 use super::upkeep::daily_backup;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
@@ -42,7 +42,7 @@ impl StoreThread {
     pub fn start(store: Store, answers: UnboundedSender<ScreenInput>) -> std::io::Result<Self> {
         let (hand, work) = unbounded_channel();
         let told = answers.clone();
-        let (data, shelf) = (store.data.clone(), store.shelf.clone());
+        let (data, shelf) = (store.data.clone(), store.search_index.clone());
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
         // Weak, so that the thread ends when nobody is left who hands in work.
         let handed = hand.downgrade();
@@ -170,7 +170,7 @@ impl<'a> Working<'a> {
             (self.store.backup_source(), self.answers.clone(), left.clone());
         let writing = move || {
             let goes_on = || !leaves.load(Ordering::Relaxed);
-            let written = unpanicked(|| daily_backup::write(&source, &data, today, &goes_on));
+            let written = catch_sled_panic(|| daily_backup::write(&source, &data, today, &goes_on));
             if let (Err(error), true) = (written, goes_on()) {
                 answers.send(no_backup(&error)).ok();
             }
@@ -305,7 +305,7 @@ pub(super) fn on_damaged_files<T>(
     store: &mut Store,
     work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let done = unpanicked(|| work(store));
+    let done = catch_sled_panic(|| work(store));
     if let Err(StoreError::Corrupted(_)) = done {
         store.rows.clear();
         store.shown.clear();

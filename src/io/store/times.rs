@@ -1,18 +1,19 @@
-//! The small record of a feed's last polls, written in place of its whole state where nothing else changed.
+//! The small record of a feed's last polls, which is written instead of its whole state if nothing else changed.
 
 use chrono::{DateTime, Utc};
 use sled::Batch;
 
 use super::super::codec;
 use super::error::StoreError;
-use super::open::{Store, feed_bytes};
+use super::handle::Store;
+use super::record_keys::feed_bytes;
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::poll_times::PollTimes;
 use crate::history::FeedKey;
 
 impl Store {
-    /// The batches for the trees `state` and `times` that make `state` what the store holds of a feed: the small
-    /// record alone where nothing but times changed, else the whole state.
+    /// Returns the batches for the trees `state` and `times` that write the state of a feed: the small record alone if
+    /// nothing but times changed, else the whole state.
     pub(super) fn state_batches(
         &self,
         feed: FeedKey,
@@ -30,8 +31,8 @@ impl Store {
         Ok((whole, times))
     }
 
-    /// Writes when a feed was tried last: some forty bytes before each request, where its state would be some
-    /// hundred, so that a restart does not repeat it (SPEC G.20).
+    /// Writes when a feed was tried last, before each request, so that a restart does not repeat it (SPEC G.20). The
+    /// record has about forty bytes, the whole state some hundred.
     pub fn save_try(&self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
         let known = self.times(feed)?;
         let mut times = match known {
@@ -43,7 +44,7 @@ impl Store {
         Ok(())
     }
 
-    /// The state of a feed, the times of its last polls in place; as by default where it cannot be read.
+    /// Returns the state of a feed with the times of its last polls; the default if it cannot be read.
     pub(super) fn state_of(&self, feed: FeedKey) -> Result<FeedState, StoreError> {
         let mut state = self.whole_state(feed)?;
         if let Some(times) = self.times(feed)? {
@@ -63,7 +64,7 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }
 
-    /// Whether the small record of a feed is damaged.
+    /// Returns what is wrong with the small record of a feed.
     pub(super) fn times_damage(
         &self,
         feed: &[u8],

@@ -6,8 +6,7 @@ use chrono_tz::Tz;
 
 use super::plan_pane::Known;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::learn;
-use crate::engine::poll::plans;
+use crate::engine::poll::{learn, plans};
 use crate::schedule::learning::HeatMap;
 use crate::ui::app::App;
 

@@ -1,28 +1,28 @@
-//! Blocks of code in the colours of their language: which piece is a comment, a string, a keyword.
+//! Syntax highlighting: finds the comments, strings and keywords in blocks of code.
 //!
-//! The pieces are found by synoptic, line by line with expressions that take time linear in the text. Only roles are
-//! given here; the theme has the colours.
+//! synoptic finds them line by line, with expressions that take linear time. Pieces only get roles here; the theme has
+//! the colours.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use synoptic::TokOpt;
 
 use super::language::Language;
-use super::model::{Block, Item, Role, Run, Syntax};
+use super::model::{Block, Item, Role, Syntax, TextRun};
 
-/// Code of one text that is coloured, lines and bytes; more is shown without colours.
+/// Lines and bytes of code in a text that are highlighted; more is shown without colours.
 const LINES_MAX: usize = 2_000;
 const BYTES_MAX: usize = 256 * 1024;
-/// Bytes of a line of code that is coloured: what is looked back for in it may be its beginning.
+/// Longest line of code that is highlighted: some expressions look back to its beginning.
 const LINE_BYTES_MAX: usize = 1000;
 
-/// Gives the pieces of code their roles.
+/// Gives the pieces of blocks of code their roles.
 pub(super) fn colour(blocks: &mut [Block]) {
     let mut room = Room { lines: LINES_MAX, bytes: BYTES_MAX };
     room.colour(blocks);
 }
 
-/// How much is still to be coloured.
+/// How much may still be highlighted.
 struct Room {
     lines: usize,
     bytes: usize,
@@ -51,7 +51,7 @@ impl Room {
         }
     }
 
-    fn colour_code(&mut self, runs: &mut Vec<Run>, language: Language) {
+    fn colour_code(&mut self, runs: &mut Vec<TextRun>, language: Language) {
         let code: String =
             runs.iter().filter(|run| is_code(run)).map(|run| run.text.as_str()).collect();
         let lines = code.split('\n').count();
@@ -69,12 +69,13 @@ impl Room {
     }
 }
 
-/// A link's number or a picture within the code is none of it.
-fn is_code(run: &Run) -> bool {
+/// Whether a run is code, and not the number of a link or a picture within it.
+fn is_code(run: &TextRun) -> bool {
     run.look.role == Role::Preformatted
 }
 
-/// The pieces of a code, in characters, line feeds among them; `None`: they are not those of the text.
+/// Returns the pieces of a block of code with their lengths in characters, including line feeds; `None`: they do not
+/// add up to the text.
 fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
     // Tabs are expanded where lines are laid out; a character stays a character here.
     let lines: Vec<String> = code.split('\n').map(|line| line.replace('\t', " ")).collect();
@@ -99,7 +100,7 @@ fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
     Some(pieces)
 }
 
-/// What the highlighter's names mean.
+/// Converts the names of the highlighter.
 fn syntax(name: &str) -> Syntax {
     match name {
         "comment" | "quote" => Syntax::Comment,
@@ -112,16 +113,16 @@ fn syntax(name: &str) -> Syntax {
 }
 
 /// Splits runs at the ends of pieces.
-fn split(runs: &[Run], pieces: Vec<(usize, Syntax)>) -> Vec<Run> {
+fn split(runs: &[TextRun], pieces: Vec<(usize, Syntax)>) -> Vec<TextRun> {
     let mut pieces = pieces.into_iter();
     let (mut left, mut syntax) = pieces.next().unwrap_or_default();
-    let mut coloured: Vec<Run> = Vec::new();
+    let mut coloured: Vec<TextRun> = Vec::new();
     for run in runs {
         if !is_code(run) {
             coloured.push(run.clone());
             continue;
         }
-        let mut begun: Option<Run> = None;
+        let mut begun: Option<TextRun> = None;
         for char in run.text.chars() {
             while left == 0 {
                 let Some(next) = pieces.next() else { break };
@@ -134,7 +135,7 @@ fn split(runs: &[Run], pieces: Vec<(usize, Syntax)>) -> Vec<Run> {
             }
             let mut look = run.look;
             look.role = role;
-            begun.get_or_insert_with(|| Run { text: String::new(), look }).text.push(char);
+            begun.get_or_insert_with(|| TextRun { text: String::new(), look }).text.push(char);
         }
         coloured.extend(begun);
     }

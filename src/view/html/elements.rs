@@ -1,13 +1,12 @@
-//! What each HTML element does to the text, as one table.
+//! The table of HTML elements: what each does to the text.
 
-/// What an element does.
+/// What an element does to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Element {
-    /// A block of its own with a blank line around it.
+pub(super) enum HtmlElement {
+    /// A block with blank lines around it.
     Paragraph,
-    /// A block of its own, without a blank line.
+    /// A block without blank lines.
     Plain,
-    /// A heading of this level.
     Heading(u8),
     /// `figcaption`.
     Caption,
@@ -28,26 +27,24 @@ pub(super) enum Element {
     /// A link, or a place that can be linked to.
     Anchor,
     Image,
-    /// Something that plays or shows another page: the word for it.
+    /// A player or an embedded page; the word for it.
     Embed(&'static str),
-    /// A possible address of the player around it.
+    /// A possible address of the enclosing player.
     Source,
     Input,
-    /// Text around the inside: before and after.
+    /// Text before and after the contents.
     Around(&'static str, &'static str),
     Format(Format),
-    /// Neither the element nor its inside is shown.
+    /// Neither the element nor its contents are shown.
     Hidden,
 }
 
-/// Which list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListKind {
     Bullets,
     Numbers,
 }
 
-/// Which part of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TablePart {
     Whole,
@@ -57,7 +54,7 @@ pub(super) enum TablePart {
     HeaderCell,
 }
 
-/// A property of running text that elements switch on.
+/// A format that elements apply to running text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Bold,
@@ -72,8 +69,8 @@ impl Format {
     pub(super) const COUNT: usize = 6;
 }
 
-impl Element {
-    /// Whether the text before it and after it stand on lines of their own.
+impl HtmlElement {
+    /// Whether the element begins and ends a line.
     pub(super) const fn is_block(self) -> bool {
         !matches!(
             self,
@@ -89,62 +86,62 @@ impl Element {
     }
 }
 
-/// What the element of this name does; `None`: nothing, its inside is read on.
-pub(super) fn element(name: &str) -> Option<Element> {
+/// Looks an element up by its name; `None`: it has no effect.
+pub(super) fn element(name: &str) -> Option<HtmlElement> {
     ELEMENTS.iter().find(|(names, _)| names.split(' ').any(|n| n == name)).map(|(_, e)| *e)
 }
 
-/// Names, separated by blanks, and what they do; the frequent ones first.
-const ELEMENTS: &[(&str, Element)] = &[
-    ("a", Element::Anchor),
-    ("p", Element::Paragraph),
-    ("br", Element::Break),
-    ("strong b", Element::Format(Format::Bold)),
-    ("em i cite dfn var", Element::Format(Format::Italic)),
-    ("li", Element::Item),
-    ("img image", Element::Image),
-    ("code tt kbd samp", Element::Format(Format::Code)),
+/// Names, separated by blanks, and what they do; frequent ones first.
+const ELEMENTS: &[(&str, HtmlElement)] = &[
+    ("a", HtmlElement::Anchor),
+    ("p", HtmlElement::Paragraph),
+    ("br", HtmlElement::Break),
+    ("strong b", HtmlElement::Format(Format::Bold)),
+    ("em i cite dfn var", HtmlElement::Format(Format::Italic)),
+    ("li", HtmlElement::Item),
+    ("img image", HtmlElement::Image),
+    ("code tt kbd samp", HtmlElement::Format(Format::Code)),
     (
         "div section article header footer main aside nav address details fieldset form center \
          hgroup legend search dialog body html",
-        Element::Plain,
+        HtmlElement::Plain,
     ),
-    ("td", Element::Table(TablePart::Cell)),
-    ("tr", Element::Table(TablePart::Row)),
-    ("ul menu dir", Element::List(ListKind::Bullets)),
-    ("ol", Element::List(ListKind::Numbers)),
-    ("blockquote", Element::Quote),
-    ("pre listing xmp", Element::Preformatted),
-    ("h1", Element::Heading(1)),
-    ("h2", Element::Heading(2)),
-    ("h3", Element::Heading(3)),
-    ("h4", Element::Heading(4)),
-    ("h5", Element::Heading(5)),
-    ("h6", Element::Heading(6)),
-    ("figure", Element::Paragraph),
-    ("figcaption", Element::Caption),
-    ("summary", Element::Summary),
-    ("hr", Element::Rule),
-    ("table", Element::Table(TablePart::Whole)),
-    ("th", Element::Table(TablePart::HeaderCell)),
-    ("caption", Element::Table(TablePart::Caption)),
-    ("dl", Element::Definitions),
-    ("dt", Element::Term),
-    ("dd", Element::Definition),
-    ("sup", Element::Format(Format::Raised)),
-    ("s del strike", Element::Format(Format::Struck)),
-    ("u ins", Element::Format(Format::Underlined)),
-    ("wbr", Element::WordBreak),
-    ("iframe frame embed object", Element::Embed("embedded")),
-    ("video", Element::Embed("video")),
-    ("audio", Element::Embed("audio")),
-    ("source", Element::Source),
-    ("input", Element::Input),
-    ("q", Element::Around("“", "”")),
-    ("rt", Element::Around("(", ")")),
+    ("td", HtmlElement::Table(TablePart::Cell)),
+    ("tr", HtmlElement::Table(TablePart::Row)),
+    ("ul menu dir", HtmlElement::List(ListKind::Bullets)),
+    ("ol", HtmlElement::List(ListKind::Numbers)),
+    ("blockquote", HtmlElement::Quote),
+    ("pre listing xmp", HtmlElement::Preformatted),
+    ("h1", HtmlElement::Heading(1)),
+    ("h2", HtmlElement::Heading(2)),
+    ("h3", HtmlElement::Heading(3)),
+    ("h4", HtmlElement::Heading(4)),
+    ("h5", HtmlElement::Heading(5)),
+    ("h6", HtmlElement::Heading(6)),
+    ("figure", HtmlElement::Paragraph),
+    ("figcaption", HtmlElement::Caption),
+    ("summary", HtmlElement::Summary),
+    ("hr", HtmlElement::Rule),
+    ("table", HtmlElement::Table(TablePart::Whole)),
+    ("th", HtmlElement::Table(TablePart::HeaderCell)),
+    ("caption", HtmlElement::Table(TablePart::Caption)),
+    ("dl", HtmlElement::Definitions),
+    ("dt", HtmlElement::Term),
+    ("dd", HtmlElement::Definition),
+    ("sup", HtmlElement::Format(Format::Raised)),
+    ("s del strike", HtmlElement::Format(Format::Struck)),
+    ("u ins", HtmlElement::Format(Format::Underlined)),
+    ("wbr", HtmlElement::WordBreak),
+    ("iframe frame embed object", HtmlElement::Embed("embedded")),
+    ("video", HtmlElement::Embed("video")),
+    ("audio", HtmlElement::Embed("audio")),
+    ("source", HtmlElement::Source),
+    ("input", HtmlElement::Input),
+    ("q", HtmlElement::Around("“", "”")),
+    ("rt", HtmlElement::Around("(", ")")),
     (
         "script style title template select datalist textarea svg noembed noframes rp map \
          annotation annotation-xml",
-        Element::Hidden,
+        HtmlElement::Hidden,
     ),
 ];

@@ -1,24 +1,24 @@
-//! Running text as it is read: white space collapsed, looks kept, links numbered.
+//! Collects running text: collapses white space, keeps formats, numbers links.
 
 use super::elements::Format;
 use super::language::Language;
-use super::links::{Links, bare_urls};
-use super::model::{Look, Role, Run, Style};
+use super::links::{NumberedLinks, bare_urls};
+use super::model::{Look, Role, Style, TextRun};
 use crate::feed::characters::is_hidden;
 
-/// What the open elements say of the text to come.
+/// What the open elements say about the following text.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct State {
+pub(super) struct TextState {
     formats: [u16; Format::COUNT],
     pub heading: Option<u8>,
     pub caption: bool,
     pub preformatted: bool,
-    /// Of the preformatted text.
+    /// The language of preformatted text.
     pub language: Option<Language>,
     link: Option<OpenLink>,
 }
 
-impl State {
+impl TextState {
     fn is_on(&self, format: Format) -> bool {
         self.formats.get(format as usize).is_some_and(|count| *count > 0)
     }
@@ -33,16 +33,16 @@ impl State {
 #[derive(Debug, Clone, Copy)]
 struct OpenLink {
     number: u16,
-    /// It has text that its number must follow.
+    /// The open link has text that its number must follow.
     to_number: bool,
 }
 
-/// The text of the block being read.
+/// The text of the current block.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    pub state: State,
-    runs: Vec<Run>,
-    /// Text ended in an empty line: the next block stands apart.
+    pub state: TextState,
+    runs: Vec<TextRun>,
+    /// The text ended in an empty line: the next block gets a blank line before it.
     pub apart: bool,
     /// A line feed right after the start of preformatted text is not part of it.
     at_start_tag: bool,
@@ -83,14 +83,14 @@ impl Flow {
         self.push(&kept, self.look());
     }
 
-    /// Adds text of ours in a look of its own, within the open link if there is one.
+    /// Adds a text of ours with its own format, within the open link if there is one.
     pub(super) fn sign(&mut self, text: &str, role: Role, image: Option<u16>, link: Option<u16>) {
         let link = self.state.link.map_or(link, |open| Some(open.number));
         let look = Look { role, image, link, style: self.look().style };
         self.push(text, look);
     }
 
-    /// A line break; more than one empty line in a row is not kept.
+    /// Adds a line break; at most one empty line in a row is kept.
     pub(super) fn line_break(&mut self) {
         if self.state.preformatted {
             return self.push("\n", self.look());
@@ -103,7 +103,7 @@ impl Flow {
         }
     }
 
-    /// A line break unless the text stands at the start of a line (blocks within `pre`).
+    /// Adds a line break unless the text is at the start of a line (for blocks within `pre`).
     pub(super) fn fresh_line(&mut self) {
         if self.last().is_some_and(|c| c != '\n') {
             self.line_break();
@@ -124,7 +124,7 @@ impl Flow {
         self.state.change(format, |count| count.saturating_sub(1));
     }
 
-    /// Starts a link; an open one ends.
+    /// Starts a link and ends the open one.
     pub(super) fn begin_link(&mut self, number: Option<u16>) {
         self.end_link();
         self.state.link = number.map(|number| OpenLink { number, to_number: false });
@@ -143,7 +143,7 @@ impl Flow {
     pub(super) fn number(&mut self, number: u16) {
         let blank = self.last() == Some(' ');
         self.trim_end(&[' ']);
-        let look = Look { link: Some(number), ..Look::of(Role::LinkNumber) };
+        let look = Look { link: Some(number), ..Look::with_role(Role::LinkNumber) };
         // The word joiner keeps the number on the line of the text; it is dropped when drawn.
         self.push(&format!("\u{2060}[{number}]"), look);
         if blank {
@@ -160,8 +160,8 @@ impl Flow {
         }
     }
 
-    /// Ends the block and yields its text; `None`: nothing to see.
-    pub(super) fn take(&mut self, links: &mut Links) -> Option<Vec<Run>> {
+    /// Ends the block and returns its text; `None`: it has none.
+    pub(super) fn take_runs(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
         self.number_link();
         if self.state.preformatted {
             self.trim_end(&['\n', ' ', '\t']);
@@ -187,7 +187,7 @@ impl Flow {
         }
         match self.runs.last_mut() {
             Some(last) if last.look == look => last.text.push_str(text),
-            Some(_) | None => self.runs.push(Run { text: text.to_owned(), look }),
+            Some(_) | None => self.runs.push(TextRun { text: text.to_owned(), look }),
         }
     }
 
@@ -232,8 +232,8 @@ impl Flow {
     }
 }
 
-/// Splits a run at the addresses that stand in it and numbers them.
-fn link_bare_urls(run: Run, links: &mut Links) -> Vec<Run> {
+/// Splits a run at the bare addresses in it and numbers them.
+fn link_bare_urls(run: TextRun, links: &mut NumberedLinks) -> Vec<TextRun> {
     let plain = matches!(run.look.role, Role::Text | Role::Heading(_) | Role::Caption);
     if !plain || run.look.link.is_some() || !run.text.contains("://") {
         return vec![run];
@@ -244,21 +244,21 @@ fn link_bare_urls(run: Run, links: &mut Links) -> Vec<Run> {
         let url = run.text.get(range.clone()).unwrap_or_default();
         let Some(number) = links.number(url) else { continue };
         let before = run.text.get(done..range.start).unwrap_or_default();
-        parts.push(Run { text: before.to_owned(), look: run.look });
+        parts.push(TextRun { text: before.to_owned(), look: run.look });
         let link = Some(number);
         let look = Look { role: Role::Link, link, ..run.look };
-        parts.push(Run { text: url.to_owned(), look });
+        parts.push(TextRun { text: url.to_owned(), look });
         let text = format!("\u{2060}[{number}]");
-        parts.push(Run { text, look: Look { link, ..Look::of(Role::LinkNumber) } });
+        parts.push(TextRun { text, look: Look { link, ..Look::with_role(Role::LinkNumber) } });
         done = range.end;
     }
     let rest = run.text.get(done..).unwrap_or_default();
-    parts.push(Run { text: rest.to_owned(), look: run.look });
+    parts.push(TextRun { text: rest.to_owned(), look: run.look });
     parts.retain(|part| !part.text.is_empty());
     parts
 }
 
-/// Raised text: digits as raised digits, letters as they are (`4th`), anything else after `^`.
+/// Converts superscript: digits to superscript digits, letters unchanged (`4th`), anything else after `^`.
 fn raised(text: &str, before: Option<char>) -> String {
     const PLAIN: &str = "0123456789+-=()ni";
     const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ";

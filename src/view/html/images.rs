@@ -1,28 +1,28 @@
-//! What stands in the text for a picture or a player.
+//! The labels that stand for pictures and players in the text.
 
 use url::Url;
 
-use super::links::Links;
+use super::links::NumberedLinks;
 use crate::feed::content::markup::Tag;
 use crate::feed::text::one_line;
 
-/// Longer alternative texts are cut, characters.
+/// Most characters of an alternative text.
 const ALT_CHARS_MAX: usize = 300;
 
-/// A picture as the text shows it.
+/// A picture in the text.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// Absent if its address cannot be opened.
+    /// `None` if its address cannot be opened.
     pub url: Option<Url>,
     pub alt: String,
-    /// The alternative text is part of the sentence (a smiley), no picture to be named as one.
+    /// The picture is a sign in a sentence (a smiley): its alternative text is shown without a label.
     pub sign: bool,
     /// Width and height as declared, in pixels.
     pub declared: Option<(u32, u32)>,
 }
 
-/// The picture of an `img`; `None`: not worth a word (a counting pixel).
-pub(super) fn picture(tag: &Tag, links: &Links) -> Option<Picture> {
+/// Reads an `img`; `None`: it is a tracking pixel.
+pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
     let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
     if tiny("width") || tiny("height") {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn picture(tag: &Tag, links: &Links) -> Option<Picture> {
 }
 
 impl Picture {
-    /// What the text shows: the alternative text, or else the file's name.
+    /// Returns the label: the alternative text, else the name of the file.
     pub(super) fn label(&self) -> String {
         match (&self.url, self.alt.as_str()) {
             (_, alt) if self.sign => alt.to_owned(),
@@ -67,7 +67,7 @@ fn is_tiny(side: &str) -> bool {
     matches!(side.trim().trim_end_matches("px"), "0" | "1" | "2")
 }
 
-/// What stands for a frame, a film or a sound: its title, or else host and file.
+/// Returns the label of a frame or player: its title, else host and file.
 pub(super) fn embed_label(word: &str, title: Option<&str>, url: &Url) -> String {
     let title = one_line(title.unwrap_or_default(), ALT_CHARS_MAX);
     let host = url.host_str().unwrap_or_default();
@@ -92,7 +92,7 @@ const FILM_HOSTS: [&str; 6] = [
     "videopress.com",
 ];
 
-/// The last part of the path, or else the host.
+/// Returns the last segment of the path, else the host.
 fn file_name(url: &Url) -> String {
     let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
     let host = || url.host_str().unwrap_or_default();

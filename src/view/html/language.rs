@@ -1,12 +1,12 @@
-//! The language of a block of code, where the publisher's markup names it. It is never guessed.
+//! Finds the language of a block of code where the markup names it; it is never guessed.
 
 use crate::feed::content::markup::Tag;
 
-/// A language that can be coloured: the file name extension that the highlighter knows it by.
+/// A language that can be highlighted: the file name extension by which the highlighter knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language(pub &'static str);
 
-/// What publishers call a language, and the extension.
+/// Names that publishers use for a language, and its extension.
 const NAMES: &[(&str, &str)] = &[
     ("asm assembly nasm x86asm armasm gas", "asm"),
     (
@@ -48,7 +48,7 @@ const NAMES: &[(&str, &str)] = &[
     ("yaml yml", "yaml"),
 ];
 
-/// What stands before the name of a language in a class, the longest first.
+/// Prefixes of the name of a language in a class, the longest first.
 const PREFIXES: [&str; 8] = [
     "highlight-source-",
     "highlight-text-",
@@ -60,7 +60,7 @@ const PREFIXES: [&str; 8] = [
     "brush:",
 ];
 
-/// Classes beside which a bare name is that of a language.
+/// Classes that make a bare name beside them the name of a language.
 const MARKERS: [&str; 9] = [
     "hljs",
     "sourcecode",
@@ -73,20 +73,20 @@ const MARKERS: [&str; 9] = [
     "code-block",
 ];
 
-/// Attributes whose value is the name.
+/// Attributes whose value is the name of a language.
 const ATTRIBUTES: [&str; 4] =
     ["data-lang", "data-language", "data-enlighter-language", "data-code-lang"];
 
 impl Language {
-    /// The language of this name.
+    /// Returns the language of this name.
     fn named(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let is_it = |(names, _): &&(&str, &str)| names.split(' ').any(|other| other == name);
         NAMES.iter().find(is_it).map(|(_, extension)| Self(extension))
     }
 
-    /// The language that the attributes of a tag name.
-    pub(super) fn of(tag: &Tag) -> Option<Self> {
+    /// Returns the language that the attributes of a tag name.
+    pub(super) fn of_tag(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
         // Where `lang` of `pre` may be what people speak (Czech, Polish), it is.
@@ -111,8 +111,8 @@ impl Language {
 mod tests {
     use super::*;
     use crate::view::html::Column;
+    use crate::view::html::body_reader::read;
     use crate::view::html::model::Block;
-    use crate::view::html::reader::read;
 
     /// The language of the first block of code.
     fn language(html: &str) -> Option<&'static str> {

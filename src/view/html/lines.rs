@@ -1,19 +1,19 @@
-//! Blocks to lines: indents, markers, bars and the blank lines between.
+//! Lays blocks out as lines: indents, list markers, bars and blank lines.
 
-use super::model::{Block, Column, Item, Look, Role, Run, Slide, StyledLine};
+use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
-/// Lines of one body; what would come after is left out with a remark.
+/// Most lines of a body; the rest is left out with a remark.
 const LINES_MAX: usize = 40_000;
 
-/// A preformatted line that is longer is broken even where it could be moved sideways, cells.
+/// Most cells of a preformatted line; a longer one is broken even if it could be scrolled sideways.
 const SLIDE_CELLS_MAX: usize = 2_000;
 
-/// Text is not squeezed below this by indents, cells; a deeper block is not indented.
+/// Fewest cells for text beside an indent; a deeper block is not indented.
 const TEXT_CELLS_MIN: usize = 6;
 
-/// Lays blocks out, each line at most as wide as the column, save those that can be moved sideways.
+/// Lays blocks out. No line is wider than the column, except those that can be scrolled sideways.
 pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     let mut lines = blocks_in(blocks, column, false);
     if lines.len() >= LINES_MAX {
@@ -48,7 +48,7 @@ fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
         Block::Text { runs, .. } => text(runs, column.width),
         Block::Preformatted { runs, .. } => preformatted(runs, column),
-        Block::Rule => vec![rule(column.width, Role::Rule)],
+        Block::Rule => vec![horizontal_rule(column.width, Role::Rule)],
         Block::Quote(blocks) => quote(blocks, column),
         Block::Indented(blocks) => {
             let indent = indent(2, column.width);
@@ -91,8 +91,8 @@ fn is_caption(block: &Block) -> bool {
     matches!(block, Block::Text { runs, .. } if runs.iter().any(|run| run.look.role == Role::Caption))
 }
 
-/// Running text; what is read from right to left begins at the right edge.
-fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
+/// Lays out running text; text that is read from right to left is aligned to the right.
+fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = wrap(runs, width);
     if reads_leftwards(runs) {
         for line in &mut lines {
@@ -105,7 +105,7 @@ fn text(runs: &[Run], width: usize) -> Vec<StyledLine> {
 }
 
 /// Lines as typed; those of a block that is too wide are moved sideways if the column allows it.
-fn preformatted(runs: &[Run], column: Column) -> Vec<StyledLine> {
+fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     let wanted = preformatted_cells(runs).min(SLIDE_CELLS_MAX);
     if !column.slides || wanted <= column.width {
         return keep(runs, column.width);
@@ -180,7 +180,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
 /// A marker on a line of its own, cut to the width.
 fn marker(text: &str, width: usize) -> super::model::StyledSpan {
     let text = if cells(text) <= width { text } else { "•" };
-    Look::of(Role::ListMarker).span(text.to_owned())
+    Look::with_role(Role::ListMarker).span(text.to_owned())
 }
 
 /// The indent to use: as wished, or none if the text would become too narrow.
@@ -190,7 +190,7 @@ const fn indent(wished: usize, width: usize) -> usize {
 
 fn prefix(line: &mut StyledLine, text: &str, role: Role) {
     if !text.is_empty() {
-        line.spans.insert(0, Look::of(role).span(text.to_owned()));
+        line.spans.insert(0, Look::with_role(role).span(text.to_owned()));
         if let Some(slide) = &mut line.slide {
             slide.stays += 1;
         }
@@ -198,14 +198,14 @@ fn prefix(line: &mut StyledLine, text: &str, role: Role) {
 }
 
 /// A line across the column.
-pub(super) fn rule(width: usize, role: Role) -> StyledLine {
-    vec![Look::of(role).span("─".repeat(width))].into()
+pub(super) fn horizontal_rule(width: usize, role: Role) -> StyledLine {
+    vec![Look::with_role(role).span("─".repeat(width))].into()
 }
 
 /// A remark of ours, cut to the width.
 pub(super) fn remark(text: &str, width: usize) -> StyledLine {
     let text = text.chars().take(width).collect();
-    vec![Look::of(Role::Note).span(text)].into()
+    vec![Look::with_role(Role::Note).span(text)].into()
 }
 
 /// The narrowest and the widest a set of blocks wants to be, in cells.
@@ -225,7 +225,7 @@ pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
     sizes.fold((0, 0), larger)
 }
 
-fn preformatted_cells(runs: &[Run]) -> usize {
+fn preformatted_cells(runs: &[TextRun]) -> usize {
     let text: String = runs.iter().map(|run| run.text.as_str()).collect();
     text.lines().map(|line| cells(&line.replace('\t', "    "))).max().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The numbers of links: one number an address, only addresses that are safe to open.
+//! Numbers the links of a body: one number for each address that is safe to open.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,28 +7,28 @@ use url::Url;
 
 use super::model::LinkTarget;
 
-/// Links beyond this many in one body get no number.
+/// Further links of a body get no number.
 const LINKS_MAX: u16 = 9_999;
 
-/// Longer addresses are no links, bytes.
+/// Longest address of a link in bytes.
 const URL_BYTES_MAX: usize = 8_192;
 
-/// The links of one body, in order of their first appearance.
+/// The links of a body, in order of their first appearance.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(super) struct NumberedLinks {
     base: Option<Url>,
     targets: Vec<LinkTarget>,
     numbers: BTreeMap<String, u16>,
 }
 
-impl Links {
-    /// Relative references are resolved against `base`; without one they are no links.
+impl NumberedLinks {
+    /// Relative references are resolved against `base`; without it they are not links.
     pub(super) fn new(base: Option<&str>) -> Self {
         let base = base.and_then(|base| Url::parse(base).ok());
         Self { base, targets: Vec::new(), numbers: BTreeMap::new() }
     }
 
-    /// The number of a reference, the same for the same address; `None`: not to be opened.
+    /// Returns the number of a reference, the same for the same address; `None`: it cannot be opened.
     pub(super) fn number(&mut self, reference: &str) -> Option<u16> {
         let url: String = self.resolve(reference, &["http", "https", "mailto"])?.into();
         if let Some(number) = self.numbers.get(&url) {
@@ -40,7 +40,7 @@ impl Links {
         Some(number)
     }
 
-    /// The absolute address of a reference if its scheme is one of `schemes`.
+    /// Resolves a reference if its scheme is one of `schemes`.
     pub(super) fn resolve(&self, reference: &str, schemes: &[&str]) -> Option<Url> {
         if reference.len() > URL_BYTES_MAX {
             return None;
@@ -62,8 +62,7 @@ impl Links {
     }
 }
 
-/// Where `http://` and `https://` addresses stand in running text, without the punctuation of the
-/// sentence around them.
+/// Finds bare `http://` and `https://` addresses in running text, without the punctuation around them.
 pub(super) fn bare_urls(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, _) in text.match_indices("://") {
@@ -102,8 +101,7 @@ fn ends_url(c: char) -> bool {
         || matches!(c, '\u{FF00}'..='\u{FF0F}' | '\u{200B}' | '\u{2060}')
 }
 
-/// Takes off the punctuation that belongs to the sentence; a closing bracket stays if the address
-/// opened it.
+/// Removes trailing punctuation; a closing bracket stays if the address opened it.
 fn trim_sentence(url: &str) -> &str {
     let count = |sign: char| url.matches(sign).count();
     let mut surplus = [(')', '('), (']', '['), ('}', '{')]
@@ -151,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_same_address_has_the_same_number() {
-        let mut links = Links::new(Some("https://a.example/b/c"));
+        let mut links = NumberedLinks::new(Some("https://a.example/b/c"));
         assert_eq!(links.number("d"), Some(1));
         assert_eq!(links.number("//x.example"), Some(2));
         assert_eq!(links.number("https://a.example/b/d"), Some(1));
@@ -161,7 +159,7 @@ mod tests {
 
     #[test]
     fn only_safe_schemes_are_links() {
-        let mut links = Links::new(None);
+        let mut links = NumberedLinks::new(None);
         let refused =
             ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "d", "", "#a"];
         for reference in refused {

@@ -1,21 +1,13 @@
-//! What pictures, players and boxes leave in the text.
+//! Pictures, players and check boxes in the text.
 
+use super::body_reader::{BodyReader, Player};
 use super::images::{embed_label, picture};
 use super::model::{ImageTarget, Role};
-use super::reader::Reader;
 use super::tags::Nested;
 use crate::feed::content::markup::Tag;
 
-/// A film or sound whose address may stand in elements within it.
-pub(super) struct Player {
-    pub until: Nested,
-    pub word: &'static str,
-    pub title: Option<String>,
-    pub source: Option<String>,
-}
-
-impl Reader {
-    /// A picture: its alternative text, with a number of its own outside links.
+impl BodyReader {
+    /// Adds the label of a picture, with its own number outside of links.
     pub(super) fn image(&mut self, tag: &Tag) {
         let Some(picture) = picture(tag, &self.links) else { return };
         if picture.sign {
@@ -41,7 +33,7 @@ impl Reader {
         }
     }
 
-    /// A frame or player: a line for it, at its end tag if its address may stand within.
+    /// Adds a line for a frame or player, at its end tag if its address may be in elements within it.
     pub(super) fn embed(&mut self, word: &'static str, tag: &Tag) {
         let address = if tag.name() == "object" { "data" } else { "src" };
         let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
@@ -59,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// The line that stands for a frame or player.
+    /// Adds the line that stands for a frame or player.
     pub(super) fn show_embed(&mut self, word: &str, title: Option<&str>, source: Option<&str>) {
         let Some(source) = source else { return };
         let Some(url) = self.links.resolve(source, &["http", "https"]) else { return };
@@ -74,7 +66,7 @@ impl Reader {
         self.end_block();
     }
 
-    /// A box of a task list.
+    /// Adds a check box of a task list.
     pub(super) fn check_box(&mut self, tag: &Tag) {
         if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) {
             let ticked = tag.attribute("checked").is_some();

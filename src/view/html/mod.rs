@@ -1,28 +1,27 @@
-//! An entry's HTML as styled lines of a terminal.
+//! Renders an entry's HTML as styled lines for the terminal.
 //!
-//! Pure: markup and a width in, lines out. Nothing is fetched, nothing is executed, no colour is
-//! chosen here (spans carry roles, the theme gives them colours), and no link is opened.
+//! Pure: markup and a width in, lines out. Nothing is fetched or executed, and no colour is chosen: spans carry roles,
+//! which the theme colours.
 //!
-//! The way: `reader` turns the tags into a short tree of blocks ([`model`]), with `links` numbering
-//! what may be opened and `images` naming pictures and players; `lines` lays the blocks out at a
-//! width, with `wrap` for running text and `table` for tables. Depth is bounded where the tree is
-//! built, so laying out never recurses far; time is linear in the markup.
+//! `body_reader` turns the tags into a shallow tree of blocks ([`model`]); `links` numbers what may be opened,
+//! `images` labels pictures and players. `lines` lays the blocks out at a width, with `wrap` for running text and
+//! `table` for tables. The depth of the tree is limited where it is built, so that layout never recurses far; time is
+//! linear in the markup.
 //!
-//! Why not html2text as a whole? Measured with 0.17.4: emoji run over the width, `<ol start>` near
-//! the end of `i64` overflows, a nested list in a narrow pane is an error. What is used here is the
-//! tokenizer it stands on, html5ever's.
+//! html2text (0.17.4) was tried: emoji exceed the width, `<ol start>` near the end of `i64` overflows, a nested list
+//! in a narrow pane is an error. So only the tokenizer below it is used, html5ever's.
 
+mod body_reader;
 mod colouring;
 mod elements;
 mod flow;
-mod frames;
 mod images;
 mod language;
 mod lines;
 mod links;
 mod media;
 mod model;
-mod reader;
+mod open_containers;
 mod render;
 mod table;
 mod table_grid;

@@ -1,4 +1,4 @@
-//! The blocks that rendering goes through, from tags to lines.
+//! The blocks between tags and lines.
 
 pub(super) use crate::ui::reader::lines::{
     ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
@@ -6,29 +6,29 @@ pub(super) use crate::ui::reader::lines::{
 
 use super::language::Language;
 
-/// The room that a text is laid out in.
+/// The column that a text is laid out in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Cells.
+    /// In cells.
     pub width: usize,
-    /// Tables and preformatted lines that are wider keep their form and are moved sideways
-    /// ([`StyledLine::slide`]); otherwise they are broken.
+    /// Whether wider tables and preformatted lines keep their form and are scrolled sideways ([`StyledLine::slide`]);
+    /// otherwise they are broken.
     pub slides: bool,
 }
 
 impl Column {
-    /// Room in which nothing is wider than it.
+    /// A column that breaks everything that is wider.
     pub(super) const fn fixed(width: usize) -> Self {
         Self { width, slides: false }
     }
 
-    /// The room beside a bar or an indent.
+    /// The rest of the column beside a bar or an indent.
     pub(super) const fn narrower(self, by: usize) -> Self {
         Self { width: self.width.saturating_sub(by), ..self }
     }
 }
 
-/// The properties of a span apart from its text.
+/// The format of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub role: Role,
@@ -38,7 +38,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    pub(super) const fn of(role: Role) -> Self {
+    pub(super) const fn with_role(role: Role) -> Self {
         Self {
             role,
             style: Style {
@@ -58,9 +58,9 @@ impl Look {
     }
 }
 
-/// A stretch of text in one look; a line feed is a forced line break.
+/// Text in one format; a line feed is a forced line break.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct TextRun {
     pub text: String,
     pub look: Look,
 }
@@ -68,35 +68,37 @@ pub(super) struct Run {
 /// A block of the body.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// A paragraph; a `loose` one keeps a blank line from its neighbours.
-    Text { runs: Vec<Run>, loose: bool },
-    /// Lines kept as typed.
-    Preformatted { runs: Vec<Run>, language: Option<Language> },
-    /// A rule across the column.
+    /// A paragraph; a `loose` one has blank lines around it.
+    Text {
+        runs: Vec<TextRun>,
+        loose: bool,
+    },
+    Preformatted {
+        runs: Vec<TextRun>,
+        language: Option<Language>,
+    },
     Rule,
-    /// Blocks beside a bar.
+    /// A quotation: blocks beside a bar.
     Quote(Vec<Self>),
-    /// Blocks moved to the right (a definition).
+    /// Indented blocks (a definition).
     Indented(Vec<Self>),
-    /// A list.
     List(Vec<Item>),
-    /// A table.
     Table(Table),
 }
 
 /// An item of a list.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// Bullet or number, without the blank after it.
+    /// The bullet or number, without the blank after it.
     pub marker: String,
     pub blocks: Vec<Block>,
 }
 
-/// A table as written: cells in rows, spans not yet laid out.
+/// A table as written: rows of cells, spans not resolved.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub rows: Vec<Vec<Cell>>,
-    /// A table that only arranges things (`role=presentation`).
+    /// The table is used for layout only (`role=presentation`).
     pub layout_only: bool,
 }
 
@@ -110,7 +112,7 @@ pub(super) struct Cell {
     pub blocks: Vec<Block>,
 }
 
-/// Where a cell's text stands.
+/// The alignment of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Align {
     #[default]

@@ -1,24 +1,23 @@
-//! An entry's body, markup or plain text, to lines.
+//! Renders an entry's body, HTML or plain text, as lines.
 
+use super::body_reader::read;
 use super::colouring::colour;
-use super::elements::{Element, element};
+use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
-use super::reader::read;
 use crate::feed::content::markup::{Piece, walk_markup};
 
-/// Markup beyond this is left out, bytes.
+/// Longest markup in bytes; the rest is left out.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Lines of plain text at least this long in characters are taken for wrapped ones, whose line ends
-/// mean nothing.
+/// Lines of plain text of at least so many characters count as wrapped, so that their line ends have no meaning.
 const WRAPPED_CHARS_MIN: usize = 50;
 
 /// Lays out `html` in a column.
 ///
-/// Relative references are resolved against `base`, an absolute address. No line is wider than
-/// `column`, save those that can be moved sideways; below two cells nothing can be shown. The links are not listed after the text: that is
-/// for the caller to do with [`Rendered::links`].
+/// Relative references are resolved against `base`, an absolute address. No line is wider than `column`, except those
+/// that can be scrolled sideways; below two cells nothing can be shown. The links are not listed after the text; the
+/// caller has them in [`Rendered::links`].
 pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     if column.width < 2 {
         return Rendered::default();
@@ -37,8 +36,7 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
 }
 
-/// Text whose paragraphs are only empty lines, as markup; `None`: the markup says itself where its
-/// paragraphs are.
+/// Converts text whose paragraphs are separated by empty lines to markup; `None`: the markup has its own paragraphs.
 fn as_paragraphs(text: &str) -> Option<String> {
     if !has_tags(text) {
         return Some(paragraphs(&text.replace('<', "&lt;")));
@@ -49,7 +47,7 @@ fn as_paragraphs(text: &str) -> Option<String> {
             if let Piece::Open(tag) = piece {
                 let unknown = matches!(tag.name(), "span" | "font" | "small" | "abbr");
                 let known = element(tag.name());
-                has_blocks |= known.is_some_and(|e| e.is_block() || e == Element::Hidden)
+                has_blocks |= known.is_some_and(|e| e.is_block() || e == HtmlElement::Hidden)
                     || (known.is_none() && !unknown);
             }
         });
@@ -58,7 +56,7 @@ fn as_paragraphs(text: &str) -> Option<String> {
     None
 }
 
-/// Whether there is anything that a parser would take for a tag, comment or declaration.
+/// Whether the text has anything that a parser takes for a tag, comment or declaration.
 fn has_tags(text: &str) -> bool {
     text.match_indices('<').any(|(at, _)| {
         let next = text.as_bytes().get(at + 1).copied().unwrap_or_default();
@@ -66,8 +64,8 @@ fn has_tags(text: &str) -> bool {
     })
 }
 
-/// Wraps what stands between empty lines in `p`. Within a paragraph line ends are kept, unless its
-/// lines look wrapped to a fixed width.
+/// Wraps the text between empty lines in `p`. Line ends within a paragraph are kept, unless its lines look wrapped to
+/// a fixed width.
 fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut markup = String::with_capacity(text.len() + 64);

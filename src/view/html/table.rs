@@ -1,21 +1,21 @@
-//! Tables: in a grid of borders if the width allows, else a wider grid that is moved sideways, or row by row; those
-//! that only arrange things as text.
+//! Lays out tables: as a grid with borders if the width allows, else as a wider grid that is scrolled sideways, or row
+//! by row. Tables for layout become text.
 
-use super::lines::{blocks_extent, lay_out, rule, sliding};
+use super::lines::{blocks_extent, horizontal_rule, lay_out, sliding};
 use super::model::{Align, Block, Cell, Column, Item, Look, Role, Style, StyledLine, Table};
 use super::table_grid::Grid;
 use super::wrap::cells;
 
-/// A column with sentences is at least this wide, cells.
+/// Fewest cells for a column with sentences.
 const SENTENCE_CELLS_MIN: usize = 8;
 
-/// Where they are long it is wider, up to this, cells.
+/// Fewest cells for a column with paragraphs.
 const PARAGRAPH_CELLS_MIN: usize = 16;
 
-/// And this wide in a table that is wider than the pane anyway, cells.
+/// Cells for a column with sentences in a table that is wider than the pane anyway.
 const SENTENCE_CELLS: usize = 28;
 
-/// A word longer than this may be cut for the sake of the other columns, cells.
+/// Longest word in cells that is never cut to make room for other columns.
 const WORD_CELLS_MAX: usize = 16;
 
 /// Lays out a table.
@@ -40,7 +40,7 @@ pub(super) fn table(written: &Table, column: Column) -> Vec<StyledLine> {
     }
 }
 
-/// Whether any cell holds a table: then it is there to arrange things.
+/// Whether any cell holds a table, which means that the outer table is for layout.
 fn holds_table(table: &Table) -> bool {
     fn in_blocks(blocks: &[Block]) -> bool {
         blocks.iter().any(|block| match block {
@@ -53,7 +53,7 @@ fn holds_table(table: &Table) -> bool {
     table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
 }
 
-/// The cells one after the other.
+/// Lays out the cells one after the other.
 fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut long_before = false;
@@ -72,13 +72,13 @@ fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
     lines
 }
 
-/// Each row as lines of `heading: cell`, rows between rules.
+/// Lays out each row as lines of `heading: cell`, with rules between rows.
 fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
     let headings: Vec<String> = match table.rows.first() {
         Some(row) if headers > 0 => row.iter().map(heading).collect(),
         Some(_) | None => Vec::new(),
     };
-    let mut lines = vec![rule(width, Role::TableBorder)];
+    let mut lines = vec![horizontal_rule(width, Role::TableBorder)];
     for row in table.rows.iter().skip(headers) {
         for (at, cell) in row.iter().enumerate() {
             let laid = lay_out(&cell.blocks, Column::fixed(width));
@@ -88,13 +88,13 @@ fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
             }
         }
         if lines.last().is_some_and(|line| line.spans.iter().all(|s| s.role != Role::TableBorder)) {
-            lines.push(rule(width, Role::TableBorder));
+            lines.push(horizontal_rule(width, Role::TableBorder));
         }
     }
     lines
 }
 
-/// A heading's text on one line.
+/// Returns the text of a heading on one line.
 fn heading(cell: &Cell) -> String {
     let lines = lay_out(&cell.blocks, Column::fixed(200));
     lines.iter().map(StyledLine::text).collect::<Vec<_>>().join(" ")
@@ -116,13 +116,12 @@ fn labelled(heading: &str, mut laid: Vec<StyledLine>, width: usize) -> Vec<Style
     laid
 }
 
-/// How many cells a line takes.
+/// Returns the width of a line in cells.
 pub(super) fn line_cells(line: &StyledLine) -> usize {
     line.spans.iter().map(|span| cells(&span.text)).sum()
 }
 
-/// The width of each column and the blanks on either side of its text; `None`: there is no room in
-/// which words are whole and sentences can be read.
+/// Returns the width of each column and the padding of its text; `None`: words would be cut or sentences unreadable.
 fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     let columns = grid.columns;
     let room = |padding: usize| width.checked_sub(columns + 1 + 2 * padding * columns);
@@ -142,15 +141,14 @@ fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     Some((widths, padding))
 }
 
-/// The width of each column where there is no need to fit: no column is wider than can be seen at once.
+/// Returns the width of each column if the table may be wider than the pane; no column is wider than the pane.
 fn natural_widths(grid: &Grid<'_>, width: usize) -> Vec<usize> {
     let seen = width.saturating_sub(4).max(SENTENCE_CELLS_MIN);
     let wanted = |(least, most): (usize, usize)| least.max(most.min(SENTENCE_CELLS)).min(seen);
     wants(grid, 1).into_iter().map(wanted).collect()
 }
 
-/// Gives what room is left to the columns that want more, cell by cell to the one whose share of
-/// its wish is the least.
+/// Distributes the remaining cells, one by one, to the column with the smallest share of its wanted width.
 fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     let mut left = room.saturating_sub(widths.iter().sum());
     while left > 0 {
@@ -165,8 +163,8 @@ fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     }
 }
 
-/// What each column wants: the least (its longest word, within reason, and room for a sentence if it
-/// holds any) and the most.
+/// Returns the least and the most cells that each column wants. The least is its longest word, within limits, or room
+/// for a sentence if it holds any.
 fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     let mut wants = vec![(1, 1); grid.columns];
     let sized = grid.placed.iter().map(|placed| (placed, blocks_extent(&placed.cell.blocks)));
@@ -190,7 +188,7 @@ fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     wants
 }
 
-/// The least width at which so many cells of text can be read.
+/// Returns the least width at which so many cells of text are readable.
 const fn readable(most: usize) -> usize {
     let wished = most / 4;
     let wished = if wished < PARAGRAPH_CELLS_MIN { wished } else { PARAGRAPH_CELLS_MIN };
@@ -198,7 +196,7 @@ const fn readable(most: usize) -> usize {
     if least < most { least } else { most }
 }
 
-/// The blanks before and after a text of `used` cells in a cell `width` cells wide.
+/// Returns the blanks before and after a text of `used` cells in a cell of `width` cells.
 pub(super) const fn margins(align: Align, used: usize, width: usize) -> (usize, usize) {
     let free = width.saturating_sub(used);
     match align {

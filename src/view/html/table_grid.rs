@@ -1,4 +1,4 @@
-//! A table's cells on a grid, spans resolved, and the borders between them.
+//! Places the cells of a table on a grid, resolves spans, and draws the borders.
 
 use super::lines::lay_out;
 use super::model::{Cell, Column, Look, Role, StyledLine};
@@ -8,27 +8,26 @@ use super::table::{line_cells, margins};
 const COLUMNS_MAX: usize = 32;
 const ROWS_MAX: usize = 2_000;
 
-/// A cell and where it stands.
+/// A cell and its place.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub cell: &'a Cell,
     pub row: usize,
     pub column: usize,
-    /// How many columns it covers.
+    /// Number of columns that it covers.
     pub columns: usize,
 }
 
-/// The cells by place.
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
     pub columns: usize,
     pub placed: Vec<Placed<'a>>,
-    /// For each row and column, which of `placed` covers it.
+    /// For each row and column the index in `placed` of the cell that covers it.
     slots: Vec<Vec<Option<usize>>>,
 }
 
 impl<'a> Grid<'a> {
-    /// Places the cells of all rows; `None`: too many of them.
+    /// Places the cells of all rows; `None`: the table is too large.
     pub(super) fn place(rows: &'a [Vec<Cell>]) -> Option<Self> {
         if rows.len() > ROWS_MAX {
             return None;
@@ -87,7 +86,7 @@ impl<'a> Grid<'a> {
         self.slots.get(row)?.get(column).copied().flatten()
     }
 
-    /// Whether a border stands to the left of `column` in `row`.
+    /// Whether there is a border to the left of `column` in `row`.
     fn is_split_left(&self, row: usize, column: usize) -> bool {
         if row >= self.slots.len() {
             return false;
@@ -97,7 +96,7 @@ impl<'a> Grid<'a> {
             || self.slot(row, left).is_none_or(|id| self.slot(row, column) != Some(id))
     }
 
-    /// Whether a border stands above `row` in `column`.
+    /// Whether there is a border above `row` in `column`.
     fn is_split_above(&self, row: usize, column: usize) -> bool {
         if column >= self.columns {
             return false;
@@ -112,7 +111,7 @@ fn is_taken(slots: &[Vec<Option<usize>>], row: usize, column: usize) -> bool {
     slots.get(row).and_then(|row| row.get(column)).is_some_and(Option::is_some)
 }
 
-/// Covers the free ones of these columns.
+/// Covers those of these columns that are free.
 fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize) {
     if line.len() < column + columns {
         line.resize(column + columns, None);
@@ -122,7 +121,7 @@ fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize
     }
 }
 
-/// What is needed to draw any line of a grid.
+/// Draws the lines of a grid.
 struct Pen<'a> {
     grid: &'a Grid<'a>,
     widths: &'a [usize],
@@ -134,13 +133,13 @@ impl Pen<'_> {
         lay_out(&placed.cell.blocks, Column::fixed(self.inner(placed.column, placed.columns)))
     }
 
-    /// The room for text in so many columns.
+    /// Returns the width for text in so many columns.
     fn inner(&self, column: usize, columns: usize) -> usize {
         let widths: usize = self.widths.iter().skip(column).take(columns).sum();
         widths + columns.saturating_sub(1) * (1 + 2 * self.padding)
     }
 
-    /// One line of the texts of a row.
+    /// Draws a line of the texts of a row.
     fn text(&self, row: usize, line: usize, laid: &[Vec<StyledLine>]) -> StyledLine {
         let mut drawn = StyledLine::default();
         let mut column = 0;
@@ -169,7 +168,7 @@ impl Pen<'_> {
         drawn
     }
 
-    /// The border above a row, or below the last one.
+    /// Draws the border above a row, or below the last one.
     fn border(&self, row: usize) -> StyledLine {
         let mut text = String::new();
         for column in 0..=self.grid.columns {
@@ -191,7 +190,7 @@ impl Pen<'_> {
     }
 }
 
-/// The sign where lines from these sides meet.
+/// Returns the character at which lines from these sides meet.
 const fn joint(above_below_left_right: [bool; 4]) -> char {
     match above_below_left_right {
         [true, true, true, true] => '┼',
@@ -211,6 +210,6 @@ const fn joint(above_below_left_right: [bool; 4]) -> char {
 
 fn push(line: &mut StyledLine, text: &str, role: Role) {
     if !text.is_empty() {
-        line.spans.push(Look::of(role).span(text.to_owned()));
+        line.spans.push(Look::with_role(role).span(text.to_owned()));
     }
 }

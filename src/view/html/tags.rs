@@ -1,10 +1,10 @@
-//! What single tags say of themselves.
+//! Reads attributes of single tags.
 
-use super::frames::Held;
 use super::model::Align;
+use super::open_containers::ContainerContents;
 use crate::feed::content::markup::Tag;
 
-/// An element whose end is waited for, and how often it has been opened.
+/// An element whose end tag is awaited, and how deeply it is nested in itself.
 pub(super) struct Nested {
     name: String,
     depth: usize,
@@ -19,20 +19,19 @@ impl Nested {
         self.depth += usize::from(self.name == tag.name() && !tag.is_self_closing());
     }
 
-    /// Whether this end tag is the one waited for.
+    /// Whether this end tag is the awaited one.
     pub(super) fn close(&mut self, name: &str) -> bool {
         self.depth -= usize::from(self.name == name);
         self.depth == 0
     }
 }
 
-/// Elements that have no inside.
 const VOID: [&str; 14] = [
     "img", "br", "hr", "input", "source", "embed", "wbr", "link", "meta", "track", "col", "area",
     "base", "param",
 ];
 
-/// Whether an end tag is to be expected.
+/// Whether an end tag is expected.
 pub(super) fn has_inside(tag: &Tag) -> bool {
     !tag.is_self_closing() && !VOID.contains(&tag.name())
 }
@@ -46,13 +45,13 @@ pub(super) fn is_hidden(tag: &Tag) -> bool {
     tag.attribute("hidden").is_some() || tag.attribute("style").is_some_and(by_style)
 }
 
-/// An attribute that is a whole number.
+/// Parses an attribute that is an integer.
 pub(super) fn number(tag: &Tag, attribute: &str) -> Option<i64> {
     tag.attribute(attribute)?.trim().parse().ok()
 }
 
-/// A table's cell, its spans within bounds.
-pub(super) fn cell(tag: &Tag, header: bool) -> Held {
+/// Reads a cell of a table, with its spans limited.
+pub(super) fn cell(tag: &Tag, header: bool) -> ContainerContents {
     let span = |name: &str, max: usize| {
         tag.attribute(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, max)
     };
@@ -65,5 +64,10 @@ pub(super) fn cell(tag: &Tag, header: bool) -> Held {
         () if is("center") => Align::Centre,
         () => Align::Left,
     };
-    Held::Cell { header, columns: span("colspan", 64), rows: span("rowspan", 1_000), align }
+    ContainerContents::Cell {
+        header,
+        columns: span("colspan", 64),
+        rows: span("rowspan", 1_000),
+        align,
+    }
 }

@@ -1,4 +1,4 @@
-//! Running text broken into lines of a given width (UAX #14), measured in terminal cells.
+//! Breaks running text into lines of a given width (UAX #14), measured in terminal cells.
 
 use std::iter::Peekable;
 
@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthStr;
 use crate::feed::characters::is_hidden;
 pub(super) use crate::ui::reader::lines::cells;
 
-use super::model::{Look, Role, Run, StyledLine};
+use super::model::{Look, Role, StyledLine, TextRun};
 
-/// Code points kept of one grapheme; the rest are marks piled up to cover other lines.
+/// Code points that are kept of a grapheme; more are marks piled up to cover other lines.
 const GRAPHEME_CHARS_MAX: usize = 12;
 
 /// Columns between the tab stops of preformatted text.
@@ -20,13 +20,12 @@ const TAB_STOP: usize = 4;
 /// The sign before the continuation of a preformatted line.
 const WRAP_MARK: &str = "↳ ";
 
-/// One grapheme to be drawn.
 #[derive(Debug, Clone, Copy)]
 struct Atom<'a> {
     text: &'a str,
     cells: usize,
     look: Look,
-    /// A line may end after it.
+    /// Whether a line may end after it.
     break_after: bool,
 }
 
@@ -36,8 +35,8 @@ impl Atom<'_> {
     }
 }
 
-/// Breaks running text into lines at most `width` cells wide (`width` at least 1).
-pub(super) fn wrap(runs: &[Run], width: usize) -> Vec<StyledLine> {
+/// Breaks running text into lines of at most `width` cells (`width` is at least 1).
+pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
         let text: String = line.iter().map(|run| run.text.as_str()).collect();
@@ -46,8 +45,8 @@ pub(super) fn wrap(runs: &[Run], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// The lines of preformatted text, tabs expanded; what does not fit goes on after a mark.
-pub(super) fn keep(runs: &[Run], width: usize) -> Vec<StyledLine> {
+/// Returns the lines of preformatted text, with tabs expanded; a line that does not fit continues after a mark.
+pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
         let line = expand_tabs(&line);
@@ -60,7 +59,7 @@ pub(super) fn keep(runs: &[Run], width: usize) -> Vec<StyledLine> {
             if used + atom.cells > width {
                 lines.push(std::mem::take(&mut drawn));
                 if !mark.is_empty() {
-                    drawn.spans.push(Look::of(Role::WrapMark).span(mark.to_owned()));
+                    drawn.spans.push(Look::with_role(Role::WrapMark).span(mark.to_owned()));
                 }
                 used = cells(mark);
             }
@@ -72,8 +71,8 @@ pub(super) fn keep(runs: &[Run], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// The widest word and the widest line of running text, in cells.
-pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
+/// Returns the widths of the widest word and of the widest line of running text, in cells.
+pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     let (mut widest_word, mut widest_line) = (0, 0);
     for line in forced_lines(runs) {
         let text: String = line.iter().map(|run| run.text.as_str()).collect();
@@ -91,8 +90,8 @@ pub(super) fn extent(runs: &[Run]) -> (usize, usize) {
     (widest_word, widest_line)
 }
 
-/// Whether running text is read from right to left: its first letter says so.
-pub(super) fn reads_leftwards(runs: &[Run]) -> bool {
+/// Whether running text is read from right to left, judged by its first letter.
+pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
     // What we say of links and pictures ourselves is no word of the text.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
     let of_text = runs.iter().filter(|run| !ours(run.look.role));
@@ -105,7 +104,7 @@ pub(super) fn reads_leftwards(runs: &[Run]) -> bool {
 }
 
 /// Splits runs at their line feeds.
-fn forced_lines(runs: &[Run]) -> Vec<Vec<Run>> {
+fn forced_lines(runs: &[TextRun]) -> Vec<Vec<TextRun>> {
     let mut lines = vec![Vec::new()];
     for run in runs {
         for (at, part) in run.text.split('\n').enumerate() {
@@ -113,14 +112,14 @@ fn forced_lines(runs: &[Run]) -> Vec<Vec<Run>> {
                 lines.push(Vec::new());
             }
             if let (Some(line), false) = (lines.last_mut(), part.is_empty()) {
-                line.push(Run { text: part.to_owned(), look: run.look });
+                line.push(TextRun { text: part.to_owned(), look: run.look });
             }
         }
     }
     lines
 }
 
-fn expand_tabs(line: &[Run]) -> Vec<Run> {
+fn expand_tabs(line: &[TextRun]) -> Vec<TextRun> {
     let mut column = 0;
     let mut expanded = Vec::with_capacity(line.len());
     for run in line {
@@ -134,13 +133,13 @@ fn expand_tabs(line: &[Run]) -> Vec<Run> {
             text.push_str(part);
             column += cells(part);
         }
-        expanded.push(Run { text, look: run.look });
+        expanded.push(TextRun { text, look: run.look });
     }
     expanded
 }
 
-/// The graphemes of a line; one wider than `width` becomes a sign for it.
-fn atoms<'a>(text: &'a str, line: &[Run], width: usize) -> Vec<Atom<'a>> {
+/// Returns the graphemes of a line; one that is wider than `width` is replaced.
+fn atoms<'a>(text: &'a str, line: &[TextRun], width: usize) -> Vec<Atom<'a>> {
     let mut breaks = linebreaks(text).map(|(at, _)| at).peekable();
     let mut looks = line.iter().map(|run| (run.text.len(), run.look));
     let (mut end, mut look) = looks.next().unwrap_or_default();
@@ -180,7 +179,7 @@ fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_>
     Atom { text, cells, look, break_after }
 }
 
-/// Fills lines with as many words as fit; a word too long for a line is cut.
+/// Fills lines with as many words as fit; a word that is too long for a line is cut.
 fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     let mut start = 0;
     let mut used = 0;
@@ -201,7 +200,7 @@ fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     lines.push(drawn(atoms.get(start..).unwrap_or_default()));
 }
 
-/// A line of these atoms without the blanks at its end.
+/// Returns a line of these graphemes without trailing blanks.
 fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     let blanks = atoms.iter().rev().take_while(|atom| atom.is_space() || atom.text.is_empty());
     let length = atoms.len() - blanks.count();
@@ -212,7 +211,7 @@ fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     line
 }
 
-/// Adds a grapheme to a line, in the span before it if the looks agree.
+/// Adds a grapheme to a line, in the last span if the format is the same.
 fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
     let text = if atom.text == "\u{A0}" { " " } else { atom.text };
     if text.is_empty() {

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::binary::Program;
 use crate::support::documents::rss;
-use crate::support::site::Site;
-use crate::support::site::answer;
+use crate::support::site::{Site, answer};
 
 const NESTED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0">

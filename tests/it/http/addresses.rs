@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use backissue::engine::poll::fetch::{Failure, FetchId, FetchRequest, Fetched, Reach};
+use backissue::engine::poll::fetch::{AddressSource, Failure, FetchId, FetchRequest, Fetched};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_class::AddressClass;
-use backissue::io::http::{Http, LookingUp, Names, Surroundings};
+use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 
 use super::{SMALL, fetch, fetch_in, here, request, roomy, settings};
@@ -20,11 +20,11 @@ use crate::support::site::answer;
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PRIVATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-fn judge(address: IpAddr) -> AddressClass {
+fn classify(address: IpAddr) -> AddressClass {
     match address {
         PUBLIC => AddressClass::Public,
         PRIVATE => AddressClass::Private,
-        other => AddressClass::of(other),
+        other => AddressClass::classify(other),
     }
 }
 
@@ -35,8 +35,8 @@ struct Listed {
     asked: AtomicUsize,
 }
 
-impl Names for Listed {
-    fn look_up(&self, _name: &str) -> LookingUp {
+impl NameResolver for Listed {
+    fn look_up(&self, _name: &str) -> NameLookup {
         let turn = self.asked.fetch_add(1, Ordering::SeqCst).min(self.answers.len() - 1);
         let found: Vec<SocketAddr> =
             self.answers[turn].iter().map(|&ip| SocketAddr::new(ip, 0)).collect();
@@ -49,9 +49,9 @@ fn listed(answers: &[&[IpAddr]]) -> Arc<Listed> {
     Arc::new(Listed { answers, asked: AtomicUsize::new(0) })
 }
 
-fn world(names: &Arc<Listed>) -> Surroundings {
-    let names: Arc<dyn Names> = Arc::<Listed>::clone(names);
-    Surroundings { names, judge, ..here() }
+fn world(names: &Arc<Listed>) -> ClientEnvironment {
+    let names: Arc<dyn NameResolver> = Arc::<Listed>::clone(names);
+    ClientEnvironment { names, classify, ..here() }
 }
 
 async fn publisher(
@@ -68,7 +68,7 @@ fn feed() -> PublisherAnswer {
 
 fn supplied(url: String, by: &str, public: bool) -> FetchRequest {
     FetchRequest {
-        reach: Reach::Supplied { by: by.into(), public },
+        address_source: AddressSource::Supplied { by: by.into(), public },
         ..FetchRequest::typed(FetchId(1), url)
     }
 }
@@ -117,7 +117,7 @@ async fn typed_addresses_where_no_feed_is_are_refused_with_a_sentence() {
 async fn a_link_local_host_the_reader_named_is_asked() {
     let (_publisher, port) = publisher(|_| feed()).await;
     let names = listed(&[&[PUBLIC]]);
-    let around = Surroundings { judge: |_| AddressClass::LinkLocal, ..world(&names) };
+    let around = ClientEnvironment { classify: |_| AddressClass::LinkLocal, ..world(&names) };
     let allowing = NetworkSettings { allow_link_local: vec!["cam.lan".into()], ..settings() };
     let ask = |host: &str| request(&format!("http://{host}:{port}/"));
     fetch_in(&around, &allowing, roomy(), ask("cam.lan")).await.result.unwrap();

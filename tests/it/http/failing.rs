@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backissue::engine::poll::fetch::{Failure, Fetched};
-use backissue::io::http::{Limits, LookingUp, Names, Surroundings};
+use backissue::io::http::{ClientEnvironment, Limits, NameLookup, NameResolver};
 use tokio::net::TcpListener;
 
 use super::{SMALL, fetch, fetch_in, in_public, request, roomy, settings};
@@ -126,7 +126,7 @@ async fn no_way_to_a_host_is_told_apart_from_nobody_there() {
         (none, Failure::Name("a.example".into())),
         (nowhere, Failure::Unreachable("a.example".into())),
     ] {
-        let around = Surroundings { names: Arc::new(names), ..in_public() };
+        let around = ClientEnvironment { names: Arc::new(names), ..in_public() };
         let fetched = fetch_in(&around, &settings(), SMALL, request("http://a.example/")).await;
         assert_eq!(fetched.result, Err(told));
     }
@@ -136,8 +136,8 @@ async fn no_way_to_a_host_is_told_apart_from_nobody_there() {
 #[derive(Debug, Clone, Copy)]
 struct Gone(ErrorKind, Option<&'static str>);
 
-impl Names for Gone {
-    fn look_up(&self, _name: &str) -> LookingUp {
+impl NameResolver for Gone {
+    fn look_up(&self, _name: &str) -> NameLookup {
         let Self(kind, address) = *self;
         Box::pin(async move {
             let address = address.ok_or(kind)?;

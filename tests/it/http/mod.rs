@@ -19,7 +19,7 @@ use backissue::engine::settings::{NetworkSettings, Settings};
 use backissue::feed::FeedDocument;
 use backissue::io::http::address_class::AddressClass;
 use backissue::io::http::body::BodyLimits;
-use backissue::io::http::{Http, Limits, Surroundings};
+use backissue::io::http::{ClientEnvironment, Http, Limits};
 use hyper_util::client::proxy::matcher::Matcher;
 
 /// Limits a test can wait for.
@@ -50,17 +50,17 @@ fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> 
 }
 
 /// The real world, but for the proxies and the certificates of the machine the test runs on.
-fn here() -> Surroundings {
-    Surroundings {
+fn here() -> ClientEnvironment {
+    ClientEnvironment {
         proxies: Arc::new(Matcher::builder().build()),
         roots: Some(Arc::new(rustls::RootCertStore::empty())),
-        ..Surroundings::real()
+        ..ClientEnvironment::real()
     }
 }
 
 /// A world where this machine is a public place, so that servers here may lead to each other.
-fn in_public() -> Surroundings {
-    Surroundings { judge: |_| AddressClass::Public, ..here() }
+fn in_public() -> ClientEnvironment {
+    ClientEnvironment { classify: |_| AddressClass::Public, ..here() }
 }
 
 fn settings() -> NetworkSettings {
@@ -73,7 +73,7 @@ async fn fetch(limits: Limits, request: FetchRequest) -> Fetched {
 }
 
 async fn fetch_in(
-    around: &Surroundings,
+    around: &ClientEnvironment,
     settings: &NetworkSettings,
     limits: Limits,
     request: FetchRequest,

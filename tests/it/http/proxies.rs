@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use backissue::engine::poll::fetch::{Failure, FetchId, FetchRequest, Reach};
+use backissue::engine::poll::fetch::{AddressSource, Failure, FetchId, FetchRequest};
 use backissue::engine::settings::NetworkSettings;
-use backissue::io::http::{LookingUp, Names, Surroundings};
+use backissue::io::http::{ClientEnvironment, NameLookup, NameResolver};
 use backissue::io::publisher::server::Publisher;
 use hyper_util::client::proxy::matcher::Matcher;
 
@@ -19,17 +19,17 @@ async fn proxy() -> BrokenServer {
     BrokenServer::start(head, Then::Close).await
 }
 
-fn environment(proxy: &str, exceptions: &str) -> Surroundings {
+fn environment(proxy: &str, exceptions: &str) -> ClientEnvironment {
     let proxies = Matcher::builder().all(proxy.to_owned()).no(exceptions.to_owned()).build();
-    Surroundings { proxies: Arc::new(proxies), ..here() }
+    ClientEnvironment { proxies: Arc::new(proxies), ..here() }
 }
 
 /// Names nobody knows, so that what is asked directly ends here.
 #[derive(Debug)]
 struct Nobody;
 
-impl Names for Nobody {
-    fn look_up(&self, _name: &str) -> LookingUp {
+impl NameResolver for Nobody {
+    fn look_up(&self, _name: &str) -> NameLookup {
         Box::pin(async { Err(std::io::ErrorKind::NotFound.into()) })
     }
 }
@@ -85,7 +85,7 @@ async fn what_no_proxy_names_is_asked_directly() {
         ("*", "b.example"),
     ] {
         let around =
-            Surroundings { names: Arc::new(Nobody), ..environment(&proxy.at(""), exceptions) };
+            ClientEnvironment { names: Arc::new(Nobody), ..environment(&proxy.at(""), exceptions) };
         let asked = request(&format!("http://{host}:1/"));
         fetch_in(&around, &settings(), roomy(), asked).await.result.unwrap_err();
         assert_eq!(proxy.connections(), 0, "{exceptions}");
@@ -108,9 +108,12 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
     let proxy = proxy().await;
     let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
     for host in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "a.localhost"] {
-        let reach = Reach::Supplied { by: "http://a.example/feed".into(), public: true };
-        let asked =
-            FetchRequest { reach, ..FetchRequest::typed(FetchId(1), format!("http://{host}/")) };
+        let address_source =
+            AddressSource::Supplied { by: "http://a.example/feed".into(), public: true };
+        let asked = FetchRequest {
+            address_source,
+            ..FetchRequest::typed(FetchId(1), format!("http://{host}/"))
+        };
         let refused = fetch_in(&here(), &through, roomy(), asked).await.result;
         assert!(matches!(refused, Err(Failure::Blocked(_))), "{host}: {refused:?}");
     }
@@ -123,7 +126,7 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
 async fn a_proxy_that_cannot_be_had_is_named() {
     let through = |proxy: &str| NetworkSettings { proxy: Some(proxy.into()), ..settings() };
     let asked = request("http://a.example/feed");
-    let around = Surroundings { names: Arc::new(Nobody), ..here() };
+    let around = ClientEnvironment { names: Arc::new(Nobody), ..here() };
     let refused = fetch_in(&around, &through("127.0.0.1:1"), roomy(), asked.clone()).await.result;
     let why = "no connection to a.example through the proxy 127.0.0.1 (connection refused)";
     assert_eq!(refused.unwrap_err().to_string(), why);

@@ -53,7 +53,7 @@ async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
     assert_eq!(sent, [Some("\"a\"".to_owned()), None, None]);
 }
 
-/// SPEC D.5, S1.14: an empty address is the core's to judge.
+/// SPEC D.5, S1.14: an empty address is the engine's to judge.
 #[tokio::test]
 async fn a_redirect_document_without_an_address_is_handed_up() {
     let (_publisher, base) = publisher(|path| match path {

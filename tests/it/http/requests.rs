@@ -1,6 +1,6 @@
 //! What is sent, byte for byte, and what is taken from the head of an answer (SPEC D.1, D.2, D.4).
 
-use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, Manner};
+use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, RequestKind};
 use backissue::io::http::Http;
 use backissue::io::publisher::server::{Publisher, PublisherRequest};
 
@@ -47,7 +47,7 @@ async fn the_user_agent_names_program_version_and_project_and_nothing_else() {
 #[tokio::test]
 async fn a_forced_request_asks_caches_for_a_fresh_copy() {
     let publisher = publisher().await;
-    let forced = FetchRequest { manner: Manner::Fresh, ..request(&publisher.base_url()) };
+    let forced = FetchRequest { kind: RequestKind::Fresh, ..request(&publisher.base_url()) };
     answered(roomy(), forced).await;
     assert_eq!(publisher.requests()[0].header("cache-control"), Some("no-cache"));
 }
@@ -163,8 +163,10 @@ async fn a_delta_is_asked_for_and_read() {
     let publisher =
         Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
     let url = format!("{}/f", publisher.base_url());
-    let delta =
-        FetchRequest { manner: Manner::Delta, ..conditional(&url, Some(b"\"a\""), Some(b"Mon")) };
+    let delta = FetchRequest {
+        kind: RequestKind::Delta,
+        ..conditional(&url, Some(b"\"a\""), Some(b"Mon"))
+    };
     let answer = answered(roomy(), delta).await;
     let asked = publisher.requests().remove(0);
     assert_eq!(
@@ -182,7 +184,7 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
     let publisher = publisher().await;
     let url = format!("{}/f", publisher.base_url());
     let tagged = conditional(&url, Some(b"\"a\""), None);
-    let delta = |request: FetchRequest| FetchRequest { manner: Manner::Delta, ..request };
+    let delta = |request: FetchRequest| FetchRequest { kind: RequestKind::Delta, ..request };
     answered(roomy(), delta(conditional(&url, None, Some(b"Mon")))).await;
     answered(roomy(), delta(request(&url))).await;
     answered(roomy(), delta(FetchRequest { url: format!("{url}/other"), ..tagged.clone() })).await;
@@ -192,11 +194,11 @@ async fn no_delta_is_asked_for_where_no_tag_is_sent() {
     }
 }
 
-/// SPEC D.2, rows 406 and 415: the document in any form, once the core wants it so.
+/// SPEC D.2, rows 406 and 415: the document in any form, once the engine wants it so.
 #[tokio::test]
 async fn a_document_in_any_form_is_asked_for_in_so_many_words() {
     let publisher = publisher().await;
-    let any = FetchRequest { manner: Manner::Anything, ..request(&publisher.base_url()) };
+    let any = FetchRequest { kind: RequestKind::Anything, ..request(&publisher.base_url()) };
     answered(roomy(), any).await;
     assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
 }

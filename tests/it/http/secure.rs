@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backissue::engine::poll::fetch::{Failure, FetchRequest};
-use backissue::io::http::Surroundings;
+use backissue::io::http::ClientEnvironment;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -67,10 +67,10 @@ fn feed() -> String {
 }
 
 /// A world that trusts the authority of the tests.
-fn trusting(around: Surroundings) -> Surroundings {
+fn trusting(around: ClientEnvironment) -> ClientEnvironment {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(AUTHORITY).unwrap()).unwrap();
-    Surroundings { roots: Some(Arc::new(roots)), ..around }
+    ClientEnvironment { roots: Some(Arc::new(roots)), ..around }
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn what_is_wrong_with_a_certificate_is_told_apart() {
         assert_eq!(fetched.result.unwrap_err().to_string(), sentence);
     }
     let server = SecureServer::start(GOOD, feed()).await;
-    let around = Surroundings { roots: None, ..here() };
+    let around = ClientEnvironment { roots: None, ..here() };
     let fetched = fetch_in(&around, &settings(), roomy(), request(&server.at("/f"))).await;
     assert_eq!(
         fetched.result.unwrap_err().to_string(),

@@ -1,7 +1,7 @@
 //! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
 
 use backissue::engine::poll::fetch::{
-    AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, Manner, Reach,
+    AddressSource, AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, RequestKind,
 };
 use backissue::engine::settings::Settings;
 use backissue::history::FeedKey;
@@ -40,7 +40,7 @@ fn wait_a_second(world: &mut World) {
 }
 
 fn asked_pages(world: &World) -> Vec<&str> {
-    let pages = world.requests.iter().filter(|request| request.manner == Manner::Page);
+    let pages = world.requests.iter().filter(|request| request.kind == RequestKind::Page);
     pages.map(|request| request.url.as_str()).collect()
 }
 
@@ -228,8 +228,8 @@ fn a_page_is_asked_for_as_a_page_and_read_in_its_own_encoding() {
         let http = Http::new(&Settings::default().network, Limits::default()).unwrap();
         let by = format!("{}/feed", publisher.base_url());
         let request = FetchRequest {
-            manner: Manner::Page,
-            reach: Reach::Supplied { by, public: false },
+            kind: RequestKind::Page,
+            address_source: AddressSource::Supplied { by, public: false },
             ..FetchRequest::typed(FetchId(1), format!("{}/n2", publisher.base_url()))
         };
         let answer = http.fetch(request).await.result.unwrap();

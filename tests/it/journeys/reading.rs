@@ -166,7 +166,8 @@ fn a_forced_poll_carries_no_validators() {
     }
     let last = world.requests.last().unwrap();
     assert!(
-        last.validators.is_none() && last.manner == backissue::engine::poll::fetch::Manner::Fresh
+        last.validators.is_none()
+            && last.kind == backissue::engine::poll::fetch::RequestKind::Fresh
     );
 }
 

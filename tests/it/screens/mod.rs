@@ -4,4 +4,5 @@ pub mod gallery;
 pub mod pictures;
 pub mod previews;
 pub mod reader_pictures;
+mod svg;
 pub mod views;

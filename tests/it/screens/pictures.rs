@@ -2,10 +2,11 @@
 
 use backissue::engine::entries::rows::RowKey;
 use backissue::ui::theme::colours::Colours;
-use backissue::view::{self, Paper};
+use backissue::view;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+use super::svg::{Paper, svg};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
@@ -25,7 +26,7 @@ fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> Strin
             view::draw(frame, &world.app, world.now);
         })
         .unwrap();
-    view::svg(terminal.backend().buffer(), PAPER, title)
+    svg(terminal.backend().buffer(), PAPER, title)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! where it is.
 
 use backissue::engine::poll::fetch::{
-    AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, Manner, Reach,
+    AddressSource, AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, RequestKind,
 };
 use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
@@ -63,7 +63,7 @@ fn serve(world: &mut World, url: &str, picture: Vec<u8>) {
 }
 
 fn asked(world: &World) -> Vec<&str> {
-    let asked = world.requests.iter().filter(|request| request.manner == Manner::Picture);
+    let asked = world.requests.iter().filter(|request| request.kind == RequestKind::Picture);
     asked.map(|request| request.url.as_str()).collect()
 }
 
@@ -345,8 +345,8 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
             id: FetchId(1),
             url: format!("{}{path}", publisher.base_url()),
             validators: None,
-            manner: Manner::Picture,
-            reach: Reach::Supplied { by: publisher.base_url(), public },
+            kind: RequestKind::Picture,
+            address_source: AddressSource::Supplied { by: publisher.base_url(), public },
             allow_insecure: true,
         };
         let fetched = http.fetch(ask("/small", false)).await.result.unwrap();

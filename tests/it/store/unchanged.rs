@@ -106,7 +106,7 @@ fn rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed() {
     assert!((50..1000).contains(&each), "{each} B a feed and round");
 }
 
-/// Four rounds of 304 over five hundred feeds, synced in groups as the keeper does.
+/// Four rounds of 304 over five hundred feeds, synced in groups as the store thread does.
 #[expect(clippy::print_stdout, reason = "it is how this process tells the one that started it")]
 fn measure() {
     const FEEDS: u32 = 500;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, Failure, FetchRequest, Fetched, Hop, Manner,
+    Answer, AnswerBody, AnswerHeaders, Failure, FetchRequest, Fetched, Hop, RequestKind,
 };
 use backissue::history::walk::adaptor::read_listing;
-use backissue::io::http::article::extract;
+use backissue::io::http::article::extract_article;
 use backissue::io::http::read_body;
 
 use super::world::World;
@@ -46,12 +46,12 @@ impl World {
             Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
             Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };
-        let listed = self.network.get(&url).filter(|_| request.manner == Manner::Listing);
+        let listed = self.network.get(&url).filter(|_| request.kind == RequestKind::Listing);
         let result = result.map(|answer| {
-            let is_page = request.manner == Manner::Page && answer.status == 200;
+            let is_page = request.kind == RequestKind::Page && answer.status == 200;
             let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
             let kind = found.headers.content_type.as_deref().or(Some("text/html"));
-            let article = extract(found.body.as_bytes(), &url, kind);
+            let article = extract_article(found.body.as_bytes(), &url, kind);
             Answer { body: AnswerBody::Article(article), ..answer }
         });
         let result = result.map(|answer| {
@@ -60,7 +60,7 @@ impl World {
             Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
         });
         let result = result.map(|answer| {
-            let is_picture = request.manner == Manner::Picture && answer.status == 200;
+            let is_picture = request.kind == RequestKind::Picture && answer.status == 200;
             let Some(found) = self.network.get(&url).filter(|_| is_picture) else { return answer };
             Answer { body: AnswerBody::Picture(Arc::new(found.picture.clone())), ..answer }
         });

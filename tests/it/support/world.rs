@@ -197,7 +197,7 @@ impl World {
             ScreenEffect::Engine(_) | ScreenEffect::OpenDemo => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
-                let kept = pictures::Shelf::beside(self.store.folder());
+                let kept = pictures::PictureCache::beside(self.store.folder());
                 Some(ScreenInput::Picture(Box::new(pictures::perform(*work, &kept))))
             }
             ScreenEffect::PreviewFilter(number, filter) => {

@@ -1,4 +1,4 @@
-//! Looking through the store for what a rule hits, on another thread than the store's owner.
+//! Finds the entries that a filter hits, on a thread other than the store's.
 
 use chrono::{DateTime, Utc};
 
@@ -9,22 +9,22 @@ use crate::filters::{EntryRule, Judge, Subject};
 use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::codec;
 use crate::io::store::chunks;
-use crate::io::store::open::feed_bytes;
+use crate::io::store::record_keys::feed_bytes;
 
-/// Entries looked at together.
+/// Entries that are read together.
 const SLICE: usize = 256;
 
-/// What a rule hits.
+/// The entries that a filter hits.
 #[derive(Debug, Default)]
 pub struct RuleHits {
-    /// The entries, in order of their numbers.
+    /// In order of their numbers.
     pub keys: Vec<EntryKey>,
-    /// How many there are of each kind, and the newest.
+    /// Their number, and the newest of them.
     pub preview: FilterPreview,
 }
 
 impl Texts {
-    /// Everything that a rule hits among the entries there are. `goes_on` is asked now and then; `None`: it said no.
+    /// Finds all entries that a filter hits. `goes_on` is asked from time to time; `None`: it returned false.
     pub fn hits(
         &self,
         rule: &EntryRule,

@@ -8,18 +8,18 @@ use crate::engine::entries::rows::{
 };
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
 impl Store {
-    /// The rows a list wants; builds its order first if asked to.
+    /// Returns the wanted rows of a list; builds its order first if asked to.
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
             self.gaps.clone_from(&query.gaps);
-            self.order_of = wanted.list;
+            self.list_number = wanted.list;
         }
         let found = match (wanted.seek, wanted.date) {
-            (Some(seek), _) => self.sought(seek)?,
+            (Some(seek), _) => self.find_next(seek)?,
             (None, Some(date)) => self.place_of(date)?,
             (None, None) => {
                 wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
@@ -32,7 +32,7 @@ impl Store {
         let rows = self.rows(&keys)?;
         let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
         let opened = match &wanted.rebuild {
-            Some(query) if query.order == RowOrder::OldestFirst => Some(self.opened()?),
+            Some(query) if query.order == RowOrder::OldestFirst => Some(self.count_opened()?),
             Some(_) | None => None,
         };
         let dated = wanted.date.is_some();
@@ -49,14 +49,14 @@ impl Store {
         })
     }
 
-    /// The entries of the open list, as it was built last; none if another list was opened meanwhile.
+    /// Returns the entries of the open list, as it was built last; none if another list was opened meanwhile.
     pub fn listed(&self, list: u64) -> Vec<EntryKey> {
-        let order = self.order.iter().filter(|_| self.order_of == list);
+        let order = self.order.iter().filter(|_| self.list_number == list);
         order.filter_map(|key| key.entry()).collect()
     }
 
-    /// Entries of the list that were opened.
-    fn opened(&mut self) -> Result<usize, StoreError> {
+    /// Counts the entries of the list that were opened.
+    fn count_opened(&mut self) -> Result<usize, StoreError> {
         let keys: Vec<EntryKey> = self.order.iter().filter_map(|key| key.entry()).collect();
         let mut opened = 0_usize;
         for key in keys {
@@ -65,7 +65,7 @@ impl Store {
         Ok(opened)
     }
 
-    /// The first place in the list's order that is at a date or beyond it; else the last one.
+    /// Returns the first place in the list that is at a date or beyond it, else the last place.
     fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
         let (mut from, mut to) = (0, self.order.len());
         let mut newest_first = true;
@@ -88,7 +88,7 @@ impl Store {
         Ok(self.order.len().checked_sub(1).map(|last| from.min(last)))
     }
 
-    /// The date a row is listed under, in Unix seconds.
+    /// Returns the date that a row is listed under, in Unix seconds.
     fn listed_at(&mut self, key: RowKey) -> Result<i64, StoreError> {
         match key {
             RowKey::Entry(key) => {
@@ -101,8 +101,8 @@ impl Store {
         }
     }
 
-    /// The place of the next entry of a kind in the list's order.
-    fn sought(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
+    /// Returns the place of the next entry of a kind in the list.
+    fn find_next(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
         let mut place = seek.from;
         while let Some(&key) = self.order.get(place) {
             let flags = key.entry().map(|key| self.flags(key)).transpose()?;
@@ -116,7 +116,7 @@ impl Store {
         Ok(None)
     }
 
-    /// The entries and gaps a query holds, newest first; a gap after all entries of its date.
+    /// Returns the entries and gaps of a query, newest first; a gap comes after all entries of its date.
     pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<RowKey>, StoreError> {
         if let Scope::Found(matching) = &query.scope {
             return self.ordered_search(matching, query);
@@ -144,7 +144,8 @@ impl Store {
         Ok(order.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// The feeds of a scope that can have a row in the list; the sums spare reading the others.
+    /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
+    /// them.
     fn feeds_in(
         &self,
         scope: &Scope,
@@ -156,7 +157,7 @@ impl Store {
             Scope::Found(matching) => matching.feeds.iter().copied().collect(),
             Scope::Everything => {
                 let keys = self.feeds.iter().keys();
-                let feeds = keys.map(|key| Ok(crate::io::store::open::feed_of(&key?)));
+                let feeds = keys.map(|key| Ok(crate::io::store::record_keys::feed_of(&key?)));
                 let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
                 feeds.into_iter().flatten().filter(|feed| !self.ended.contains(feed)).collect()
             }
@@ -201,7 +202,7 @@ impl Store {
             ruled: Vec::new(),
         };
         let entry = match key.entry() {
-            Some(key) => self.shown(key)?,
+            Some(key) => self.listed_entry(key)?,
             None => None,
         };
         Ok(entry.map_or(lost, |shown| Row {
@@ -215,7 +216,7 @@ impl Store {
         }))
     }
 
-    /// The row of a gap: the model says the rest.
+    /// Returns the row of a gap; the model supplies its text.
     fn gap_row(&self, feed: FeedKey, gap: GapKey) -> Option<Row> {
         let mark = self.gaps.iter().find(|mark| (mark.feed, mark.gap) == (feed, gap))?;
         Some(Row {
@@ -233,26 +234,26 @@ impl Store {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
     }
 
-    /// Whether an entry had a text that is not kept any more: it was dropped, or lost with a damaged store.
+    /// Whether an entry had a text that is gone: it was dropped, or lost with a damaged store.
     pub fn is_text_gone(&mut self, key: EntryKey) -> Result<bool, StoreError> {
         let row = self.rows_of(key.feed)?.get(key.seq as usize);
         let lost = row.is_some_and(|row| row.content == TEXT_LOST);
         Ok(lost || self.is_dropped(key)?)
     }
 
-    /// One entry with its marks; `None` if there is no such entry.
+    /// Returns an entry with its marks; `None` if there is no such entry.
     pub fn entry(&mut self, key: EntryKey) -> Result<Option<(KeptEntry, Flags)>, StoreError> {
-        let kept = self.kept(&[key])?.remove(&key);
+        let kept = self.read_entries(&[key])?.remove(&key);
         let flags = self.flags(key)?;
         Ok(kept.map(|kept| (kept, flags)))
     }
 
-    /// Entries with their marks, in the order asked for; those that cannot be read are left out.
+    /// Returns entries with their marks, in the given order; those that cannot be read are left out.
     pub fn entries(
         &mut self,
         keys: &[EntryKey],
     ) -> Result<Vec<(EntryKey, KeptEntry, Flags)>, StoreError> {
-        let mut kept = self.kept_readable(keys)?;
+        let mut kept = self.readable_entries(keys)?;
         let mut entries = Vec::with_capacity(keys.len());
         for &key in keys {
             if let Some(kept) = kept.remove(&key) {
@@ -262,7 +263,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// Unread entries listed at or after an instant, over all feeds.
+    /// Counts the unread entries of all feeds that are listed at or after an instant.
     pub fn unread_since(&mut self, since: DateTime<Utc>) -> Result<u32, StoreError> {
         let mut sum = 0_u32;
         for feed in self.feeds_in(&Scope::Everything, Show::Unread, true)? {

@@ -1,11 +1,11 @@
-//! What is read of the store: lists, entries, searches, histories, places.
+//! Reads the store: lists, entries, searches, texts, reading positions.
 
 pub(super) mod filter_hits;
+pub(super) mod listed_entries;
 pub(super) mod lists;
 pub(super) mod news;
 pub(super) mod pages;
 pub(super) mod publications;
 pub(super) mod reading_positions;
 pub(super) mod search;
-pub(super) mod shown_rows;
 pub(super) mod texts;

@@ -1,14 +1,15 @@
-//! Entries with their texts: one to be read, and new ones for those who are told of them.
+//! Reads entries with their texts: one for the reader pane, and new ones for notifications.
 
 use std::ops::Range;
 
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::history::{EntryKey, FeedKey};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
 impl Store {
-    /// An entry with all that the reader is shown of it; a sentence if its record is lost.
+    /// Reads an entry with everything that the reader pane shows; the inner error is a sentence that its record is
+    /// lost.
     pub fn read_entry(&mut self, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
         let (found, body) = (self.entry(key)?, self.body(key)?);
         let Some((kept, flags)) = found else {
@@ -19,7 +20,7 @@ impl Store {
         Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
     }
 
-    /// Entries by feed and numbers as they stand now; what is not there any more is left out.
+    /// Reads entries by feed and range of numbers; missing ones are left out.
     pub fn news(
         &mut self,
         ranges: &[(FeedKey, Range<u32>)],

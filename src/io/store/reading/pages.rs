@@ -1,4 +1,4 @@
-//! The pages that entries link to, compressed, a record each.
+//! The articles of the pages that entries link to: one compressed record each.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,28 @@ use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::chunks::TextRecord;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::{Store, feed_of, number_of, numbered_key};
-use crate::io::store::upkeep::check::{Finding, unreadable};
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
+use crate::io::store::upkeep::check::{StoreProblem, unreadable};
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
     numbered_key(key.feed, key.seq)
 }
 
 impl Store {
-    /// What is kept of the page an entry links to; a damaged record is as good as none.
+    /// Returns the stored article of the page that an entry links to; a damaged record counts as none.
     pub fn full_text(&self, key: EntryKey) -> Result<Option<FullText>, StoreError> {
         let bytes = self.pages.get(page_key(key))?;
         Ok(bytes.and_then(|bytes| codec::decode_compressed(&bytes).ok()))
     }
 
-    /// Keeps it.
+    /// Writes the article of the page that an entry links to.
     pub fn save_full_text(&self, key: EntryKey, full: &FullText) -> Result<(), StoreError> {
         self.pages.insert(page_key(key), codec::encode_compressed(full)?)?;
         Ok(())
     }
 
-    /// The records, with their bytes.
+    /// Returns the records with their sizes in bytes.
     pub(in crate::io::store) fn page_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
@@ -43,7 +44,7 @@ impl Store {
         })
     }
 
-    /// Drops the pages of entries of a feed, in one batch.
+    /// Drops the articles of entries of a feed in one batch.
     pub(in crate::io::store) fn drop_pages(
         &self,
         feed: FeedKey,
@@ -54,7 +55,8 @@ impl Store {
         Ok(self.pages.apply_batch(batch)?)
     }
 
-    /// Hands the pages of entries over that went to another feed, where it has none; `now_as`: their numbers there.
+    /// Hands over the articles of entries that moved to another feed, where it has none; `now_as`: their numbers
+    /// there.
     pub(in crate::io::store) fn hand_pages(
         &self,
         from: FeedKey,
@@ -73,11 +75,11 @@ impl Store {
         Ok(())
     }
 
-    /// What is wrong with the records; with `repair` one that cannot be read is removed.
+    /// Checks the records; `repair` removes unreadable ones.
     pub(in crate::io::store) fn check_pages(
         &self,
         repair: bool,
-    ) -> Result<Vec<Finding>, StoreError> {
+    ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
         unreadable(&self.pages, repair, read, |feed, why| {
             format!("feed {feed}: a page kept for reading cannot be read ({why})")

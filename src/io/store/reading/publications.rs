@@ -1,4 +1,4 @@
-//! When feeds published: a record of its own for each, so that a poll without news writes none of it.
+//! Publication times: one record for each feed, which a poll without news does not write.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,23 @@ use crate::feed::Entry;
 use crate::history::{EntryKey, FeedKey, Merged};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::{Store, feed_bytes};
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_bytes;
 use crate::schedule::learning::{Fetch, Publications, Stamp};
 
-/// Status of an answer that holds new entries only (RFC 3229).
+/// The status of a delta, which holds new entries only (RFC 3229).
 const DELTA: u16 = 226;
 
 impl Store {
-    /// When a feed published; nothing if no document of it was looked at.
+    /// Returns the publication times of a feed; the default if none were stored.
     pub fn publications(&self, feed: FeedKey) -> Result<Publications, StoreError> {
         let bytes = self.rhythms.get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
     }
 
-    /// What a commit that is about to be written adds to them. Empty if it adds nothing.
+    /// Returns the batch that adds the publication times of a commit; empty if it adds none.
     ///
-    /// The first document tells all its dates, and so does the first one looked at of a feed that is known longer.
+    /// Of the first document all dates count, also if the feed itself has been known for longer.
     pub(in crate::io::store) fn rhythm_batch(
         &self,
         commit: &Commit,
@@ -42,7 +43,7 @@ impl Store {
             let before = self.counters_of(feed)?.next_seq;
             let written = merged.entries.keys().filter(|&&seq| seq < before);
             let known =
-                self.kept(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
+                self.read_entries(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
             let updated: BTreeMap<u32, _> =
                 known.iter().map(|(key, kept)| (key.seq, kept.updated)).collect();
             let written = merged.entries.iter().filter_map(|(&seq, entry)| {
@@ -75,7 +76,7 @@ fn stamp_of(entry: &Entry) -> Option<Stamp> {
     stamp(entry.published.or(entry.updated))
 }
 
-/// The reader of documents keeps no offsets.
+/// The parser of documents does not keep the offset of a date.
 fn stamp(at: Option<chrono::DateTime<chrono::Utc>>) -> Option<Stamp> {
     at.map(|at| Stamp { at, offset_minutes: None })
 }

@@ -1,4 +1,4 @@
-//! Where the reader was in texts: one small record a feed, the entries left last at its end.
+//! Reading positions: one small record for each feed, the entry that was left last at its end.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,21 @@ use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::history::{EntryKey, FeedKey};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::{Store, feed_bytes};
-use crate::io::store::upkeep::check::{Finding, unreadable};
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_bytes;
+use crate::io::store::upkeep::check::{StoreProblem, unreadable};
 
-/// Places kept of one feed; the oldest go first.
+/// Most positions for a feed; the oldest are dropped first.
 const PLACES_MAX: usize = 500;
 
 impl Store {
-    /// Where the reader left an entry.
+    /// Returns where the reader left an entry.
     pub fn place(&self, key: EntryKey) -> Result<Option<ReadingPosition>, StoreError> {
         let places = self.places_of(key.feed)?;
         Ok(places.iter().rev().find(|(seq, _)| *seq == key.seq).map(|(_, place)| *place))
     }
 
-    /// Keeps where the reader left an entry; `None`: it is begun anew the next time.
+    /// Writes where the reader left an entry; `None`: the next time it starts at the top.
     pub fn save_place(
         &self,
         key: EntryKey,
@@ -38,18 +39,19 @@ impl Store {
         Ok(())
     }
 
-    /// What is wrong with the records; with `repair` one that cannot be read is removed.
+    /// Checks the records; `repair` removes unreadable ones.
     pub(in crate::io::store) fn check_places(
         &self,
         repair: bool,
-    ) -> Result<Vec<Finding>, StoreError> {
+    ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode::<Vec<(u32, ReadingPosition)>>(bytes).map(drop);
         unreadable(&self.places, repair, read, |feed, why| {
             format!("feed {feed}: where you were in its texts cannot be read ({why})")
         })
     }
 
-    /// Hands the places in entries over that went to another feed, where it has none; `now_as`: their numbers there.
+    /// Hands over the positions in entries that moved to another feed, where it has none; `now_as`: their numbers
+    /// there.
     pub(in crate::io::store) fn hand_places(
         &self,
         from: FeedKey,
@@ -66,7 +68,8 @@ impl Store {
         Ok(())
     }
 
-    /// A damaged record is begun anew: it holds nothing that a page key does not bring back.
+    /// Returns the positions of a feed. A damaged record counts as empty: it holds nothing that a page key does not
+    /// bring back.
     fn places_of(&self, feed: FeedKey) -> Result<Vec<(u32, ReadingPosition)>, StoreError> {
         let bytes = self.places.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())

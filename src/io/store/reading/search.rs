@@ -1,4 +1,4 @@
-//! Answering a search: the index says which entries have the words, the rows say which of them are meant.
+//! Answers searches: the index finds the entries with the words, the rows decide which of them are wanted.
 
 use std::collections::BTreeMap;
 
@@ -9,61 +9,59 @@ use crate::history::{Body, EntryKey, FeedKey, Flags};
 use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
-use crate::io::store::upkeep::check::Finding;
+use crate::io::store::handle::Store;
+use crate::io::store::upkeep::check::StoreProblem;
 use crate::search::{Marks, Matching, Snippet};
 
-/// Name of the saved searches among the facts about the store.
+/// The key of the saved searches in the tree of facts.
 const SAVED_KEY: &[u8] = b"searches";
-/// Entries of a ranked list at most: nobody walks to the end of a long one, who adds a word sees all of them.
+/// Most entries of a ranked list: nobody reads a longer one to its end, and one more word narrows it.
 pub(in crate::io::store) const RANKED_MAX: usize = 1000;
-/// How much more the newest hit counts than a very old one.
+/// The weight that the newest hit has over a very old one.
 const NEWEST_WEIGHT: f32 = 0.3;
-/// Seconds after which that is half as much.
+/// The age at which that weight has halved.
 const HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
-/// Characters of the text a snippet is taken from.
+/// Characters of a text that a snippet is taken from.
 const SNIPPET_TEXT_CHARS: usize = 100_000;
 
-/// An entry that was found.
+/// An entry that a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
-    /// The entry.
+pub struct SearchHit {
     pub key: EntryKey,
-    /// The date it is listed under, in Unix seconds.
+    /// The date that it is listed under, in Unix seconds.
     pub listed: i64,
-    /// How well it fits; 0 where no words were looked for.
+    /// How well it matches; 0 if the query has no words.
     pub score: f32,
 }
 
 impl Store {
-    /// Gives the store the index to search in.
+    /// Sets the index to search in.
     pub fn use_index(&mut self, index: SearchIndex) {
-        self.shelf.put(index);
+        self.search_index.set(index);
     }
 
-    /// The searches that were saved, in their order; none if their record is damaged.
+    /// Returns the saved searches in their order; none if their record is damaged.
     pub fn saved_searches(&self) -> Result<Vec<SavedSearch>, StoreError> {
-        let bytes = self.about.get(SAVED_KEY)?;
+        let bytes = self.facts.get(SAVED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// What is wrong with their record.
-    pub(in crate::io::store) fn check_searches(&self) -> Result<Option<Finding>, StoreError> {
-        let bytes = self.about.get(SAVED_KEY)?;
+    /// Checks the record of the saved searches.
+    pub(in crate::io::store) fn check_searches(&self) -> Result<Option<StoreProblem>, StoreError> {
+        let bytes = self.facts.get(SAVED_KEY)?;
         let damaged = bytes.and_then(|bytes| codec::decode::<Vec<SavedSearch>>(&bytes).err());
-        Ok(damaged.map(|why| Finding {
+        Ok(damaged.map(|why| StoreProblem {
             text: format!("the record of your saved searches is damaged ({why}); none is shown"),
             repaired: false,
         }))
     }
 
-    /// Writes the searches that are saved.
     pub fn save_searches(&self, searches: &[SavedSearch]) -> Result<(), StoreError> {
-        self.about.insert(SAVED_KEY, codec::encode(&searches)?)?;
+        self.facts.insert(SAVED_KEY, codec::encode(&searches)?)?;
         Ok(())
     }
 
-    /// How many unread entries each of these searches finds.
+    /// Counts the unread entries that each of these searches finds.
     pub fn count_found(
         &mut self,
         wanted: &[(u32, Matching)],
@@ -71,19 +69,18 @@ impl Store {
         wanted.iter().map(|(id, matching)| Ok((*id, self.unread_found(matching)?))).collect()
     }
 
-    /// The data folder.
     pub fn folder(&self) -> &std::path::Path {
         &self.data
     }
 
-    /// Every entry that is looked for, best first; where no words are looked for, newest first.
-    pub fn search(&mut self, matching: &Matching) -> Result<Vec<Found>, StoreError> {
+    /// Returns every entry that a query finds, best first, or newest first if the query has no words.
+    pub fn search(&mut self, matching: &Matching) -> Result<Vec<SearchHit>, StoreError> {
         let mut found = self.unranked(matching, |flags| matching.shows(flags))?;
         rank(&mut found);
         Ok(found)
     }
 
-    /// The rows of a list that was searched for.
+    /// Returns the rows of a list of search hits.
     pub(in crate::io::store) fn ordered_search(
         &mut self,
         matching: &Matching,
@@ -97,7 +94,7 @@ impl Store {
             let kept = found.iter().any(|hit| hit.key == key);
             let row = self.rows_of(key.feed)?.get(key.seq as usize);
             if let Some(row) = row.filter(|_| !kept) {
-                found.push(Found { key, listed: row.listed, score: 0.0 });
+                found.push(SearchHit { key, listed: row.listed, score: 0.0 });
             }
         }
         if query.order == RowOrder::BestFirst {
@@ -120,7 +117,7 @@ impl Store {
         &mut self,
         matching: &Matching,
         shown: impl Fn(Flags) -> bool,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         if matching.wants_gaps() {
             return Ok(Vec::new());
         }
@@ -135,17 +132,17 @@ impl Store {
             .iter()
             .filter_map(|feed| Some((*feed, self.rows.get(feed)?.as_slice())))
             .collect();
-        let rulings = &self.rulings;
+        let filters = &self.filters;
         let mut found = Vec::new();
         let mut judge = |key: EntryKey, score: f32| {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
             let fits = |row: &&crate::history::IndexRow| {
                 shown(row.flags)
                     && matching.takes(row.flags, row.listed)
-                    && matching.labels.take(key.feed, |rules| rulings.have_hit(rules, key))
+                    && matching.labels.take(key.feed, |rules| filters.have_hit(rules, key))
             };
             if let Some(row) = row.filter(fits) {
-                found.push(Found { key, listed: row.listed, score });
+                found.push(SearchHit { key, listed: row.listed, score });
             }
         };
         if matching.terms.is_empty() {
@@ -154,7 +151,7 @@ impl Store {
                     judge(EntryKey { feed, seq }, 0.0);
                 }
             }
-        } else if let Some(index) = self.shelf.get() {
+        } else if let Some(index) = self.search_index.get() {
             index
                 .find(&matching.terms, &mut judge)
                 .map_err(|error| StoreError::Search(error.to_string()))?;
@@ -162,13 +159,13 @@ impl Store {
         Ok(found)
     }
 
-    /// How many unread entries are looked for.
+    /// Counts the unread entries that a query finds.
     pub fn unread_found(&mut self, matching: &Matching) -> Result<u32, StoreError> {
         let found = self.unranked(matching, Flags::is_unread)?;
         Ok(u32::try_from(found.len()).unwrap_or(u32::MAX))
     }
 
-    /// A piece of an entry's text around the first word that was looked for.
+    /// Returns a piece of an entry's text around the first word of the query.
     pub fn snippet(&self, key: EntryKey, marks: &Marks, chars: usize) -> Snippet {
         let body = self.body(key).ok().flatten();
         let markup = body.as_ref().and_then(Body::text).unwrap_or_default();
@@ -176,8 +173,8 @@ impl Store {
     }
 }
 
-/// Puts the best first. Of two that fit as well the newer one counts more, and slightly more in any case.
-fn rank(found: &mut [Found]) {
+/// Sorts the best first. A newer entry counts slightly more.
+fn rank(found: &mut [SearchHit]) {
     let newest = found.iter().map(|hit| hit.listed).max().unwrap_or(0);
     for hit in found.iter_mut() {
         #[expect(clippy::cast_precision_loss, reason = "an age in seconds need not be exact")]

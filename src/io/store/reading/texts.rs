@@ -1,7 +1,7 @@
-//! What the search index reads of the store, on a thread of its own: rows and texts, beside the store's owner.
+//! A second, read-only view of rows and texts, which other threads use beside the store's own.
 //!
-//! What is read here may be a moment older than a batch under way; the owner says when a feed has changed, and it is
-//! read again.
+//! It may lag behind a batch that is being written; the store's thread says when a feed has changed, and it is read
+//! again.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use sled::Tree;
 
 use crate::history::{Body, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
-use crate::io::store::open::{Store, feed_bytes, feed_of};
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::{feed_bytes, feed_of};
 
-/// A second look at the store's records.
+/// A read-only view of the store's records.
 #[derive(Debug, Clone)]
 pub struct Texts {
     feeds: Tree,
@@ -21,7 +22,7 @@ pub struct Texts {
 }
 
 impl Store {
-    /// A second look at the rows and texts, for another thread.
+    /// Returns a read-only view of rows and texts for another thread.
     pub fn texts(&self) -> Texts {
         Texts {
             feeds: self.feeds.clone(),
@@ -33,7 +34,7 @@ impl Store {
 }
 
 impl Texts {
-    /// The feeds there are, also those given up since the store was opened.
+    /// Returns all feeds, including those that were given up since the store was opened.
     pub fn feeds(&self) -> Vec<FeedKey> {
         self.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
     }
@@ -46,17 +47,16 @@ impl Texts {
         &self.meta
     }
 
-    /// Whether a feed is there.
     pub fn has(&self, feed: FeedKey) -> bool {
         self.feeds.contains_key(feed_bytes(feed)).unwrap_or(false)
     }
 
-    /// The rows of a feed; none if they are damaged.
+    /// Returns the rows of a feed; none if they are damaged.
     pub fn rows(&self, feed: FeedKey) -> Vec<IndexRow> {
         chunks::rows_in(&self.index, feed).unwrap_or_default()
     }
 
-    /// Entries of a feed with their texts, by number; what cannot be read is left out.
+    /// Returns entries of a feed with their texts, by number; what cannot be read is left out.
     pub fn read(
         &self,
         feed: FeedKey,

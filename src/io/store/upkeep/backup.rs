@@ -1,7 +1,7 @@
-//! Everything in one compressed file, and back.
+//! Backups: everything in one compressed file, and back.
 //!
-//! The file is gzip. Unpacked it begins with the line `backissue backup 1`, then the schema and the configuration
-//! that was in force; then tree after tree with its records, and at the end how many there were.
+//! The file is gzip. Unpacked it begins with the line `backissue backup 1`, followed by the schema and the
+//! configuration that was in force, then each tree with its records, and at the end their number.
 
 use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -15,50 +15,47 @@ use sled::{Db, IVec};
 use super::compact::tree_names;
 use super::fresh_store::{FreshStore, mend_swap};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::{Store, lock};
+use crate::io::store::folder_lock::lock_folder;
+use crate::io::store::handle::Store;
 use crate::io::store::schema::SCHEMA;
 
-/// The first line of the unpacked file; the number is the version of this form.
+/// The first line of the unpacked file; the number is the version of the format.
 const MAGIC: &[u8] = b"backissue backup 1\n";
-/// Trees of texts.
 const TEXTS: [&[u8]; 2] = [b"bodies", b"pages"];
 /// The tree of facts about the store.
 const ABOUT: &[u8] = b"about";
-/// Stands there in a backup without texts, until the store that was made from it knows.
+/// A key in the tree of facts of a backup without texts, until the store that is made from it has taken note.
 pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";
-/// What comes next in the file.
+/// Tags of the parts of the file.
 const TREE: u8 = b'T';
 const RECORD: u8 = b'R';
 const END: u8 = b'E';
-/// Bytes of a key, a value, a tree's name or a configuration at most: none of ours comes near.
+/// Largest key, value, tree name or configuration; none of ours comes near.
 const PART_MAX: u32 = 256 * 1024 * 1024;
 
-/// What was written or read.
+/// The result of writing or reading a backup.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Backup {
-    /// Records.
     pub records: u64,
     /// The configuration file, as text.
     pub configuration: Option<String>,
 }
 
-/// How much is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::io::store) enum Extent {
-    /// Everything.
     Whole,
     /// All but the texts, which can be fetched again.
     WithoutTexts,
 }
 
-/// A second look at everything in the store, for another thread. What is written meanwhile may be in it or not.
+/// A read-only view of the whole store for another thread. It may or may not include what is written meanwhile.
 #[derive(Debug)]
 pub(in crate::io::store) struct BackupSource {
     db: Db,
 }
 
 impl BackupSource {
-    /// Writes a backup. `goes_on` is asked with each record; once it says no, that is an error.
+    /// Writes a backup. `goes_on` is asked at each record; it is an error if it returns false.
     pub(in crate::io::store) fn write(
         &self,
         to: impl Write,
@@ -101,9 +98,9 @@ impl BackupSource {
     }
 }
 
-/// The trees as they are read. Others may write meanwhile: what speaks of records is read before them, so that they are
-/// there whatever was written in between, and the feeds last, so that no number is given again under which there are
-/// records.
+/// Returns the trees in the order in which they are read. The store may be written meanwhile: trees that refer to
+/// records are read before those records, so that no reference dangles, and the feeds last, so that no number is
+/// reused under which there are records.
 fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
     const FIRST: [&[u8]; 7] =
         [b"history", b"nodes", b"state", b"times", b"counters", b"rulings", b"index"];
@@ -117,12 +114,12 @@ fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
 }
 
 impl Store {
-    /// A second look at everything, for a backup.
+    /// Returns a read-only view of the whole store for a backup.
     pub(in crate::io::store) fn backup_source(&self) -> BackupSource {
         BackupSource { db: self.db.clone() }
     }
 
-    /// Writes everything to a file, with the configuration; an error leaves no file behind that looks whole.
+    /// Writes the whole store and the configuration to a file. An error leaves no file behind that looks complete.
     pub fn back_up(
         &self,
         to: impl Write,
@@ -131,13 +128,13 @@ impl Store {
         self.backup_source().write(to, configuration, Extent::Whole, &|| true)
     }
 
-    /// Makes the store of a data folder from a backup. A store that is there is kept under the name `aside`; it
-    /// is touched only when the backup was read to its end.
+    /// Creates the store of a data folder from a backup. An existing store is renamed to `aside`, and only once the
+    /// backup has been read to its end.
     pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
         let folder =
             |why: io::Error| StoreError::Folder { folder: data.into(), why: why.to_string() };
         fs::create_dir_all(data).map_err(folder)?;
-        let held = lock(data)?;
+        let held = lock_folder(data)?;
         mend_swap(data)?;
         let mut input = GzDecoder::new(BufReader::new(from));
         let mut magic = [0_u8; MAGIC.len()];
@@ -156,14 +153,14 @@ impl Store {
             ));
         }
         let configuration =
-            String::from_utf8(take(&mut input)?).ok().filter(|text| !text.is_empty());
+            String::from_utf8(read_part(&mut input)?).ok().filter(|text| !text.is_empty());
         let mut fresh = FreshStore::begin(data)?;
         let mut records = 0_u64;
         loop {
             match byte(&mut input)? {
-                TREE => fresh.tree(&take(&mut input)?)?,
+                TREE => fresh.tree(&read_part(&mut input)?)?,
                 RECORD => {
-                    let (key, value) = (take(&mut input)?, take(&mut input)?);
+                    let (key, value) = (read_part(&mut input)?, read_part(&mut input)?);
                     fresh.put(&key, &value)?;
                     records = records.saturating_add(1);
                 }
@@ -197,7 +194,7 @@ fn byte(input: &mut impl Read) -> Result<u8, StoreError> {
     Ok(byte)
 }
 
-fn take(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
+fn read_part(input: &mut impl Read) -> Result<Vec<u8>, StoreError> {
     let mut length = [0_u8; 4];
     input.read_exact(&mut length).map_err(cannot_read)?;
     let length = u32::from_be_bytes(length);

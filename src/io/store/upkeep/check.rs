@@ -1,47 +1,43 @@
-//! Checking the store: every record is read, every sum is counted again.
+//! Checks the store: reads every record and recounts every counter.
 
 use sled::{Batch, Tree};
 
 use crate::history::{Counters, EntryKey, FeedKey};
 use crate::io::codec::{self, CodecError};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::{Store, feed_bytes, feed_of};
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::{feed_bytes, feed_of};
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Subscriptions.
     pub feeds: usize,
-    /// Entries.
     pub entries: usize,
-    /// Bytes on disk.
     pub disk_bytes: u64,
-    /// What is wrong.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StoreProblem>,
 }
 
-/// One thing that is wrong.
+/// Something that is wrong with the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct StoreProblem {
     /// What is wrong, as a sentence.
     pub text: String,
-    /// It was put right.
     pub repaired: bool,
 }
 
-/// The records of a tree that cannot be read, told with their feed and why; with `repair` they are removed.
+/// Returns the unreadable records of a tree; `told` words each of them. `repair` removes them.
 pub(in crate::io::store) fn unreadable(
     tree: &Tree,
     repair: bool,
     read: impl Fn(&[u8]) -> Result<(), CodecError>,
     told: impl Fn(&str, &CodecError) -> String,
-) -> Result<Vec<Finding>, StoreError> {
+) -> Result<Vec<StoreProblem>, StoreError> {
     let mut found = Vec::new();
     for pair in tree {
         let (key, bytes) = pair?;
         let Err(why) = read(&bytes) else { continue };
         let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-        found.push(Finding { text: told(&feed, &why), repaired: repair });
+        found.push(StoreProblem { text: told(&feed, &why), repaired: repair });
         if repair {
             tree.remove(&key)?;
         }
@@ -50,21 +46,21 @@ pub(in crate::io::store) fn unreadable(
 }
 
 impl Store {
-    /// Reads every record; with `repair`, sums are written anew from the rows they count.
+    /// Reads every record. `repair` rewrites the counters from the rows that they count.
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
         let mut health =
             Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };
         let unreadable = self.unreadable()?.into_iter();
-        health.findings.extend(unreadable.map(|text| Finding { text, repaired: false }));
+        health.findings.extend(unreadable.map(|text| StoreProblem { text, repaired: false }));
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             health.feeds = health.feeds.saturating_add(1);
             let found = self.check_feed(feed, repair, &mut health);
             if let Err(error) = found {
-                health.findings.push(Finding { text: error.to_string(), repaired: false });
+                health.findings.push(StoreProblem { text: error.to_string(), repaired: false });
             }
         }
-        health.findings.extend(self.check_rulings(repair)?);
+        health.findings.extend(self.check_filters(repair)?);
         health.findings.extend(self.check_searches()?);
         health.findings.extend(self.check_pages(repair)?);
         health.findings.extend(self.check_places(repair)?);
@@ -98,14 +94,14 @@ impl Store {
                 self.counters.apply_batch(batch)?;
                 text.push_str("; counted anew");
             }
-            health.findings.push(Finding { text, repaired: repair });
+            health.findings.push(StoreProblem { text, repaired: repair });
         }
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
-        let kept = self.kept(&keys)?;
+        let kept = self.read_entries(&keys)?;
         let lost = keys.iter().filter(|key| !kept.contains_key(key)).count();
         if lost > 0 {
-            health.findings.push(Finding {
+            health.findings.push(StoreProblem {
                 text: format!("feed {feed}: {lost} entries have a row but no record"),
                 repaired: false,
             });
@@ -134,7 +130,9 @@ impl Store {
                 }));
             }
         }
-        health.findings.extend(found.into_iter().map(|text| Finding { text, repaired: false }));
+        health
+            .findings
+            .extend(found.into_iter().map(|text| StoreProblem { text, repaired: false }));
         Ok(())
     }
 }

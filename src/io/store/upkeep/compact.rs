@@ -1,37 +1,37 @@
-//! Compaction: sled's log grows with every session; what lives in it is copied into a fresh store.
+//! Compaction: sled's log only grows; live records are copied into a fresh store.
 
 use sled::Db;
 
 use super::fresh_store::FreshStore;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
-/// Name of the size on disk after the last compaction.
+/// The key of the size on disk after the last compaction.
 const COMPACT_KEY: &[u8] = b"compact_bytes";
-/// Below this size nothing is gained.
+/// A smaller store is not worth compacting.
 const WORTH_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a compaction came to.
+/// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compacted {
-    /// Bytes on disk before.
+    /// Bytes on disk before the compaction.
     pub before: u64,
     /// Bytes of the records that were copied.
     pub live: u64,
 }
 
 impl Store {
-    /// Whether the log holds more than twice what lived in it at the last compaction (STORE 3).
+    /// Whether the log has more than twice the size it had after the last compaction (STORE 3).
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
         let bytes = self.db.size_on_disk()?;
-        let last = self.about.get(COMPACT_KEY)?;
+        let last = self.facts.get(COMPACT_KEY)?;
         let last =
             last.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
         Ok(bytes > last.saturating_mul(2).max(WORTH_BYTES))
     }
 
-    /// Copies every record into a fresh store that takes this one's place. `progress` is told the trees done and
-    /// their number. An interruption leaves the old store as it was.
+    /// Copies every record into a fresh store that replaces this one. `progress` receives the number of finished trees
+    /// and of all trees. An interruption leaves the old store untouched.
     pub fn compact(self, mut progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
         let before = self.db.size_on_disk()?;
         let names = tree_names(&self.db);
@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// The trees with records of ours.
+/// Returns the names of our trees.
 pub(in crate::io::store) fn tree_names(db: &Db) -> Vec<sled::IVec> {
     let mut names = db.tree_names();
     names.retain(|name| name != b"__sled__default");
@@ -88,7 +88,7 @@ mod tests {
         let store = Store::open(folder.path()).unwrap();
         assert_eq!(store.bodies.iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
         // However small: what is left is not twice the size it is measured by, so it is not copied again and again.
-        let last = store.about.get(COMPACT_KEY).unwrap().unwrap();
+        let last = store.facts.get(COMPACT_KEY).unwrap().unwrap();
         let last = u64::from_be_bytes(last.as_ref().try_into().unwrap());
         assert!(store.db.size_on_disk().unwrap() < 2 * last, "{last}");
         assert!(!store.is_worth_compacting().unwrap());

@@ -1,5 +1,5 @@
-//! Backups that are made by themselves, once a day: everything but the texts, in the folder `backups` of the data
-//! folder. If the store cannot be opened any more, a new one is made from the newest.
+//! Automatic daily backups of everything but the texts, in the folder `backups` of the data folder. If the store can
+//! no longer be opened, a new one is made from the newest backup.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,31 +10,27 @@ use chrono::{Datelike, NaiveDate};
 use super::backup::{BackupSource, Extent};
 use crate::io::store::error::StoreError;
 
-/// Their folder.
 const FOLDER: &str = "backups";
-/// How their names end, behind the day.
+/// The ending of their file names, behind the day.
 const ENDING: &str = ".backup";
-/// So many of the last days are kept.
+/// Backups of so many recent days are kept.
 const DAYS: usize = 7;
-/// And one of each of so many weeks before.
+/// One backup is kept of each of so many weeks before.
 const WEEKS: usize = 4;
-/// They take so much room together at most.
+/// Most bytes of all backups together.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// But so many are kept in any case.
+/// So many are kept whatever their size.
 const KEPT_MIN: usize = 2;
 
-/// A backup of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::io::store) struct Daily {
-    /// The day.
     pub(in crate::io::store) day: NaiveDate,
-    /// Its file.
     pub(in crate::io::store) path: PathBuf,
     bytes: u64,
 }
 
-/// The backups in a data folder.
-fn found(data: &Path) -> Vec<Daily> {
+/// Returns the backups in a data folder.
+fn list_backups(data: &Path) -> Vec<Daily> {
     let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
     let daily = |file: fs::DirEntry| {
         let name = file.file_name();
@@ -44,26 +40,27 @@ fn found(data: &Path) -> Vec<Daily> {
     files.filter_map(daily).collect()
 }
 
-/// The backups in a data folder, newest first. Those of days that are still to come were made by a wrong clock; nobody
-/// knows how old they are.
+/// Returns the backups in a data folder, newest first. Those with a day in the future were made under a wrong clock;
+/// their age is unknown, so they come last.
 pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
-    let mut found = found(data);
+    let mut found = list_backups(data);
     let tomorrow = today.succ_opt().unwrap_or(today);
     found.sort_by_key(|daily| (daily.day > tomorrow, std::cmp::Reverse(daily.day)));
     found
 }
 
-/// Whether there is one.
+/// Whether there is any backup.
 pub(in crate::io::store) fn is_any(data: &Path) -> bool {
-    !found(data).is_empty()
+    !list_backups(data).is_empty()
 }
 
-/// Whether there is none of this day.
+/// Whether there is no backup of this day.
 pub fn backup_is_due(data: &Path, today: NaiveDate) -> bool {
-    found(data).iter().all(|daily| daily.day != today)
+    list_backups(data).iter().all(|daily| daily.day != today)
 }
 
-/// Writes the backup of a day and removes those worn out. It is whole or not there; `goes_on` may interrupt it.
+/// Writes the backup of a day and removes outdated ones. The file is complete or absent; `goes_on` may interrupt the
+/// writing.
 pub(in crate::io::store) fn write(
     source: &BackupSource,
     data: &Path,
@@ -82,8 +79,8 @@ pub(in crate::io::store) fn write(
     file.persist(path).map_err(|error| cannot(error.error))?;
     // An older one goes only when the new one has its name for good.
     fs::File::open(folder(data)).and_then(|folder| folder.sync_all()).map_err(cannot)?;
-    for worn_out in worn_out(&newest_first(data, today)) {
-        fs::remove_file(&worn_out.path).map_err(cannot)?;
+    for outdated in outdated(&newest_first(data, today)) {
+        fs::remove_file(&outdated.path).map_err(cannot)?;
     }
     Ok(())
 }
@@ -92,7 +89,7 @@ fn folder(data: &Path) -> PathBuf {
     data.join(FOLDER)
 }
 
-/// What an interrupted program left.
+/// Removes what an interrupted program left behind.
 fn remove_unfinished(data: &Path) {
     for file in fs::read_dir(folder(data)).into_iter().flatten().flatten() {
         if file.file_name().to_string_lossy().starts_with(".tmp") {
@@ -101,10 +98,10 @@ fn remove_unfinished(data: &Path) {
     }
 }
 
-/// Those that are not kept, of all in order, newest first.
-fn worn_out(all: &[Daily]) -> Vec<&Daily> {
+/// Returns the backups that are not kept, of all in order, newest first.
+fn outdated(all: &[Daily]) -> Vec<&Daily> {
     let (mut weeks, mut bytes) = (Vec::new(), 0_u64);
-    let mut worn_out = Vec::new();
+    let mut outdated = Vec::new();
     for (place, daily) in all.iter().enumerate() {
         let week = daily.day.iso_week();
         let is_first_of_week = place >= DAYS && weeks.last() != Some(&week) && weeks.len() < WEEKS;
@@ -114,10 +111,10 @@ fn worn_out(all: &[Daily]) -> Vec<&Daily> {
         bytes = bytes.saturating_add(daily.bytes);
         let fits = bytes <= BYTES_MAX || place < KEPT_MIN;
         if !(fits && (place < DAYS || is_first_of_week)) {
-            worn_out.push(daily);
+            outdated.push(daily);
         }
     }
-    worn_out
+    outdated
 }
 
 #[cfg(test)]
@@ -133,7 +130,7 @@ mod tests {
     }
 
     fn kept(all: &[Daily]) -> Vec<u32> {
-        let gone = worn_out(all);
+        let gone = outdated(all);
         let kept = all.iter().filter(|daily| !gone.contains(daily));
         kept.map(|daily| daily.day.ordinal()).collect()
     }

@@ -1,8 +1,8 @@
-//! Making a whole new store beside the old one, and taking its place.
+//! Builds a new store beside the old one and swaps them.
 //!
-//! A new store is built in `store.making`, renamed to `store.new` when it is whole and durable, and takes the
-//! place of `store`, which is `store.old` for that moment. Wherever this is interrupted, the next opening finds
-//! one whole store: [`mend_swap`].
+//! A new store is built in `store.making`, renamed to `store.new` once it is complete and durable, and replaces
+//! `store`, which is `store.old` for that moment. Wherever this is interrupted, the next opening finds one complete
+//! store: see [`mend_swap`].
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,17 +11,16 @@ use sled::{Batch, Db, Mode, Tree};
 
 use crate::io::store::error::StoreError;
 
-/// The store in the data folder.
 const STORE: &str = "store";
 const MAKING: &str = "store.making";
 const NEW: &str = "store.new";
 const OLD: &str = "store.old";
-/// Bytes written to a tree at once.
+/// Bytes in a batch.
 const BATCH_BYTES: usize = 1024 * 1024;
-/// sled's page cache while everything is written once.
+/// Size of sled's page cache while the new store is written.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A store being made.
+/// A new store that is being built.
 #[derive(Debug)]
 pub(in crate::io::store) struct FreshStore {
     db: Db,
@@ -32,7 +31,7 @@ pub(in crate::io::store) struct FreshStore {
 }
 
 impl FreshStore {
-    /// Begins; what an earlier attempt left is removed. The data folder must be locked.
+    /// Begins a new store and removes what an earlier attempt left. The data folder must be locked.
     pub(in crate::io::store) fn begin(data: &Path) -> Result<Self, StoreError> {
         let making = data.join(MAKING);
         remove(&making)?;
@@ -41,21 +40,21 @@ impl FreshStore {
         Ok(Self { db, data: data.into(), tree: None, batch: Batch::default(), waiting: 0 })
     }
 
-    /// What follows goes into this tree.
+    /// Selects the tree that the next records go into.
     pub(in crate::io::store) fn tree(&mut self, name: &[u8]) -> Result<(), StoreError> {
         self.write()?;
         self.tree = Some(self.db.open_tree(name)?);
         Ok(())
     }
 
-    /// A record of the tree named last; without one there is nowhere to put it.
+    /// Writes a record to the selected tree.
     pub(in crate::io::store) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         self.batch.insert(key, value);
         self.waiting = self.waiting.saturating_add(key.len()).saturating_add(value.len());
         if self.waiting >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
-    /// Bytes on disk of what was put so far.
+    /// Returns the size on disk of what was written so far.
     pub(in crate::io::store) fn disk_bytes(&mut self) -> Result<u64, StoreError> {
         self.write()?;
         self.db.flush()?;
@@ -71,8 +70,8 @@ impl FreshStore {
         }
     }
 
-    /// Takes the place of the store, which is given the name `aside` in the data folder, or is removed. Everything
-    /// is durable before the old one is touched. Nobody may have the old one open.
+    /// Replaces the store, which is renamed to `aside` in the data folder, or removed. Everything is durable before
+    /// the old store is touched. Nobody may have the old store open.
     pub(in crate::io::store) fn take_over(mut self, aside: Option<&str>) -> Result<(), StoreError> {
         self.write()?;
         self.db.flush()?;
@@ -91,7 +90,7 @@ impl FreshStore {
     }
 }
 
-/// Finishes or takes back what was interrupted. The data folder must be locked.
+/// Completes or undoes an interrupted swap. The data folder must be locked.
 pub(in crate::io::store) fn mend_swap(data: &Path) -> Result<(), StoreError> {
     let store = data.join(STORE);
     for whole in [data.join(NEW), data.join(OLD)] {

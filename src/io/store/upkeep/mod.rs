@@ -1,4 +1,4 @@
-//! What keeps the store sound: backups, checks, compaction, recovery, bounds.
+//! Maintains the store: backups, checks, compaction, recovery, size limits.
 
 pub(super) mod backup;
 pub(super) mod check;

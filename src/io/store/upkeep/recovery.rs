@@ -1,4 +1,4 @@
-//! A store that cannot be opened any more: it is put aside, and a new one is made from the newest daily backup.
+//! Recovers from a store that cannot be opened: it is moved aside, and a new one is made from the newest daily backup.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,11 +10,12 @@ use super::daily_backup::{self, Daily};
 use crate::engine::feeds::subscription::Validators;
 use crate::history::{EntryKey, FeedKey, TEXT_LOST};
 use crate::io::store::error::StoreError;
-use crate::io::store::open::{Store, feed_of};
+use crate::io::store::handle::Store;
+use crate::io::store::record_keys::feed_of;
 
 impl Store {
-    /// Opens the store. If its files are damaged, a new one is made from the newest daily backup that can be read,
-    /// and a sentence says what is kept and what is lost.
+    /// Opens the store. If its files are damaged, a new one is made from the newest readable daily backup, and the
+    /// returned sentence says what is kept and what is lost.
     pub fn open_or_recover(
         data: &Path,
         now: DateTime<Utc>,
@@ -51,7 +52,6 @@ impl Store {
         Self::restore_backup(data, file, aside).map(|_| ())
     }
 
-    /// Writes the backup of a day, if there is none.
     pub fn back_up_daily(&self, today: NaiveDate) -> Result<(), StoreError> {
         if !daily_backup::backup_is_due(&self.data, today) {
             return Ok(());
@@ -59,10 +59,10 @@ impl Store {
         daily_backup::write(&self.backup_source(), &self.data, today, &|| true)
     }
 
-    /// Takes note that the texts are not there, in a store that was made from a backup without them: the next
-    /// document of each feed is asked for whole and brings what it has of them.
+    /// Takes note, in a store that was made from a backup without texts, that they are missing: the next document of
+    /// each feed is requested unconditionally and brings what it has of them.
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
-        if !self.about.contains_key(TEXTS_LOST)? {
+        if !self.facts.contains_key(TEXTS_LOST)? {
             return Ok(());
         }
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
@@ -71,7 +71,7 @@ impl Store {
         }
         // The backup was made while feeds were polled: sums may be a moment older than rows.
         self.check(true)?;
-        self.about.remove(TEXTS_LOST)?;
+        self.facts.remove(TEXTS_LOST)?;
         self.sync()
     }
 
@@ -83,7 +83,7 @@ impl Store {
         let Ok(rows) = self.rows_of(feed) else { return Ok(()) };
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         let keys: Vec<EntryKey> = (0..count).map(|seq| EntryKey { feed, seq }).collect();
-        let kept = self.kept_readable(&keys)?;
+        let kept = self.readable_entries(&keys)?;
         for (key, row) in keys.iter().zip(self.rows_of(feed)?) {
             row.content = TEXT_LOST;
             if !kept.contains_key(key) {

@@ -1,5 +1,5 @@
-//! Making durable what was written: sled's own flush syncs neither its log nor the files it writes beside it for pages
-//! over an eighth of a megabyte.
+//! Makes writes durable: sled's own flush syncs neither its log nor the files that it writes for pages of more than an
+//! eighth of a megabyte.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,13 +9,12 @@ use std::thread::JoinHandle;
 
 use sled::Db;
 
-use crate::io::store::error::{StoreError, unpanicked};
+use crate::io::store::error::{StoreError, catch_sled_panic};
 
 /// Syncs the files of a store.
 #[derive(Debug)]
 pub(in crate::io::store) struct Syncer {
     db: Db,
-    /// sled's log.
     log: File,
     /// The folder of sled's large pages, and the newest of them that has been synced.
     blobs: PathBuf,
@@ -37,12 +36,12 @@ impl Syncer {
         self.log.sync_data().map_err(failed)
     }
 
-    /// The largest number of sled's large pages.
+    /// Returns the highest number of sled's large pages.
     fn newest_blob(&self) -> Option<i64> {
         fs::read_dir(&self.blobs).ok()?.flatten().filter_map(|file| number_of(&file)).max()
     }
 
-    /// Syncs sled's large pages. Those up to the number `before` were there before everything was flushed.
+    /// Syncs sled's large pages. Those up to the number `before` existed before the flush.
     fn sync_blobs(&mut self, before: i64) -> io::Result<()> {
         let mut newest = self.blobs_synced;
         for file in fs::read_dir(&self.blobs)? {
@@ -65,14 +64,14 @@ impl Syncer {
         Ok(())
     }
 
-    /// The same files for a thread of its own.
+    /// Returns a handle on the same files for another thread.
     fn second(&self) -> io::Result<Self> {
         let (db, log) = (self.db.clone(), self.log.try_clone()?);
         Ok(Self { db, log, blobs: self.blobs.clone(), blobs_synced: self.blobs_synced })
     }
 
-    /// Starts a thread that syncs whenever it is told to, and calls `done` after each time. It ends when the
-    /// sender is dropped, and holds the files until then.
+    /// Starts a thread that syncs at each message and then calls `done`. It ends when the sender is dropped, and holds
+    /// the files until then.
     pub(in crate::io::store) fn start(
         &self,
         done: impl Fn(Result<(), StoreError>) + Send + 'static,
@@ -82,14 +81,14 @@ impl Syncer {
         let work = move || {
             while ordered.recv().is_ok() {
                 // Whoever waits for the answer must not wait for ever.
-                done(unpanicked(|| syncer.sync()));
+                done(catch_sled_panic(|| syncer.sync()));
             }
         };
         Ok((orders, std::thread::Builder::new().name("syncer".into()).spawn(work)?))
     }
 }
 
-/// The number of one of sled's large pages; their names are numbers that grow.
+/// Returns the number of one of sled's large pages; their names are ascending numbers.
 fn number_of(file: &fs::DirEntry) -> Option<i64> {
     file.file_name().to_str()?.parse().ok()
 }

@@ -1,34 +1,34 @@
-//! The bound on stored texts and on pages fetched for full text (SPEC C.10): beyond it those of the oldest read entries
-//! without a star are dropped. Their ids and ranks stay, so that nothing is fetched again or shown as new.
+//! The limit on stored texts and articles (SPEC C.10): beyond it those of the oldest entries that are read and not
+//! starred are dropped. Their ids and ranks stay, so that nothing is fetched again or shown as new.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history::{EntryKey, FeedKey};
 use crate::io::store::chunks::TextRecord;
 use crate::io::store::error::StoreError;
-use crate::io::store::open::Store;
+use crate::io::store::handle::Store;
 
-/// Name of the size on disk when texts were measured last.
+/// The key of the size on disk when texts were measured last.
 const MEASURED_KEY: &[u8] = b"texts_measured";
 
-/// A log that has grown by less than these bytes is not measured again.
+/// Texts are not measured again before the log has grown by so much.
 const GROWTH_MIN: u64 = 1024 * 1024;
 
-/// What was dropped.
+/// The texts that were dropped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shed {
-    /// Entries whose text went.
+    /// Number of entries whose text was dropped.
     pub entries: usize,
-    /// Bytes of texts before, with the pages that were fetched for full text.
+    /// Bytes of texts and articles before.
     pub before: u64,
 }
 
 impl Store {
-    /// Whether the texts may be more than `max` bytes: the files have grown by an eighth of that since they were
+    /// Whether the texts may exceed `max` bytes, because the files have grown by an eighth of that since they were
     /// measured last. Reads no record.
     pub fn may_hold_too_much(&self, max: u64) -> Result<bool, StoreError> {
         let bytes = self.db.size_on_disk()?;
-        let measured = self.about.get(MEASURED_KEY)?;
+        let measured = self.facts.get(MEASURED_KEY)?;
         let measured =
             measured.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
         // A compacted store is smaller than what was measured.
@@ -36,8 +36,8 @@ impl Store {
         Ok(bytes > max && grown)
     }
 
-    /// Drops texts until those left are at most nine tenths of `max` bytes, if they are more than `max` bytes now. Texts of
-    /// entries that are unread or starred stay, however many they are.
+    /// If the texts exceed `max` bytes, drops texts until at most nine tenths of that are left. Texts of unread and
+    /// starred entries always stay.
     pub fn shed_texts(&mut self, max: u64) -> Result<Shed, StoreError> {
         let records = self.text_records().chain(self.page_records());
         let sizes: BTreeMap<TextRecord, u64> = records.collect::<Result<_, _>>()?;
@@ -51,12 +51,13 @@ impl Store {
                 self.drop_pages(feed, seqs.into_iter())?;
             }
         }
-        self.about.insert(MEASURED_KEY, &self.db.size_on_disk()?.to_be_bytes())?;
+        self.facts.insert(MEASURED_KEY, &self.db.size_on_disk()?.to_be_bytes())?;
         self.sync()?;
         Ok(shed)
     }
 
-    /// The oldest entries that may lose their texts, as many as bring `wanted` bytes. `sizes`: the bytes of the records.
+    /// Returns the oldest entries whose texts may be dropped, as many as free `wanted` bytes. `sizes`: the bytes of
+    /// the records.
     fn oldest_texts(
         &mut self,
         sizes: &BTreeMap<TextRecord, u64>,
@@ -86,7 +87,7 @@ impl Store {
         Ok(dropped)
     }
 
-    /// The entries that are read and have no star, of all feeds with texts, the oldest first.
+    /// Returns the entries that are read and not starred, of all feeds with texts, the oldest first.
     fn oldest_read(&mut self, sizes: &BTreeMap<TextRecord, u64>) -> Vec<EntryKey> {
         let feeds: BTreeSet<FeedKey> = sizes.keys().map(|record| record.feed()).collect();
         let mut oldest: Vec<(i64, EntryKey)> = Vec::new();

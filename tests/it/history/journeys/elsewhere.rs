@@ -1,6 +1,6 @@
 //! Histories that no publisher offers: numbered pages, and copies in the Internet Archive.
 
-use backissue::engine::poll::fetch::{AnswerHeaders, Reach};
+use backissue::engine::poll::fetch::{AddressSource, AnswerHeaders};
 use backissue::engine::request::Request;
 use backissue::history::{Adaptor, FeedKey, Gap};
 use chrono::TimeDelta;
@@ -205,8 +205,8 @@ fn copies_are_listed_once_and_read_oldest_first() {
     let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
     assert_eq!(asked, expected);
     let request = world.requests.iter().find(|request| request.url == listing()).unwrap();
-    let by = Reach::Supplied { by: format!("{ARCHIVE}/"), public: true };
-    assert_eq!(request.reach, by);
+    let by = AddressSource::Supplied { by: format!("{ARCHIVE}/"), public: true };
+    assert_eq!(request.address_source, by);
     // Five years, and the two of the publisher's own document.
     let counters = world.feed(1).counters;
     assert_eq!((counters.total, counters.unread), (7, 2));

@@ -1,6 +1,6 @@
 //! Walks that the reader stops, and chains that mean no good.
 
-use backissue::engine::poll::fetch::{Failure, Reach};
+use backissue::engine::poll::fetch::{AddressSource, Failure};
 use backissue::history::{GapKind, Limit, Reason};
 use chrono::TimeDelta;
 
@@ -96,8 +96,8 @@ fn a_public_page_does_not_lead_into_the_readers_machine() {
     subscribe(&mut world, TRAP);
     world.rest();
     let request = world.requests.iter().find(|request| request.url == near).unwrap();
-    let by = Reach::Supplied { by: TRAP.into(), public: true };
-    assert_eq!(request.reach, by, "the client is told whose word it is, and refuses");
+    let by = AddressSource::Supplied { by: TRAP.into(), public: true };
+    assert_eq!(request.address_source, by, "the client is told whose word it is, and refuses");
     let gap = world.feed(1).history.gaps.values().next().unwrap().clone();
     assert_eq!((gap.kind(), gap.retry_at), (GapKind::Unavailable, None));
     world.pass(TimeDelta::days(9));

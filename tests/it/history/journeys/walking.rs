@@ -1,6 +1,6 @@
 //! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
 
-use backissue::engine::poll::fetch::Reach;
+use backissue::engine::poll::fetch::AddressSource;
 use backissue::engine::request::Request;
 use backissue::engine::settings::HistoryMode;
 use backissue::ui::input::ScreenInput;
@@ -31,8 +31,8 @@ fn an_archived_feed_is_rebuilt_in_the_background_and_is_not_unread() {
     assert_eq!(world.asked()[1..], names.each_ref().map(String::as_str));
     let request = &world.requests[1];
     assert!(request.validators.is_none(), "an archive is asked for without conditions");
-    let by = Reach::Supplied { by: format!("{NOTES}index.atom"), public: true };
-    assert_eq!(request.reach, by);
+    let by = AddressSource::Supplied { by: format!("{NOTES}index.atom"), public: true };
+    assert_eq!(request.address_source, by);
     let titles = [
         "Pruning, second pass",
         "Frost report (corrected)",
@@ -212,8 +212,8 @@ fn who_subscribes_to_an_archive_gets_the_feed_it_belongs_to() {
     subscribe(&mut world, &archive("2026-01"));
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.feed(1).record.url, format!("{NOTES}index.atom"));
-    let by = Reach::Supplied { by: archive("2026-01"), public: true };
-    assert_eq!(world.requests[1].reach, by);
+    let by = AddressSource::Supplied { by: archive("2026-01"), public: true };
+    assert_eq!(world.requests[1].address_source, by);
     world.rest();
     assert_eq!(standing(&world), "complete history");
 

@@ -1,7 +1,7 @@
 //! Servers with habits: deltas, broken tags, 304 for ever, forms they do not accept, 404 for a month (SPEC D.2, D.4, D.7).
 
 use backissue::engine::feeds::trouble::{self, Remedy};
-use backissue::engine::poll::fetch::{AnswerHeaders, Failure, Manner};
+use backissue::engine::poll::fetch::{AnswerHeaders, Failure, RequestKind};
 use backissue::history::FeedKey;
 use backissue::schedule::{SettledBy, Standing};
 use chrono::TimeDelta;
@@ -31,9 +31,9 @@ fn world() -> World {
     world
 }
 
-fn last_sent(world: &World) -> (Manner, Option<Vec<u8>>) {
+fn last_sent(world: &World) -> (RequestKind, Option<Vec<u8>>) {
     let request = world.requests.last().unwrap();
-    (request.manner, request.validators.as_ref().and_then(|sent| sent.etag.clone()))
+    (request.kind, request.validators.as_ref().and_then(|sent| sent.etag.clone()))
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_delta_is_merged_and_its_tag_is_kept() {
         .network
         .insert(A.into(), Scripted { headers, body, deaf: true, ..tagged(226, "\"two\"") });
     world.poll(FEED);
-    assert_eq!(last_sent(&world), (Manner::Delta, Some(b"\"one\"".into())));
+    assert_eq!(last_sent(&world), (RequestKind::Delta, Some(b"\"one\"".into())));
     assert_eq!((world.feed(1).counters.total, world.feed(1).is_failing()), (3, false));
     world.poll(FEED);
     assert_eq!(last_sent(&world).1, Some(b"\"two\"".into()));
@@ -61,22 +61,22 @@ fn a_delta_that_does_not_fit_is_thrown_away_and_the_whole_is_asked_for_once() {
     world.network.insert(A.into(), Scripted { headers, deaf: true, ..tagged(226, "\"two\"") });
     world.poll(FEED);
     world.pass(TimeDelta::seconds(2));
-    let manners: Vec<Manner> =
-        world.requests[before..].iter().map(|request| request.manner).collect();
-    assert_eq!(manners, [Manner::Delta, Manner::Usual]);
+    let kinds: Vec<RequestKind> =
+        world.requests[before..].iter().map(|request| request.kind).collect();
+    assert_eq!(kinds, [RequestKind::Delta, RequestKind::Usual]);
     assert!(world.requests.last().unwrap().validators.is_none());
     assert!(world.feed(1).is_failing(), "the second 226 was not asked for");
     world.network.insert(A.into(), tagged(200, "\"three\""));
     world.pass(TimeDelta::days(2));
     world.poll(FEED);
     world.poll(FEED);
-    assert_eq!(last_sent(&world).0, Manner::Usual, "no delta for 30 days");
+    assert_eq!(last_sent(&world).0, RequestKind::Usual, "no delta for 30 days");
     for _ in 0..29 {
         world.pass(TimeDelta::days(1));
         world.pass(TimeDelta::seconds(2));
     }
     world.poll(FEED);
-    assert_eq!(last_sent(&world).0, Manner::Delta);
+    assert_eq!(last_sent(&world).0, RequestKind::Delta);
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn a_server_that_does_not_understand_deltas_is_asked_without_one() {
     world.refuse(A, 400, AnswerHeaders::default());
     world.poll(FEED);
     world.pass(TimeDelta::seconds(2));
-    let manners: Vec<Manner> =
-        world.requests[before..].iter().map(|request| request.manner).collect();
-    assert_eq!(manners, [Manner::Delta, Manner::Usual]);
+    let kinds: Vec<RequestKind> =
+        world.requests[before..].iter().map(|request| request.kind).collect();
+    assert_eq!(kinds, [RequestKind::Delta, RequestKind::Usual]);
     assert!(world.requests.last().unwrap().validators.is_some());
 }
 
@@ -98,7 +98,7 @@ fn an_answer_that_ignores_the_wish_for_a_delta_is_nothing_special() {
     // SPEC D.7, case 3.
     let mut world = world();
     world.poll(FEED);
-    assert_eq!((last_sent(&world).0, world.feed(1).state.status), (Manner::Delta, Some(304)));
+    assert_eq!((last_sent(&world).0, world.feed(1).state.status), (RequestKind::Delta, Some(304)));
     world.network.insert(A.into(), tagged(200, "\"two\""));
     world.poll(FEED);
     assert_eq!((world.feed(1).state.status, world.feed(1).is_failing()), (Some(200), false));
@@ -153,7 +153,7 @@ fn a_form_that_is_not_accepted_is_asked_for_in_any_form_at_the_next_check() {
         world.network.insert(A.into(), tagged(200, "\"two\""));
         world.poll(FEED);
         assert_eq!(world.requests.len(), after_refusal + 1);
-        assert_eq!(last_sent(&world).0, Manner::Anything);
+        assert_eq!(last_sent(&world).0, RequestKind::Anything);
         assert!(!world.feed(1).is_failing());
     }
 }

@@ -9,7 +9,7 @@ use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, Subsc
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{
     Answer, AnswerBody, AnswerHeaders, CONNECTING, Failure, FetchId, FetchRequest, Fetched, Hop,
-    Manner,
+    RequestKind,
 };
 use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
@@ -228,7 +228,8 @@ impl Simulation {
         counts.duplicates += u64::from(soon && !repeated);
         let stuck = seen.only_304_since.is_some_and(|since| now - since >= TimeDelta::days(8));
         let sent = request.validators.as_ref().filter(|known| known.speak_for(&request.url));
-        let needed = seen.etag.is_some() && !stuck && request.manner != Manner::Fresh && !repeated;
+        let needed =
+            seen.etag.is_some() && !stuck && request.kind != RequestKind::Fresh && !repeated;
         counts.without_validator += u64::from(needed && sent.is_none());
         if stuck && sent.is_none() {
             seen.only_304_since = Some(now);
@@ -275,7 +276,7 @@ impl Simulation {
         let seen = self.observed.entry(request.url.clone()).or_default();
         seen.gone |= answer.status == 410;
         seen.may_repeat = matches!(answer.status, 412 | 421)
-            || (answer.status == 400 && request.manner == Manner::Delta);
+            || (answer.status == 400 && request.kind == RequestKind::Delta);
         seen.not_before = match answer.status {
             200 | 226 if usable => fresh,
             304 => fresh,
@@ -322,10 +323,10 @@ impl Simulation {
         let hour = (self.now - start()).num_hours().unsigned_abs();
         let etag = format!("\"{number}-{}\"", hour / (1 + number % 40)).into_bytes();
         let stuck = number % 23 == 5;
-        let (status, retry_after) = self.status(number, sent.is_some(), request.manner);
+        let (status, retry_after) = self.status(number, sent.is_some(), request.kind);
         let status = match status {
             200 if sent.as_ref() == Some(&etag) || (stuck && sent.is_some()) => 304,
-            200 if request.manner == Manner::Delta
+            200 if request.kind == RequestKind::Delta
                 && sent.is_some()
                 && number.is_multiple_of(5) =>
             {
@@ -353,7 +354,7 @@ impl Simulation {
         (hops, Ok(answer))
     }
 
-    fn status(&mut self, number: u64, conditional: bool, manner: Manner) -> (u16, Option<u64>) {
+    fn status(&mut self, number: u64, conditional: bool, kind: RequestKind) -> (u16, Option<u64>) {
         match (number % 20, self.dice.roll() % 100) {
             (_, 0) => (429, Some(60 * (1 + self.dice.roll() % 300))),
             (_, 1) => (429, None),
@@ -361,7 +362,7 @@ impl Simulation {
             (_, 3) => (500, None),
             (_, 4) if conditional => (412, None),
             (_, 5) => (421, None),
-            (_, 6) if manner == Manner::Delta => (400, None),
+            (_, 6) if kind == RequestKind::Delta => (400, None),
             (_, 7) => (406, None),
             (_, 8) if number.is_multiple_of(3) => (410, None),
             (7, _) => (404, None),

@@ -1,41 +1,39 @@
-//! Whose word an address is, and so how far a request for it may reach (SPEC D.6).
+//! How far an address is trusted: who named it decides where a request for it may go (SPEC D.6).
 
 use url::Url;
 
 use super::address_class::AddressClass;
-use super::names::{Allowed, Refusal};
-use crate::engine::poll::fetch::{Failure, Reach};
+use super::address_guard::{Allowed, RefusedAddress};
+use crate::engine::poll::fetch::{AddressSource, Failure};
 
-/// Who named an address.
+/// Who named an address; see [`AddressSource`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Word {
-    /// The reader.
+pub(super) enum Trust {
     Typed,
-    /// A document or an answer.
+    /// A document or a response named it.
     Supplied {
-        /// The address of that document; `None` where it cannot be read, which allows nothing.
+        /// The address of that document; `None`: it cannot be parsed, so nothing is allowed.
         by: Option<Url>,
-        /// It came from a public address.
+        /// The document came from a public address.
         public: bool,
     },
 }
 
-impl Word {
-    pub(super) fn of(reach: &Reach) -> Self {
-        match reach {
-            Reach::Typed => Self::Typed,
-            Reach::Supplied { by, public } => {
+impl Trust {
+    pub(super) fn from_source(source: &AddressSource) -> Self {
+        match source {
+            AddressSource::Typed => Self::Typed,
+            AddressSource::Supplied { by, public } => {
                 Self::Supplied { by: Url::parse(by).ok(), public: *public }
             }
         }
     }
 
-    /// How far the word reaches.
+    /// Returns which addresses a request to this URL may connect to.
     ///
-    /// 1. What the reader typed may be nearby.
-    /// 2. What a public document names is public, on the document's own host too: a host whose name suddenly
-    ///    leads into the reader's net is an attack.
-    /// 3. What a document from nearby names is public, or on the same host and port.
+    /// A typed address may be private. An address from a public document must be public, even on the document's own
+    /// host: a host whose name suddenly resolves to a private address is an attack. An address from a private document
+    /// must be public, or have the same host and port.
     pub(super) fn allowed(&self, to: &Url) -> Allowed {
         match self {
             Self::Typed => Allowed::Near,
@@ -44,7 +42,7 @@ impl Word {
         }
     }
 
-    /// What SPEC D.3 and D.6 refuse before anything is looked up.
+    /// Refuses what SPEC D.3 and D.6 forbid before any name is resolved.
     pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), Failure> {
         let Self::Supplied { by, .. } = self else { return Ok(()) };
         if carries_credentials(to) {
@@ -57,8 +55,8 @@ impl Word {
         Ok(())
     }
 
-    /// Why an address may not be asked, in the reader's words.
-    pub(super) fn refused(&self, refusal: &Refusal) -> Failure {
+    /// Explains why an address must not be contacted.
+    pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> Failure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
                 "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
@@ -77,7 +75,7 @@ impl Word {
     }
 }
 
-/// Host and port of an address; the port where it is not the usual one.
+/// Returns the host of an address, with its port if that is not the default.
 fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -87,7 +85,7 @@ fn same_place(one: &Url, other: &Url) -> bool {
     one.host() == other.host() && one.port_or_known_default() == other.port_or_known_default()
 }
 
-/// Whether an address has user information in it.
+/// Whether an address has user information.
 pub(super) fn carries_credentials(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
@@ -96,8 +94,8 @@ pub(super) fn carries_credentials(url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    fn supplied(by: &str, public: bool) -> Word {
-        Word::of(&Reach::Supplied { by: by.into(), public })
+    fn supplied(by: &str, public: bool) -> Trust {
+        Trust::from_source(&AddressSource::Supplied { by: by.into(), public })
     }
 
     fn url(text: &str) -> Url {
@@ -108,8 +106,8 @@ mod tests {
     #[test]
     fn only_a_document_from_nearby_names_its_own_host_and_port_nearby() {
         let near = "http://localhost:8080/feed";
-        for (word, to, allowed) in [
-            (Word::Typed, "http://localhost/", Allowed::Near),
+        for (trust, to, allowed) in [
+            (Trust::Typed, "http://localhost/", Allowed::Near),
             (supplied(near, false), "http://localhost:8080/archive", Allowed::Near),
             (supplied(near, false), "http://localhost:631/", Allowed::Public),
             (supplied(near, false), "http://127.0.0.1:8080/", Allowed::Public),
@@ -118,7 +116,7 @@ mod tests {
             (supplied("http://a.example/", true), "http://a.example/b", Allowed::Public),
             (supplied("no address", false), "http://a.example/b", Allowed::Public),
         ] {
-            assert_eq!(word.allowed(&url(to)), allowed, "{word:?} to {to}");
+            assert_eq!(trust.allowed(&url(to)), allowed, "{trust:?} to {to}");
         }
     }
 
@@ -135,7 +133,7 @@ mod tests {
         assert_eq!(word.check(&url("http://b.example/"), true), Ok(()));
         let plain = supplied("http://a.example/feed", true);
         assert_eq!(plain.check(&url("http://b.example/"), false), Ok(()));
-        assert_eq!(Word::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
+        assert_eq!(Trust::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
     }
 
     /// SPEC D.6: every refusal says what the reader can know or do about it.
@@ -143,16 +141,20 @@ mod tests {
     fn a_refusal_says_why() {
         let refusal = |host: &str, address: &str| {
             let address = address.parse().unwrap();
-            Refusal { host: host.into(), address: Some(address), class: AddressClass::of(address) }
+            RefusedAddress {
+                host: host.into(),
+                address: Some(address),
+                class: AddressClass::classify(address),
+            }
         };
-        for (word, refusal, sentence) in [
+        for (trust, refusal, sentence) in [
             (
-                Word::Typed,
+                Trust::Typed,
                 refusal("169.254.169.254", "169.254.169.254"),
                 "not asked: 169.254.169.254 is a link-local address; to ask it all the same, put allow_link_local = [\"169.254.169.254\"] below [network] in the configuration",
             ),
             (
-                Word::Typed,
+                Trust::Typed,
                 refusal("a.example", "0.0.0.0"),
                 "not asked: a.example is an address where no server can be (0.0.0.0)",
             ),
@@ -167,7 +169,7 @@ mod tests {
                 "not asked: localhost is an address of this machine (127.0.0.1), and localhost:8080 may lead to its own host and port only",
             ),
         ] {
-            assert_eq!(word.refused(&refusal).to_string(), sentence);
+            assert_eq!(trust.explain_refusal(&refusal).to_string(), sentence);
         }
     }
 }

@@ -1,29 +1,28 @@
-//! Markup to blocks: what each tag does to the containers and the running text.
+//! Reads the tags of an entry's body into blocks.
 
-use super::elements::{Element, Format, ListKind, TablePart, element};
+use super::elements::{Format, HtmlElement, ListKind, TablePart, element};
 use super::flow::Flow;
-use super::frames::{Container, Frames, Held, Numbering};
 use super::language::Language;
-use super::links::Links;
-use super::media::Player;
+use super::links::NumberedLinks;
 use super::model::{Align, Block, ImageTarget, Role, Table};
+use super::open_containers::{Container, ContainerContents, Numbering, OpenContainers};
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
 use crate::feed::content::markup::{Piece, Tag, walk_markup};
 
-/// A body as blocks.
+/// The blocks of a body, with its links and pictures.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct EntryBlocks {
     pub blocks: Vec<Block>,
-    pub links: Links,
+    pub links: NumberedLinks,
     pub images: Vec<ImageTarget>,
 }
 
-/// Reads a body. What hides its inside is trusted only as far as it hides little: an unclosed
-/// element must not take the rest of the text with it, nor a style most of it.
-pub(super) fn read(html: &str, base: Option<&str>) -> Body {
-    let mut trust = Trust { elements: true, styles: true };
+/// Reads a body. Elements and styles that hide their contents are trusted only as long as they hide little: an
+/// unclosed element must not hide the rest of the text, nor a style most of it.
+pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
+    let mut trust = HidingTrust { elements: true, styles: true };
     loop {
-        let mut reader = Reader::new(base, trust);
+        let mut reader = BodyReader::new(base, trust);
         walk_markup(html, |piece| reader.piece(piece));
         match reader.distrust() {
             Some(less) => trust = less,
@@ -32,41 +31,48 @@ pub(super) fn read(html: &str, base: Option<&str>) -> Body {
     }
 }
 
-/// What is believed to hide text.
+/// What is trusted to hide text.
 #[derive(Clone, Copy)]
-pub(super) struct Trust {
-    /// Elements that are not shown, players with text for those who cannot play them.
+pub(super) struct HidingTrust {
+    /// Hidden elements, and players with a fallback text.
     pub(super) elements: bool,
     /// `display: none` and the attribute `hidden`.
     styles: bool,
 }
 
-/// A body while it is read.
-pub(super) struct Reader {
-    frames: Frames,
+/// A video or audio element whose address may be in elements within it.
+pub(super) struct Player {
+    pub until: Nested,
+    pub word: &'static str,
+    pub title: Option<String>,
+    pub source: Option<String>,
+}
+
+pub(super) struct BodyReader {
+    frames: OpenContainers,
     pub(super) flow: Flow,
     /// The next block keeps a blank line from its neighbours.
     pub(super) loose: bool,
-    pub(super) links: Links,
+    pub(super) links: NumberedLinks,
     pub(super) images: Vec<ImageTarget>,
-    pub(super) trust: Trust,
+    pub(super) trust: HidingTrust,
     hidden: Option<Nested>,
-    /// How much text was shown and how much styles have hidden, bytes.
+    /// Bytes of text that were shown, and that styles have hidden.
     shown: usize,
     hidden_by_style: usize,
     is_styled_away: bool,
     pub(super) player: Option<Player>,
-    /// The language that an open element around the text names.
+    /// The language that an enclosing element names.
     wrapped_in: Option<(Language, Nested)>,
 }
 
-impl Reader {
-    fn new(base: Option<&str>, trust: Trust) -> Self {
+impl BodyReader {
+    fn new(base: Option<&str>, trust: HidingTrust) -> Self {
         Self {
-            frames: Frames::new(),
+            frames: OpenContainers::new(),
             flow: Flow::default(),
             loose: false,
-            links: Links::new(base),
+            links: NumberedLinks::new(base),
             images: Vec::new(),
             trust,
             hidden: None,
@@ -78,19 +84,19 @@ impl Reader {
         }
     }
 
-    /// What to trust instead, if too much was hidden.
-    fn distrust(&self) -> Option<Trust> {
+    /// Returns what to trust instead, if too much was hidden.
+    fn distrust(&self) -> Option<HidingTrust> {
         let unclosed = self.hidden.is_some() || self.player.is_some();
         let by_style = self.hidden.is_some() && self.is_styled_away;
         if by_style || self.hidden_by_style > self.shown.max(200) {
-            return Some(Trust { styles: false, ..self.trust });
+            return Some(HidingTrust { styles: false, ..self.trust });
         }
-        unclosed.then_some(Trust { elements: false, ..self.trust })
+        unclosed.then_some(HidingTrust { elements: false, ..self.trust })
     }
 
-    fn finish(mut self) -> Body {
+    fn finish(mut self) -> EntryBlocks {
         self.end_block();
-        Body { blocks: self.frames.finish(), links: self.links, images: self.images }
+        EntryBlocks { blocks: self.frames.finish(), links: self.links, images: self.images }
     }
 
     fn piece(&mut self, piece: Piece<'_>) {
@@ -116,15 +122,16 @@ impl Reader {
         if let Some(player) = &mut self.player {
             player.until.open(tag);
             let address = if tag.name() == "a" { "href" } else { "src" };
-            if matches!(element, Some(Element::Source | Element::Anchor)) && player.source.is_none()
+            if matches!(element, Some(HtmlElement::Source | HtmlElement::Anchor))
+                && player.source.is_none()
             {
                 player.source = tag.attribute(address).map(str::to_owned);
             }
             return;
         }
-        let by_element = element == Some(Element::Hidden);
+        let by_element = element == Some(HtmlElement::Hidden);
         if by_element || (is_hidden(tag) && self.trust.styles) {
-            if element.is_some_and(Element::is_block) {
+            if element.is_some_and(HtmlElement::is_block) {
                 self.block_boundary();
             }
             if has_inside(tag) && (self.trust.elements || !by_element) {
@@ -139,105 +146,105 @@ impl Reader {
         }
     }
 
-    /// An element around a block of code may name its language.
-    fn wrap(&mut self, element: Option<Element>, tag: &Tag) {
+    /// Notes the language that an element around a block of code names.
+    fn wrap(&mut self, element: Option<HtmlElement>, tag: &Tag) {
         if let Some((_, until)) = &mut self.wrapped_in {
             until.open(tag);
-        } else if matches!(element, Some(Element::Plain | Element::Paragraph))
+        } else if matches!(element, Some(HtmlElement::Plain | HtmlElement::Paragraph))
             && tag.name() != "p"
             && has_inside(tag)
         {
-            let language = Language::of(tag);
+            let language = Language::of_tag(tag);
             self.wrapped_in = language.map(|language| (language, Nested::new(tag)));
         }
     }
 
-    fn apply(&mut self, element: Element, tag: &Tag) {
-        if element.is_block() && element != Element::Break {
+    fn apply(&mut self, element: HtmlElement, tag: &Tag) {
+        if element.is_block() && element != HtmlElement::Break {
             self.block_boundary();
         }
         match element {
-            Element::Paragraph => self.loose = true,
-            Element::Heading(level) => {
+            HtmlElement::Paragraph => self.loose = true,
+            HtmlElement::Heading(level) => {
                 self.loose = true;
                 self.flow.state.heading = Some(level);
             }
-            Element::Caption => {
+            HtmlElement::Caption => {
                 self.loose = true;
                 self.flow.state.caption = true;
             }
-            Element::Summary => {
+            HtmlElement::Summary => {
                 self.loose = true;
                 self.flow.begin(Format::Bold);
                 self.flow.sign("▸ ", Role::ListMarker, None, None);
             }
-            Element::Quote => self.enter(Held::Quote),
-            Element::Definitions => self.enter(Held::Definitions),
-            Element::List(kind) => {
+            HtmlElement::Quote => self.enter(ContainerContents::Quote),
+            HtmlElement::Definitions => self.enter(ContainerContents::Definitions),
+            HtmlElement::List(kind) => {
                 let start = number(tag, "start");
                 let reversed = tag.attribute("reversed").is_some();
                 let form = tag.attribute("type").and_then(|t| t.chars().next()).unwrap_or('1');
                 let depth = self.frames.lists();
                 let numbering = Numbering::new(kind, start, reversed, form, depth);
-                self.enter(Held::List { numbering, items: Vec::new() });
+                self.enter(ContainerContents::List { numbering, items: Vec::new() });
             }
-            Element::Item => self.item(number(tag, "value")),
-            Element::Term => {
+            HtmlElement::Item => self.item(number(tag, "value")),
+            HtmlElement::Term => {
                 self.leave(Container::Definition);
                 self.flow.begin(Format::Bold);
             }
-            Element::Definition => {
+            HtmlElement::Definition => {
                 self.leave(Container::Definition);
-                self.enter(Held::Definition);
+                self.enter(ContainerContents::Definition);
             }
-            Element::Preformatted => {
+            HtmlElement::Preformatted => {
                 let wrapped = self.wrapped_in.as_ref().map(|(language, _)| *language);
-                self.flow.begin_preformatted(Language::of(tag).or(wrapped));
+                self.flow.begin_preformatted(Language::of_tag(tag).or(wrapped));
             }
-            Element::Rule => self.add(Block::Rule),
-            Element::Break => self.flow.line_break(),
-            Element::WordBreak => self.flow.text("\u{200B}"),
-            Element::Anchor => {
+            HtmlElement::Rule => self.add(Block::Rule),
+            HtmlElement::Break => self.flow.line_break(),
+            HtmlElement::WordBreak => self.flow.text("\u{200B}"),
+            HtmlElement::Anchor => {
                 let number = tag.attribute("href").and_then(|href| self.links.number(href));
                 self.flow.begin_link(number);
             }
-            Element::Image => self.image(tag),
-            Element::Embed(word) => self.embed(word, tag),
-            Element::Input => self.check_box(tag),
-            Element::Around(before, _) => self.flow.text(before),
-            Element::Format(format) => {
+            HtmlElement::Image => self.image(tag),
+            HtmlElement::Embed(word) => self.embed(word, tag),
+            HtmlElement::Input => self.check_box(tag),
+            HtmlElement::Around(before, _) => self.flow.text(before),
+            HtmlElement::Format(format) => {
                 if format == Format::Code && self.flow.state.preformatted {
                     let language = &mut self.flow.state.language;
-                    *language = Language::of(tag).or(*language);
+                    *language = Language::of_tag(tag).or(*language);
                 }
                 self.flow.begin(format);
             }
-            Element::Table(part) => self.open_table_part(part, tag),
-            Element::Plain | Element::Source | Element::Hidden => {}
+            HtmlElement::Table(part) => self.open_table_part(part, tag),
+            HtmlElement::Plain | HtmlElement::Source | HtmlElement::Hidden => {}
         }
     }
 
-    /// Parts of a table that stand in none are read as if their tags were not there.
+    /// Opens a part of a table; outside of a table its tag is ignored.
     fn open_table_part(&mut self, part: TablePart, tag: &Tag) {
         let in_table = self.frames.is_open(Container::Table);
         match part {
             TablePart::Whole => {
                 let role = tag.attribute("role").unwrap_or_default();
                 let layout_only = matches!(role, "presentation" | "none");
-                self.enter(Held::Table(Table { layout_only, ..Table::default() }));
+                self.enter(ContainerContents::Table(Table { layout_only, ..Table::default() }));
             }
             TablePart::Caption if in_table => {
-                self.enter(Held::TableCaption);
+                self.enter(ContainerContents::TableCaption);
                 self.flow.state.caption = true;
             }
             TablePart::Row if in_table => {
                 self.leave(Container::Row);
-                self.enter(Held::Row(Vec::new()));
+                self.enter(ContainerContents::Row(Vec::new()));
             }
             TablePart::Cell | TablePart::HeaderCell if in_table => {
                 self.leave(Container::Cell);
                 if self.frames.top() == Container::Table {
-                    self.enter(Held::Row(Vec::new()));
+                    self.enter(ContainerContents::Row(Vec::new()));
                 }
                 let header = part == TablePart::HeaderCell;
                 self.enter(cell(tag, header));
@@ -270,47 +277,46 @@ impl Reader {
         self.wrapped_in.take_if(|(_, until)| until.close(name));
     }
 
-    fn close_element(&mut self, element: Element) {
-        if element.is_block() && element != Element::Break {
+    fn close_element(&mut self, element: HtmlElement) {
+        if element.is_block() && element != HtmlElement::Break {
             self.block_boundary();
         }
         match element {
-            Element::Heading(_) => self.flow.state.heading = None,
-            Element::Caption => self.flow.state.caption = false,
-            Element::Summary | Element::Term => self.flow.end(Format::Bold),
-            Element::Quote => self.leave(Container::Quote),
-            Element::List(_) => self.leave(Container::List),
-            Element::Definitions => self.leave(Container::Definitions),
-            Element::Item => self.leave(Container::Item),
-            Element::Definition => self.leave(Container::Definition),
-            Element::Preformatted => {
+            HtmlElement::Heading(_) => self.flow.state.heading = None,
+            HtmlElement::Caption => self.flow.state.caption = false,
+            HtmlElement::Summary | HtmlElement::Term => self.flow.end(Format::Bold),
+            HtmlElement::Quote => self.leave(Container::Quote),
+            HtmlElement::List(_) => self.leave(Container::List),
+            HtmlElement::Definitions => self.leave(Container::Definitions),
+            HtmlElement::Item => self.leave(Container::Item),
+            HtmlElement::Definition => self.leave(Container::Definition),
+            HtmlElement::Preformatted => {
                 self.end_block();
                 self.flow.state.preformatted = false;
             }
-            Element::Break => self.flow.line_break(),
-            Element::Table(part) => self.leave(match part {
+            HtmlElement::Break => self.flow.line_break(),
+            HtmlElement::Table(part) => self.leave(match part {
                 TablePart::Whole => Container::Table,
                 TablePart::Caption => Container::TableCaption,
                 TablePart::Row => Container::Row,
                 TablePart::Cell | TablePart::HeaderCell => Container::Cell,
             }),
-            Element::Anchor => self.flow.end_link(),
-            Element::Around(_, after) => self.flow.text(after),
-            Element::Format(format) => self.flow.end(format),
-            Element::Paragraph
-            | Element::Plain
-            | Element::Rule
-            | Element::WordBreak
-            | Element::Image
-            | Element::Embed(_)
-            | Element::Source
-            | Element::Input
-            | Element::Hidden => {}
+            HtmlElement::Anchor => self.flow.end_link(),
+            HtmlElement::Around(_, after) => self.flow.text(after),
+            HtmlElement::Format(format) => self.flow.end(format),
+            HtmlElement::Paragraph
+            | HtmlElement::Plain
+            | HtmlElement::Rule
+            | HtmlElement::WordBreak
+            | HtmlElement::Image
+            | HtmlElement::Embed(_)
+            | HtmlElement::Source
+            | HtmlElement::Input
+            | HtmlElement::Hidden => {}
         }
     }
 
-    /// The text so far and the text to come stand in different blocks, or, within `pre`, on
-    /// different lines.
+    /// Begins a new block, or, within `pre`, a new line.
     fn block_boundary(&mut self) {
         if self.flow.state.preformatted {
             self.flow.fresh_line();
@@ -323,7 +329,7 @@ impl Reader {
     pub(super) fn end_block(&mut self) {
         let preformatted = self.flow.state.preformatted;
         let apart = std::mem::take(&mut self.flow.apart);
-        if let Some(runs) = self.flow.take(&mut self.links) {
+        if let Some(runs) = self.flow.take_runs(&mut self.links) {
             let loose = std::mem::take(&mut self.loose) || apart;
             self.add(if preformatted {
                 Block::Preformatted { runs, language: self.flow.state.language }
@@ -335,23 +341,28 @@ impl Reader {
         }
     }
 
-    /// Adds a block where blocks may stand; text directly within a list is an item, text directly
-    /// within a table a cell.
+    /// Adds a block to the innermost container; directly within a list it becomes an item, directly within a table a
+    /// cell.
     fn add(&mut self, block: Block) {
         if self.frames.top() == Container::List {
             let marker = self.frames.next_marker(None);
-            self.enter(Held::Item { marker });
+            self.enter(ContainerContents::Item { marker });
         }
         if self.frames.top() == Container::Table {
-            self.enter(Held::Row(Vec::new()));
+            self.enter(ContainerContents::Row(Vec::new()));
         }
         if self.frames.top() == Container::Row {
-            self.enter(Held::Cell { header: false, columns: 1, rows: 1, align: Align::Left });
+            self.enter(ContainerContents::Cell {
+                header: false,
+                columns: 1,
+                rows: 1,
+                align: Align::Left,
+            });
         }
         self.frames.add(block);
     }
 
-    fn enter(&mut self, held: Held) {
+    fn enter(&mut self, held: ContainerContents) {
         self.end_block();
         self.frames.push(held, self.flow.state);
         self.flow.state.preformatted = false;
@@ -371,9 +382,9 @@ impl Reader {
         if !self.frames.is_open(Container::List) {
             let kind = ListKind::Bullets;
             let numbering = Numbering::new(kind, None, false, '1', 0);
-            self.enter(Held::List { numbering, items: Vec::new() });
+            self.enter(ContainerContents::List { numbering, items: Vec::new() });
         }
         let marker = self.frames.next_marker(value);
-        self.enter(Held::Item { marker });
+        self.enter(ContainerContents::Item { marker });
     }
 }

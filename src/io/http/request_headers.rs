@@ -1,52 +1,52 @@
-//! What is sent: the headers of SPEC D.1, validators (D.4), and credentials for the origin they belong to.
+//! Headers of a request (SPEC D.1), with validators (D.4), and credentials for the origin they belong to.
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
 use url::Url;
 
-use super::reach::carries_credentials;
+use super::trust::carries_credentials;
 use crate::engine::feeds::subscription::Validators;
-use crate::engine::poll::fetch::{FetchRequest, Manner};
+use crate::engine::poll::fetch::{FetchRequest, RequestKind};
 use crate::engine::settings::{Credentials, Login};
 
-/// Sent unless the reader configured another: no platform, no library (SPEC D.1). The address belongs to
-/// nobody, as the `.example` names of the documents do; a release puts the project's own in its place.
+/// The default `User-Agent`; it names neither the platform nor a library (SPEC D.1). The address is a placeholder,
+/// which a release replaces by the project's own.
 pub(super) const USER_AGENT: &str =
     concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
-/// Sent with every request (SPEC D.1, D.4 rule 11: never varied), but for the one after a 406 or 415 (D.2).
+/// Sent with every request for a feed (SPEC D.1; never varied, D.4 rule 11), except the one after a 406 or 415 (D.2).
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
-/// The pictures that can be shown.
+/// The formats of pictures that can be shown.
 const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
-/// What [`super::body`] decodes.
+/// The encodings that [`super::body`] decodes.
 const ACCEPT_ENCODING: &str = "gzip, deflate, br";
-/// What is new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
+/// Asks for what is new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
 const A_IM: HeaderName = HeaderName::from_static("a-im");
 
-/// The headers of one request, but for credentials.
+/// Returns the headers of a request, except credentials.
 pub(super) fn headers(request: &FetchRequest, url: &Url) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let accept = match request.manner {
-        Manner::Anything => "*/*",
-        Manner::Listing => "application/json",
-        Manner::Page => "text/html, application/xhtml+xml, */*;q=0.1",
-        Manner::Picture => ACCEPT_PICTURE,
-        Manner::Usual | Manner::Fresh | Manner::Delta => ACCEPT,
+    let accept = match request.kind {
+        RequestKind::Anything => "*/*",
+        RequestKind::Listing => "application/json",
+        RequestKind::Page => "text/html, application/xhtml+xml, */*;q=0.1",
+        RequestKind::Picture => ACCEPT_PICTURE,
+        RequestKind::Usual | RequestKind::Fresh | RequestKind::Delta => ACCEPT,
     };
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
-    if request.manner == Manner::Fresh {
+    if request.kind == RequestKind::Fresh {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     if let Some(validators) = &request.validators {
         put_validators(&mut headers, validators, url.as_str());
     }
-    if request.manner == Manner::Delta && headers.contains_key(header::IF_NONE_MATCH) {
+    if request.kind == RequestKind::Delta && headers.contains_key(header::IF_NONE_MATCH) {
         headers.insert(A_IM, HeaderValue::from_static("feed"));
     }
     headers
 }
 
-/// Validators go only to the address that gave them, byte for byte (SPEC D.4 rules 1 to 3).
+/// Adds the validators, byte for byte, if this address gave them (SPEC D.4 rules 1 to 3).
 fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     if !validators.speak_for(url) {
         return;
@@ -63,26 +63,25 @@ fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     }
 }
 
-/// The credentials at hand during one fetch: the configured ones, and those in the address the reader typed.
+/// The credentials for a fetch: the configured ones, and those in the address that the reader typed.
 #[derive(Debug)]
-pub(super) struct Keys<'a> {
+pub(super) struct FetchCredentials<'a> {
     configured: &'a [Credentials],
-    /// The address as typed, if it has user information. It is never shown.
+    /// The typed address, if it has user information. It is never shown.
     typed: Option<Url>,
 }
 
-impl<'a> Keys<'a> {
-    /// Takes the user information out of a typed address: it is sent as a header, to this origin alone, and
-    /// stands in no other place.
-    pub(super) fn taken_from(url: &mut Url, configured: &'a [Credentials]) -> Self {
+impl<'a> FetchCredentials<'a> {
+    /// Removes the user information from a typed address: it is sent as a header, to this origin alone.
+    pub(super) fn take_from_address(url: &mut Url, configured: &'a [Credentials]) -> Self {
         let typed = carries_credentials(url).then(|| url.clone());
         // Both fail only where there is no host, and then there is nothing to take out.
         url.set_username("").and_then(|()| url.set_password(None)).ok();
         Self { configured, typed }
     }
 
-    /// A GET for this address, with credentials if there are any for its origin (SPEC D.1, D.3, D.6).
-    pub(super) fn get(&self, client: &Client, url: &Url) -> RequestBuilder {
+    /// Builds a GET request for an address, with the credentials for its origin, if any (SPEC D.1, D.3, D.6).
+    pub(super) fn build_request(&self, client: &Client, url: &Url) -> RequestBuilder {
         let origin = url.origin();
         if let Some(typed) = self.typed.as_ref().filter(|typed| typed.origin() == origin) {
             // The library takes the two out of the address again and makes a header of them.
@@ -106,20 +105,16 @@ impl<'a> Keys<'a> {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::fetch::FetchId;
-    use crate::io::http::exchange::*;
+    use crate::io::http::request_headers::*;
 
-    fn request(manner: Manner, etag: Option<&[u8]>) -> FetchRequest {
+    fn request(kind: RequestKind, etag: Option<&[u8]>) -> FetchRequest {
         let url = "https://a.example/feed".to_owned();
         let validators = Validators {
             url: url.clone(),
             etag: etag.map(<[u8]>::to_vec),
             last_modified: Some(b"Mon".to_vec()),
         };
-        FetchRequest {
-            manner,
-            validators: Some(validators),
-            ..FetchRequest::typed(FetchId(1), url)
-        }
+        FetchRequest { kind, validators: Some(validators), ..FetchRequest::typed(FetchId(1), url) }
     }
 
     /// SPEC D.7: `A-IM` only beside an `If-None-Match` that is sent.
@@ -128,26 +123,26 @@ mod tests {
         let own = Url::parse("https://a.example/feed").unwrap();
         let other = Url::parse("https://a.example/other").unwrap();
         let tag: &[u8] = b"\"a\"";
-        for (manner, etag, url, asked) in [
-            (Manner::Delta, Some(tag), &own, true),
-            (Manner::Delta, None, &own, false),
-            (Manner::Delta, Some(b"no\nheader".as_slice()), &own, false),
-            (Manner::Delta, Some(tag), &other, false),
-            (Manner::Usual, Some(tag), &own, false),
-            (Manner::Fresh, Some(tag), &own, false),
+        for (kind, etag, url, asked) in [
+            (RequestKind::Delta, Some(tag), &own, true),
+            (RequestKind::Delta, None, &own, false),
+            (RequestKind::Delta, Some(b"no\nheader".as_slice()), &own, false),
+            (RequestKind::Delta, Some(tag), &other, false),
+            (RequestKind::Usual, Some(tag), &own, false),
+            (RequestKind::Fresh, Some(tag), &own, false),
         ] {
-            let headers = headers(&request(manner, etag), url);
+            let headers = headers(&request(kind, etag), url);
             let sent = headers.get(A_IM).map(HeaderValue::as_bytes);
-            assert_eq!(sent, asked.then_some(b"feed".as_slice()), "{manner:?} {etag:?} {url}");
+            assert_eq!(sent, asked.then_some(b"feed".as_slice()), "{kind:?} {etag:?} {url}");
         }
     }
 
     #[test]
     fn what_is_typed_is_taken_out_of_the_address() {
         let mut url = Url::parse("https://u%40x:p@a.example:8443/f?x=1").unwrap();
-        let keys = Keys::taken_from(&mut url, &[]);
+        let keys = FetchCredentials::take_from_address(&mut url, &[]);
         assert_eq!(url.as_str(), "https://a.example:8443/f?x=1");
         assert!(keys.typed.is_some());
-        assert!(Keys::taken_from(&mut url, &[]).typed.is_none());
+        assert!(FetchCredentials::take_from_address(&mut url, &[]).typed.is_none());
     }
 }

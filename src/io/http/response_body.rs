@@ -1,4 +1,4 @@
-//! What comes back: the headers that are used, and a body as what it turns out to be (SPEC D.1).
+//! Reads a response: the headers that are used, and the body as the kind of document it is (SPEC D.1).
 
 use reqwest::header::{self, HeaderMap, HeaderName};
 
@@ -6,9 +6,9 @@ use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
 use crate::feed::discover::page_feeds::{discover, page_title};
 use crate::feed::{self, Kind, Origin};
 
-/// How a delta was made (RFC 3229 §10.5.2).
+/// The instance manipulation of a delta (RFC 3229 §10.5.2).
 const IM: HeaderName = HeaderName::from_static("im");
-/// What a delta starts from (RFC 3229 §10.5.1).
+/// The entity tag that a delta starts from (RFC 3229 §10.5.1).
 const DELTA_BASE: HeaderName = HeaderName::from_static("delta-base");
 
 pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
@@ -16,19 +16,19 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
     AnswerHeaders {
         etag: bytes(header::ETAG),
         last_modified: bytes(header::LAST_MODIFIED),
-        content_type: joined(headers, &header::CONTENT_TYPE),
-        cache_control: joined(headers, &header::CACHE_CONTROL),
-        expires: joined(headers, &header::EXPIRES),
-        date: joined(headers, &header::DATE),
-        age: joined(headers, &header::AGE),
-        retry_after: joined(headers, &header::RETRY_AFTER),
-        im: joined(headers, &IM),
-        delta_base: joined(headers, &DELTA_BASE),
+        content_type: joined_header(headers, &header::CONTENT_TYPE),
+        cache_control: joined_header(headers, &header::CACHE_CONTROL),
+        expires: joined_header(headers, &header::EXPIRES),
+        date: joined_header(headers, &header::DATE),
+        age: joined_header(headers, &header::AGE),
+        retry_after: joined_header(headers, &header::RETRY_AFTER),
+        im: joined_header(headers, &IM),
+        delta_base: joined_header(headers, &DELTA_BASE),
     }
 }
 
-/// All lines of one header, joined by commas (RFC 9110 §5.3).
-pub(super) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+/// Joins all lines of a header by commas (RFC 9110 §5.3).
+pub(super) fn joined_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let lines: Vec<String> = headers
         .get_all(name)
         .iter()
@@ -37,7 +37,7 @@ pub(super) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join(", "))
 }
 
-/// A decoded body as what it turns out to be. The body decides, not its `Content-Type` (SPEC D.1).
+/// Parses a decoded body as the kind of document it is. The body decides, not its `Content-Type` (SPEC D.1).
 pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerBody {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return AnswerBody::Empty;

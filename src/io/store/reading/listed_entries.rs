@@ -1,5 +1,5 @@
-//! What lists show of entries, remembered: rows that follow one another in a list of many feeds lie in as many packed
-//! records, and the next rows lie in the same ones.
+//! A cache of what lists show of entries: consecutive rows in a list of many feeds lie in as many packed records, and
+//! the next rows lie in the same ones.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,26 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use crate::history::{FeedKey, listed};
-use crate::io::store::chunks::EntryRecord;
 use crate::io::store::error::StoreError;
 
-/// Records remembered at most: with the 32 entries of each about 10 MB.
+/// Most records in the cache: with 32 entries each about 10 MB.
 const RECORDS_MAX: usize = 1536;
 
 /// What a list shows of an entry.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "Written")]
-pub(in crate::io::store) struct Shown {
-    /// Its title, else how its text begins; empty if it has neither.
+#[serde(from = "StoredEntry")]
+pub(in crate::io::store) struct ListedEntry {
+    /// The title, else the beginning of the text; empty if it has neither.
     pub(in crate::io::store) title: Box<str>,
-    /// Its page.
     pub(in crate::io::store) link: Option<Box<str>>,
-    /// Its author's name.
     pub(in crate::io::store) author: Option<Box<str>>,
     /// The date it is listed under.
     pub(in crate::io::store) listed: DateTime<Utc>,
 }
 
-/// The part of a kept entry that is read for it; the rest is skipped.
+/// The fields of a stored entry that are read for a list; the others are skipped.
 #[derive(Deserialize)]
-struct Written {
+struct StoredEntry {
     title: Option<Box<str>>,
     #[serde(default)]
     excerpt: Option<Box<str>>,
@@ -42,8 +39,8 @@ struct Written {
     placed: Option<DateTime<Utc>>,
 }
 
-impl From<Written> for Shown {
-    fn from(entry: Written) -> Self {
+impl From<StoredEntry> for ListedEntry {
+    fn from(entry: StoredEntry) -> Self {
         Self {
             title: entry.title.or(entry.excerpt).unwrap_or_default(),
             link: entry.link,
@@ -53,25 +50,27 @@ impl From<Written> for Shown {
     }
 }
 
-/// The entries of a record.
-type Entries = Box<[Option<Shown>]>;
+/// A record of entries: its feed and its number there.
+pub(in crate::io::store) type EntryRecord = (FeedKey, u32);
 
-/// The records that were read last.
+type Entries = Box<[Option<ListedEntry>]>;
+
+/// The cache; it holds the records that were read last.
 #[derive(Debug, Default)]
-pub(in crate::io::store) struct ShownEntries {
+pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
-    /// Grows with each look.
+    /// Grows with each access.
     clock: u64,
 }
 
-impl ShownEntries {
-    /// An entry by its record and its place there; the record is read if it is not remembered.
+impl ListedEntryCache {
+    /// Returns an entry by its record and its place there; the record is read if it is not in the cache.
     pub(in crate::io::store) fn get(
         &mut self,
         record: EntryRecord,
         place: usize,
-        read: impl FnOnce() -> Result<Vec<Option<Shown>>, StoreError>,
-    ) -> Result<Option<&Shown>, StoreError> {
+        read: impl FnOnce() -> Result<Vec<Option<ListedEntry>>, StoreError>,
+    ) -> Result<Option<&ListedEntry>, StoreError> {
         if !self.records.contains_key(&record) {
             let entries = read()?.into_boxed_slice();
             self.make_room();
@@ -83,17 +82,16 @@ impl ShownEntries {
         Ok(entries.get(place).and_then(Option::as_ref))
     }
 
-    /// Forgets a feed, because its entries change.
+    /// Removes the records of a feed, because its entries change.
     pub(in crate::io::store) fn forget(&mut self, feed: FeedKey) {
         self.records.retain(|(other, _), _| *other != feed);
     }
 
-    /// Forgets everything.
     pub(in crate::io::store) fn clear(&mut self) {
         self.records.clear();
     }
 
-    /// The half that was not looked at for the longest time goes.
+    /// Removes the half that was not used for the longest time.
     fn make_room(&mut self) {
         if self.records.len() < RECORDS_MAX {
             return;
@@ -106,18 +104,18 @@ impl ShownEntries {
 
 #[cfg(test)]
 mod tests {
-    use crate::io::store::reading::shown_rows::*;
+    use crate::io::store::reading::listed_entries::*;
 
-    fn shown(title: &str) -> Vec<Option<Shown>> {
+    fn shown(title: &str) -> Vec<Option<ListedEntry>> {
         let listed = DateTime::UNIX_EPOCH;
-        vec![None, Some(Shown { title: title.into(), link: None, author: None, listed })]
+        vec![None, Some(ListedEntry { title: title.into(), link: None, author: None, listed })]
     }
 
     #[test]
     fn records_are_read_once_until_their_feed_changes_and_the_oldest_are_forgotten() {
-        let mut entries = ShownEntries::default();
+        let mut entries = ListedEntryCache::default();
         let mut reads = 0;
-        let mut look = |entries: &mut ShownEntries, feed: u32| {
+        let mut look = |entries: &mut ListedEntryCache, feed: u32| {
             let read = || {
                 reads += 1;
                 Ok(shown("Wax"))

@@ -1,13 +1,13 @@
-//! The open containers while markup is read: lists, items, quotations, tables.
+//! The containers that are open while markup is read: lists, items, quotations, tables.
 
 use super::elements::ListKind;
-use super::flow::State;
+use super::flow::TextState;
 use super::model::{Align, Block, Cell, Item, Table};
 
-/// Containers open at once; deeper ones are read on without being containers of their own.
+/// Deepest nesting; the contents of deeper containers are added to the last one.
 const FRAMES_MAX: usize = 64;
 
-/// Which container, without what it holds.
+/// The kind of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Container {
     Body,
@@ -23,7 +23,7 @@ pub(super) enum Container {
 }
 
 impl Container {
-    /// Whether an end tag of `inner` may not reach past this container.
+    /// Whether an end tag of `inner` does not close anything outside of this container.
     const fn holds(self, inner: Self) -> bool {
         match inner {
             Self::Item => matches!(self, Self::List | Self::Cell | Self::TableCaption),
@@ -37,17 +37,17 @@ impl Container {
     }
 }
 
-/// An open container and what it holds so far.
+/// An open container and its contents so far.
 #[derive(Debug)]
-pub(super) struct Frame {
-    holds: Held,
+pub(super) struct OpenContainer {
+    holds: ContainerContents,
     blocks: Vec<Block>,
-    /// The state of the running text outside, restored when the container ends.
-    outside: State,
+    /// The state of the text outside, restored when the container ends.
+    outside: TextState,
 }
 
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum ContainerContents {
     Body,
     Quote,
     Definitions,
@@ -60,7 +60,7 @@ pub(super) enum Held {
     Cell { header: bool, columns: usize, rows: usize, align: Align },
 }
 
-impl Held {
+impl ContainerContents {
     const fn container(&self) -> Container {
         match self {
             Self::Body => Container::Body,
@@ -77,60 +77,63 @@ impl Held {
     }
 }
 
-/// The open containers, the body first.
+/// The stack of open containers; the body is the first.
 #[derive(Debug)]
-pub(super) struct Frames {
-    open: Vec<Frame>,
-    /// Containers met beyond [`FRAMES_MAX`] and not closed yet.
+pub(super) struct OpenContainers {
+    open: Vec<OpenContainer>,
+    /// Open containers beyond [`FRAMES_MAX`].
     beyond: usize,
 }
 
-impl Frames {
+impl OpenContainers {
     pub(super) fn new() -> Self {
-        let body = Frame { holds: Held::Body, blocks: Vec::new(), outside: State::default() };
+        let body = OpenContainer {
+            holds: ContainerContents::Body,
+            blocks: Vec::new(),
+            outside: TextState::default(),
+        };
         Self { open: vec![body], beyond: 0 }
     }
 
-    /// Opens a container.
-    pub(super) fn push(&mut self, holds: Held, outside: State) {
+    pub(super) fn push(&mut self, holds: ContainerContents, outside: TextState) {
         if self.open.len() >= FRAMES_MAX {
             self.beyond += 1;
         } else {
-            self.open.push(Frame { holds, blocks: Vec::new(), outside });
+            self.open.push(OpenContainer { holds, blocks: Vec::new(), outside });
         }
     }
 
-    /// Whether a container of this kind is open within reach of its end tag.
+    /// Whether a container of this kind is open and its end tag would close it.
     pub(super) fn is_open(&self, container: Container) -> bool {
         self.find(container).is_some()
     }
 
-    /// The innermost container.
+    /// Returns the kind of the innermost container.
     pub(super) fn top(&self) -> Container {
         self.open.last().map_or(Container::Body, |frame| frame.holds.container())
     }
 
-    /// How many lists are open.
+    /// Counts the open lists.
     pub(super) fn lists(&self) -> usize {
         self.open.iter().filter(|frame| frame.holds.container() == Container::List).count()
     }
 
-    /// The marker of the next item of the innermost list; `value` is what the item asks for.
+    /// Returns the marker of the next item of the innermost list; `value` is the number that the item asks for.
     pub(super) fn next_marker(&mut self, value: Option<i64>) -> String {
         self.open
             .iter_mut()
             .rev()
             .find_map(|frame| match &mut frame.holds {
-                Held::List { numbering, .. } => Some(numbering.next(value)),
-                Held::Body
-                | Held::Quote
-                | Held::Definitions
-                | Held::Definition
-                | Held::Item { .. }
-                | Held::Table(_)
-                | Held::TableCaption
-                | Held::Row(_)
-                | Held::Cell { .. } => None,
+                ContainerContents::List { numbering, .. } => Some(numbering.next(value)),
+                ContainerContents::Body
+                | ContainerContents::Quote
+                | ContainerContents::Definitions
+                | ContainerContents::Definition
+                | ContainerContents::Item { .. }
+                | ContainerContents::Table(_)
+                | ContainerContents::TableCaption
+                | ContainerContents::Row(_)
+                | ContainerContents::Cell { .. } => None,
             })
             .unwrap_or_default()
     }
@@ -142,8 +145,8 @@ impl Frames {
         }
     }
 
-    /// Ends the innermost container of this kind and all within it; yields the state outside it.
-    pub(super) fn close(&mut self, container: Container) -> Option<State> {
+    /// Closes the innermost container of this kind and all within it. Returns the state outside of it.
+    pub(super) fn close(&mut self, container: Container) -> Option<TextState> {
         if self.beyond > 0 {
             self.beyond -= 1;
             return None;
@@ -156,7 +159,7 @@ impl Frames {
         outside
     }
 
-    /// Ends all and yields the blocks of the body.
+    /// Closes all containers and returns the blocks of the body.
     pub(super) fn finish(mut self) -> Vec<Block> {
         while self.open.len() > 1 {
             self.pop();
@@ -177,44 +180,46 @@ impl Frames {
         None
     }
 
-    /// Ends the innermost container and hands what it holds to the one around it.
-    fn pop(&mut self) -> Option<State> {
-        let Frame { holds, blocks, outside } = self.open.pop()?;
+    /// Closes the innermost container and adds its contents to the enclosing one.
+    fn pop(&mut self) -> Option<TextState> {
+        let OpenContainer { holds, blocks, outside } = self.open.pop()?;
         let parent = self.open.last_mut()?;
         match holds {
-            Held::Body | Held::Definitions | Held::TableCaption => parent.blocks.extend(blocks),
-            Held::Quote if blocks.is_empty() => {}
-            Held::Quote => parent.blocks.push(Block::Quote(blocks)),
-            Held::Definition => parent.blocks.push(Block::Indented(blocks)),
-            Held::List { items, .. } => {
+            ContainerContents::Body
+            | ContainerContents::Definitions
+            | ContainerContents::TableCaption => parent.blocks.extend(blocks),
+            ContainerContents::Quote if blocks.is_empty() => {}
+            ContainerContents::Quote => parent.blocks.push(Block::Quote(blocks)),
+            ContainerContents::Definition => parent.blocks.push(Block::Indented(blocks)),
+            ContainerContents::List { items, .. } => {
                 parent.blocks.extend(blocks);
                 if !items.is_empty() {
                     parent.blocks.push(Block::List(items));
                 }
             }
-            Held::Table(table) => {
+            ContainerContents::Table(table) => {
                 parent.blocks.extend(blocks);
                 if !table.rows.is_empty() {
                     parent.blocks.push(Block::Table(table));
                 }
             }
-            Held::Item { marker } => {
-                if let Held::List { items, .. } = &mut parent.holds {
+            ContainerContents::Item { marker } => {
+                if let ContainerContents::List { items, .. } = &mut parent.holds {
                     items.push(Item { marker, blocks });
                 } else {
                     parent.blocks.extend(blocks);
                 }
             }
-            Held::Row(cells) => {
+            ContainerContents::Row(cells) => {
                 parent.blocks.extend(blocks);
-                if let Held::Table(table) = &mut parent.holds
+                if let ContainerContents::Table(table) = &mut parent.holds
                     && !cells.is_empty()
                 {
                     table.rows.push(cells);
                 }
             }
-            Held::Cell { header, columns, rows, align } => {
-                if let Held::Row(cells) = &mut parent.holds {
+            ContainerContents::Cell { header, columns, rows, align } => {
+                if let ContainerContents::Row(cells) = &mut parent.holds {
                     cells.push(Cell { header, columns, rows, align, blocks });
                 } else {
                     parent.blocks.extend(blocks);
@@ -225,18 +230,18 @@ impl Frames {
     }
 }
 
-/// How the items of a list are marked.
+/// The markers of a list.
 #[derive(Debug)]
 pub(super) enum Numbering {
     Bullet(&'static str),
     Number { next: i64, step: i64, form: char },
 }
 
-/// Numbers of items are kept within this, either side of zero.
+/// Largest absolute number of an item.
 const NUMBER_MAX: i64 = 1_000_000_000;
 
 impl Numbering {
-    /// `form` is the attribute `type` of an `ol`; `depth` the lists around.
+    /// `form` is the attribute `type` of an `ol`, `depth` the number of enclosing lists.
     pub(super) fn new(
         kind: ListKind,
         start: Option<i64>,

@@ -1,8 +1,8 @@
-//! Bringing the index in line with the store.
+//! Updates the search index from the store.
 //!
-//! The index itself says what it has: for each entry a stamp of the content that was indexed. What differs from the
-//! store's rows is put in, replaced or taken out. So it does not matter what was lost between the two: after a kill
-//! the difference is found again at the next start.
+//! The index holds a stamp of the indexed content of each entry. Entries whose stamp differs from the store's rows are
+//! added, replaced or removed. So nothing is lost when the program is killed: the difference is found again at the
+//! next start.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use super::index::{IndexError, IndexState, SearchIndex, Writer};
 use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::store::Texts;
 
-/// Entries read at once.
+/// Entries that are read together.
 const SLICE: usize = 128;
-/// Entries written before they are made durable.
+/// Entries that are written before a commit.
 const COMMIT_ENTRIES: usize = 20_000;
 
-/// Brings an index in line with a store.
+/// Updates an index from a store.
 pub struct CatchUp {
     index: SearchIndex,
     texts: Texts,
-    /// The stamps of what is in the index, by feed and number; 0: nothing.
+    /// The stamps in the index, by feed and entry number; 0: not indexed.
     has: BTreeMap<FeedKey, Vec<u32>>,
     writer: Option<Writer>,
     uncommitted: usize,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for CatchUp {
     }
 }
 
-/// What is indexed of an entry, as a number; 0: it is not to be found.
+/// Returns the stamp of an entry's content; 0: it is not to be indexed.
 fn stamp(row: &IndexRow) -> u32 {
     if !row.flags.is_findable() {
         return 0;
@@ -41,13 +41,13 @@ fn stamp(row: &IndexRow) -> u32 {
 }
 
 impl CatchUp {
-    /// Looks at what the index has.
+    /// Reads the stamps of an index.
     pub fn new(index: SearchIndex, texts: Texts) -> Result<Self, IndexError> {
-        let has = super::unpanicked(|| index.stamps())?;
+        let has = super::catch_tantivy_panic(|| index.stamps())?;
         Ok(Self { index, texts, has, writer: None, uncommitted: 0 })
     }
 
-    /// How the index stands to the store.
+    /// Compares the index with the store.
     pub fn state(&self) -> IndexState {
         let mut state = IndexState { disk_bytes: self.index.disk_bytes(), ..Default::default() };
         for feed in self.texts.feeds() {
@@ -64,7 +64,7 @@ impl CatchUp {
         state
     }
 
-    /// Brings everything in line. `go_on` is told how many entries were done, and says whether to go on; answers
+    /// Updates everything. `go_on` receives the number of finished entries and returns whether to continue. Returns
     /// whether it was finished.
     pub fn everything(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Result<bool, IndexError> {
         let feeds = self.texts.feeds();
@@ -79,7 +79,6 @@ impl CatchUp {
         Ok(true)
     }
 
-    /// Brings one feed in line.
     pub fn feed(
         &mut self,
         feed: FeedKey,
@@ -110,7 +109,7 @@ impl CatchUp {
         Ok(true)
     }
 
-    /// Puts in, replaces or takes out entries, each with the stamp it is to have.
+    /// Adds, replaces or removes entries, each given with its new stamp.
     fn write(&mut self, feed: FeedKey, changes: &[(u32, u32)]) -> Result<(), IndexError> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
@@ -136,7 +135,7 @@ impl CatchUp {
         Ok(())
     }
 
-    /// Makes what was done durable and lets searches see it. Says whether there was anything.
+    /// Commits what was written, so that it is durable and searches see it. Returns whether there was anything.
     pub fn commit(&mut self) -> Result<bool, IndexError> {
         let Some(writer) = self.writer.as_mut().filter(|_| self.uncommitted > 0) else {
             return Ok(false);
@@ -147,12 +146,12 @@ impl CatchUp {
         Ok(true)
     }
 
-    /// Gives up the writer with its threads and its memory. What is being merged is given up too, and merged later.
+    /// Drops the writer with its threads and memory. Merges of segments are abandoned and done later.
     pub fn rest(&mut self) {
         self.writer = None;
     }
 
-    /// The same, once the parts of the index have been merged.
+    /// Drops the writer once its segments are merged.
     pub fn finish(&mut self) -> Result<(), IndexError> {
         if let Some(writer) = self.writer.take() {
             writer.rest()?;

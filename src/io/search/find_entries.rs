@@ -1,4 +1,4 @@
-//! Looking up terms in the index.
+//! Finds the entries that have the terms of a query.
 
 use std::ops::Bound;
 
@@ -9,27 +9,27 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field as IndexField, IndexRecordOption};
 
-use super::index::{IndexError, SearchIndex, unpacked};
+use super::index::{IndexError, SearchIndex, unpack_key};
 use crate::history::EntryKey;
 use crate::search::{Field, Term};
 
-/// How much more a hit in the title counts.
+/// Weight of a hit in the title.
 const TITLE_WEIGHT: f32 = 2.5;
-/// What a word counts of which only the beginning was typed.
+/// Score of a word of which only the beginning was typed.
 const PREFIX_SCORE: f32 = 0.5;
-/// A beginning of fewer characters is looked for in titles and names only: nearly every text has it.
+/// A shorter prefix is searched in titles and authors only: nearly every text has it.
 const PREFIX_CHARS_MIN: usize = 2;
-/// Words that the unfinished end of a phrase may become.
+/// Most words that the unfinished end of a phrase is expanded to.
 const EXPANSIONS_MAX: u32 = 2000;
 
 impl SearchIndex {
-    /// Calls `found` with each entry that has all terms and none of the excluded ones, and how well it fits.
+    /// Calls `found` with the score of each entry that has all terms and none of the excluded ones.
     pub fn find(
         &self,
         terms: &[Term],
         found: &mut dyn FnMut(EntryKey, f32),
     ) -> Result<(), IndexError> {
-        super::unpanicked(|| {
+        super::catch_tantivy_panic(|| {
             let searcher = self.reader.searcher();
             let weight =
                 self.query(terms).weight(EnableScoring::enabled_from_searcher(&searcher))?;
@@ -37,7 +37,7 @@ impl SearchIndex {
                 let keys = segment.fast_fields().u64("key")?;
                 weight.for_each(segment, &mut |doc, score| {
                     if let Some(key) = keys.first(doc).filter(|_| !segment.is_deleted(doc)) {
-                        found(unpacked(key), score);
+                        found(unpack_key(key), score);
                     }
                 })?;
             }
@@ -77,7 +77,7 @@ impl SearchIndex {
     }
 }
 
-/// A term in one field; `open`: its last word may go on there if the term says so.
+/// Builds the query for a term in one field; `open`: its last word may be a prefix there, if the term is unfinished.
 fn in_field(field: IndexField, term: &Term, open: bool) -> Box<dyn Query> {
     let words: Vec<IndexTerm> =
         term.words.iter().map(|word| IndexTerm::from_field_text(field, word)).collect();
@@ -100,7 +100,7 @@ fn exact(word: &IndexTerm) -> TermQuery {
     TermQuery::new(word.clone(), IndexRecordOption::WithFreqs)
 }
 
-/// Every word that begins so.
+/// Builds the query for every word with this prefix.
 fn beginning_with(field: IndexField, word: &str) -> ConstScoreQuery {
     let last = format!("{word}{}", char::MAX);
     let range = RangeQuery::new(

@@ -5,12 +5,11 @@
 
 use std::fmt::Write as _;
 
+use backissue::ui::theme::colours::rgb;
+use backissue::ui::theme::theme_roles::Ink;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr;
-
-use crate::ui::theme::colours::rgb;
-use crate::ui::theme::theme_roles::Ink;
 
 /// Size of a cell, in units of the picture.
 const CELL: (usize, usize) = (8, 18);

@@ -1,4 +1,5 @@
-//! From host names to the addresses a request may go to: looked up, judged, and only then connected to (SPEC D.6).
+//! Guards against requests to addresses that are not allowed: host names are resolved, the addresses checked, and only
+//! then connected to (SPEC D.6).
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -12,21 +13,19 @@ use url::{Host, Url};
 
 use super::address_class::AddressClass;
 
-/// A look-up under way.
-pub type LookingUp = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+pub type NameLookup = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Whoever knows the addresses of names. The ports it tells do not count.
-pub trait Names: fmt::Debug + Send + Sync {
-    /// Looks a name up, anew every time.
-    fn look_up(&self, name: &str) -> LookingUp;
+/// Resolves host names. The ports of the addresses it returns are ignored.
+pub trait NameResolver: fmt::Debug + Send + Sync {
+    /// Resolves a name; nothing is cached.
+    fn look_up(&self, name: &str) -> NameLookup;
 }
 
-/// The resolver of the system.
 #[derive(Debug, Clone, Copy)]
-pub struct SystemNames;
+pub struct SystemResolver;
 
-impl Names for SystemNames {
-    fn look_up(&self, name: &str) -> LookingUp {
+impl NameResolver for SystemResolver {
+    fn look_up(&self, name: &str) -> NameLookup {
         let name = name.to_owned();
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await?;
@@ -35,36 +34,33 @@ impl Names for SystemNames {
     }
 }
 
-/// How far a request may reach.
+/// Which addresses a request may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allowed {
-    /// Public addresses.
     Public,
-    /// Public, private and loopback addresses, and link-local ones of hosts the reader named.
+    /// Public, private and loopback addresses, and link-local ones of hosts that the configuration allows.
     Near,
 }
 
-/// Judges addresses.
+/// Decides whether a host may be contacted at an address.
 #[derive(Debug, Clone)]
-pub(super) struct Guard {
-    /// The class of an address.
-    pub(super) judge: fn(IpAddr) -> AddressClass,
-    /// Hosts whose link-local addresses the reader allows.
+pub(super) struct AddressGuard {
+    /// Classifies an address; [`AddressClass::classify`] outside of tests.
+    pub(super) classify: fn(IpAddr) -> AddressClass,
+    /// Hosts whose link-local addresses the configuration allows.
     pub(super) link_local: BTreeSet<String>,
 }
 
-/// An address that may not be asked.
+/// An address that must not be contacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct RefusedAddress {
     /// The host as the URL has it.
     pub(super) host: String,
-    /// What it leads to.
     pub(super) address: Option<IpAddr>,
-    /// What that is.
     pub(super) class: AddressClass,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RefusedAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.address {
             Some(address) if address.to_string() != self.host => {
@@ -75,17 +71,17 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RefusedAddress {}
 
-impl Guard {
-    /// Whether a host may be asked at an address.
+impl AddressGuard {
+    /// Checks whether a host may be contacted at an address.
     pub(super) fn check(
         &self,
         allowed: Allowed,
         host: &str,
         address: IpAddr,
-    ) -> Result<(), Refusal> {
-        let class = (self.judge)(address);
+    ) -> Result<(), RefusedAddress> {
+        let class = (self.classify)(address);
         let good = match (allowed, class) {
             (_, AddressClass::Public)
             | (Allowed::Near, AddressClass::Private | AddressClass::Loopback) => true,
@@ -95,20 +91,20 @@ impl Guard {
         if good {
             return Ok(());
         }
-        Err(Refusal { host: host.to_owned(), address: Some(address), class })
+        Err(RefusedAddress { host: host.to_owned(), address: Some(address), class })
     }
 
-    /// The addresses of a host that may be asked.
+    /// Returns the addresses at which a host may be contacted.
     ///
-    /// Where only public ones may, one that is not spoils them all: a name that leads to both is how an
-    /// attack on the reader's own net looks. Where others may too, those that may not are left out: names of
-    /// machines nearby often have a link-local address beside a private one.
+    /// Where only public addresses are allowed, a single other one refuses the host: a name that resolves to both is
+    /// what an attack on the local network looks like. Where private ones are allowed too, the addresses that are not
+    /// are dropped: machines on a local network often have a link-local address beside a private one.
     fn checked(
         &self,
         allowed: Allowed,
         host: &str,
         found: Vec<SocketAddr>,
-    ) -> Result<Vec<SocketAddr>, Refusal> {
+    ) -> Result<Vec<SocketAddr>, RefusedAddress> {
         let mut refused = None;
         let mut good = Vec::with_capacity(found.len());
         for address in found {
@@ -124,18 +120,18 @@ impl Guard {
     }
 }
 
-/// The resolver of one client: the addresses it tells are those that are connected to, so that nothing can
-/// change between the check and the connection.
+/// The resolver of one client. The client connects to the very addresses it returns, so nothing can change between the
+/// check and the connection.
 #[derive(Debug, Clone)]
-pub(super) struct Guarded {
-    pub(super) names: Arc<dyn Names>,
-    pub(super) guard: Arc<Guard>,
+pub(super) struct GuardedResolver {
+    pub(super) names: Arc<dyn NameResolver>,
+    pub(super) guard: Arc<AddressGuard>,
     pub(super) allowed: Allowed,
-    /// Proxies stand where the reader put them.
+    /// Hosts of proxies, which are exempt from the check: the reader chose them.
     pub(super) proxies: Arc<BTreeSet<String>>,
 }
 
-impl dns::Resolve for Guarded {
+impl dns::Resolve for GuardedResolver {
     fn resolve(&self, name: dns::Name) -> dns::Resolving {
         let host = name.as_str().to_owned();
         let (guard, allowed) = (Arc::clone(&self.guard), self.allowed);
@@ -153,7 +149,7 @@ impl dns::Resolve for Guarded {
     }
 }
 
-/// The host of an address, an IPv6 one without its brackets.
+/// Returns the host of a URL; an IPv6 address without its brackets.
 pub(super) fn host_text(url: &Url) -> String {
     match url.host() {
         Some(Host::Domain(name)) => name.to_owned(),
@@ -171,7 +167,7 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Names that mean this machine, whoever is asked (RFC 6761 §6.3).
+/// Whether a name always means this machine (RFC 6761 §6.3).
 pub(super) fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
@@ -181,8 +177,11 @@ pub(super) fn is_localhost(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn guard() -> Guard {
-        Guard { judge: AddressClass::of, link_local: BTreeSet::from(["nas.lan".to_owned()]) }
+    fn guard() -> AddressGuard {
+        AddressGuard {
+            classify: AddressClass::classify,
+            link_local: BTreeSet::from(["nas.lan".to_owned()]),
+        }
     }
 
     fn sockets(addresses: &[&str]) -> Vec<SocketAddr> {

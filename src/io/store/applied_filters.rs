@@ -1,0 +1,39 @@
+//! The reader's filters, and the entries that each of them hit, as the store keeps them in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::filters::{Action, EntryRule, Judge};
+use crate::history::{EntryKey, FeedKey};
+
+/// The reader's filters and the entries that each of them hit.
+#[derive(Debug, Default)]
+pub(super) struct AppliedFilters {
+    pub(super) rules: Vec<EntryRule>,
+    pub(super) judge: Judge,
+    pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
+}
+
+/// Entries of a document that filters hit, by the number of the filter.
+pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
+
+impl AppliedFilters {
+    pub(super) fn hits_of(&self, rule: u32) -> impl Iterator<Item = EntryKey> + '_ {
+        let of_rule = self.hits.range((rule, FeedKey(0))..=(rule, FeedKey(u32::MAX)));
+        of_rule.flat_map(|((_, feed), seqs)| seqs.iter().map(|&seq| EntryKey { feed: *feed, seq }))
+    }
+
+    pub(super) fn has_hit(&self, rule: u32, key: EntryKey) -> bool {
+        self.hits.get(&(rule, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
+    }
+
+    /// Whether one of these filters hit an entry.
+    pub(super) fn have_hit(&self, rules: &BTreeSet<u32>, key: EntryKey) -> bool {
+        rules.iter().any(|&rule| self.has_hit(rule, key))
+    }
+
+    /// Whether a filter other than this one hides an entry.
+    pub(super) fn is_hidden_otherwise(&self, rule: u32, key: EntryKey) -> bool {
+        let mut others = self.rules.iter().filter(|other| other.id != rule);
+        others.any(|other| other.action == Action::Hide && self.has_hit(other.id, key))
+    }
+}

@@ -1,0 +1,49 @@
+//! The lock file of a data folder: one process at a time owns the store.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use super::error::{StoreError, one_line};
+
+/// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
+/// shares our locks for a moment.
+const LOCK_TRIES: u32 = 10;
+/// The pause between two attempts.
+const TRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Locks the folder for this process; the error names the process that holds it.
+pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join("lock");
+    let cannot = |why: std::io::Error| StoreError::Folder {
+        folder: folder.into(),
+        why: one_line(&why.to_string()),
+    };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(cannot)?;
+    let mut tries = 0;
+    while let Err(error) = file.try_lock() {
+        match error {
+            TryLockError::Error(error) => return Err(cannot(error)),
+            TryLockError::WouldBlock => {}
+        }
+        let mut text = String::new();
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        let process: Option<u32> = read.ok().and_then(|_| text.trim().parse().ok());
+        // A program being started shares our locks for a moment, also one that we have just let go of.
+        if process != Some(std::process::id()) || tries >= LOCK_TRIES {
+            return Err(StoreError::InUse { folder: folder.into(), process });
+        }
+        tries += 1;
+        std::thread::sleep(TRY_PAUSE);
+    }
+    file.rewind().map_err(cannot)?;
+    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(cannot)?;
+    Ok(file)
+}

@@ -1,0 +1,60 @@
+//! The open store: the trees of its database, and what is kept of them in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::PathBuf;
+
+use sled::{Db, Tree};
+
+use super::super::search::SharedIndex;
+use super::applied_filters::AppliedFilters;
+use super::reading::listed_entries::ListedEntryCache;
+use super::upkeep::sync::Syncer;
+use crate::engine::backfill::gap_rows::GapMark;
+use crate::engine::entries::rows::RowKey;
+use crate::history::{FeedKey, IndexRow};
+
+/// The open store. One thread owns it; see [`super::Keeper`].
+#[derive(Debug)]
+pub struct Store {
+    pub(super) db: Db,
+    pub(super) facts: Tree,
+    pub(super) feeds: Tree,
+    pub(super) state: Tree,
+    pub(super) counters: Tree,
+    pub(super) index: Tree,
+    pub(super) meta: Tree,
+    pub(super) bodies: Tree,
+    pub(super) polls: Tree,
+    /// Publication times of each feed.
+    pub(super) rhythms: Tree,
+    /// Times of each feed's last polls, where they are later than those in its state.
+    pub(super) times: Tree,
+    /// The articles of the pages that entries link to.
+    pub(super) pages: Tree,
+    pub(super) places: Tree,
+    pub(super) history: Tree,
+    pub(super) nodes: Tree,
+    /// The entries that each filter hit.
+    pub(super) filter_hits: Tree,
+    /// The filters and their hits, in memory.
+    pub(super) filters: AppliedFilters,
+    /// The index rows of the feeds that were used so far, in memory.
+    pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
+    /// What lists show of the entries that were listed last.
+    pub(super) shown: ListedEntryCache,
+    /// Subscriptions that were given up since the store was opened; their entries are in no list.
+    pub(super) ended: BTreeSet<FeedKey>,
+    /// The rows of the open list, in order.
+    pub(super) order: Vec<RowKey>,
+    /// The gaps in the open list.
+    pub(super) gaps: Vec<GapMark>,
+    /// The number of the open list.
+    pub(super) list_number: u64,
+    pub(super) data: PathBuf,
+    /// The search index, once it is open.
+    pub(super) search_index: SharedIndex,
+    pub(super) syncer: Syncer,
+    /// The lock on the data folder.
+    pub(super) lock: File,
+}
