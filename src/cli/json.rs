@@ -9,8 +9,8 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::model::Model;
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::history::{Gap, GapKind, GapState, Reason, Standing as HistoryStanding};
-use crate::schedule::{SettledBy, Standing};
+use crate::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
+use crate::schedule::{FeedStatus, SettledBy};
 use crate::ui::panes::attention;
 use crate::ui::panes::attention::Concern;
 use crate::ui::panes::gap_rows;
@@ -26,7 +26,7 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
     let facts = &feed.state.facts;
     if feed.is_gone() {
         "gone"
-    } else if facts.standing == Standing::Dead {
+    } else if facts.standing == FeedStatus::Dead {
         "dead"
     } else if feed.state.obstacle == Some(Obstacle::LoginPage) {
         "portal"

@@ -18,7 +18,7 @@ use super::run_external::Errand;
 use super::settings::NetworkSettings;
 use super::settings::NotifySettings;
 use crate::feed::Enclosure;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag};
 use crate::search::Matching;
 use crate::ui::panes::entry_list::RowsWanted;
@@ -97,11 +97,11 @@ pub enum Effect {
     /// Count the unread entries that saved searches find.
     CountFound(Vec<(u32, Matching)>),
     /// Write the reader's rules.
-    SaveRules(Vec<EntryRule>),
+    SaveRules(Vec<EntryFilter>),
     /// Look through the store for what a rule would hit, for the preview with this number.
-    PreviewRule(u64, Box<EntryRule>),
+    PreviewRule(u64, Box<EntryFilter>),
     /// Look through the store for what a rule hits.
-    FindHits(Box<EntryRule>),
+    FindHits(Box<EntryFilter>),
     /// Do with the entries of a rule what is wished.
     Rule(Box<RuleWish>),
     /// Count what the rules hit.

@@ -16,7 +16,7 @@ use super::poll::manual_poll::PollWish;
 use super::poll::poll_log::PollLogEntry;
 use super::reconfigure::Reconfigured;
 use super::run_external::ErrandPurpose;
-use crate::history::{Body, Counters, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
+use crate::history::{Counters, EntryBody, EntryKey, FeedKey, Flag, Flags, KeptEntry, Nodes};
 use crate::schedule::learning::{LearnedPlan, Publications};
 use crate::ui::keys::key::Key;
 use crate::ui::keys::mouse::Mouse;
@@ -200,7 +200,7 @@ pub struct LoadedEntry {
     /// Its marks.
     pub flags: Flags,
     /// Its text.
-    pub body: Option<Body>,
+    pub body: Option<EntryBody>,
     /// It had a text that is not kept any more.
     pub text_gone: bool,
     /// Where the reader left it.

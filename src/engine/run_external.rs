@@ -9,7 +9,7 @@ use super::model::Model;
 use super::msg::LoadedEntry;
 use super::notifications;
 use crate::feed::text::one_line;
-use crate::history::{Body, EntryKey};
+use crate::history::{EntryBody, EntryKey};
 use crate::ui::overlays::prompt::Prompt;
 use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::screen::Overlay;
@@ -133,7 +133,7 @@ pub fn piped(model: &Model, mut entry: LoadedEntry, command: CommandLine) -> Vec
         && open.entry.key == entry.key
         && open.source == Source::Page
     {
-        entry.body = Some(Body { summary: None, content: Some(open.markup().0.to_owned()) });
+        entry.body = Some(EntryBody { summary: None, content: Some(open.markup().0.to_owned()) });
     }
     let input = ErrandInput::Entry(Box::new(told(model, entry)));
     vec![Effect::Run(Box::new(Errand { purpose: ErrandPurpose::Pipe, command, input }))]

@@ -20,7 +20,7 @@ use super::feeds::unsubscribe;
 use super::model::Model;
 use super::poll::redirects;
 use super::wording::entries;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 use crate::ui::overlays::tag_dialog;
 use crate::ui::panes::saved_searches;
@@ -95,7 +95,7 @@ pub enum Step {
     /// A rule was made, changed or given up.
     Rules {
         /// The rules before.
-        before: Vec<EntryRule>,
+        before: Vec<EntryFilter>,
         /// What that did to entries.
         changes: Box<RuleChanges>,
         /// It was taken back: its step makes it again.
@@ -106,7 +106,7 @@ pub enum Step {
         /// The tags of those feeds before.
         tags: Vec<(FeedKey, Vec<String>)>,
         /// The rules before, which may name it.
-        rules: Vec<EntryRule>,
+        rules: Vec<EntryFilter>,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {

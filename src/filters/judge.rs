@@ -3,42 +3,42 @@
 use chrono::{DateTime, Utc};
 
 use super::pattern::Pattern;
-use super::rule::EntryRule;
-use super::subject::Subject;
+use super::rule::EntryFilter;
+use super::subject::FilterSubject;
 use crate::history::FeedKey;
 
 /// Rules with their patterns read, in their order.
 #[derive(Debug, Clone, Default)]
-pub struct Judge {
+pub struct PreparedFilters {
     rules: Vec<Prepared>,
 }
 
 #[derive(Debug, Clone)]
 struct Prepared {
-    rule: EntryRule,
+    rule: EntryFilter,
     title: Pattern,
     author: Pattern,
     text: Pattern,
 }
 
 impl Prepared {
-    fn of(rule: &EntryRule) -> Option<Self> {
+    fn of(rule: &EntryFilter) -> Option<Self> {
         let read = |typed: &str| Pattern::read(typed).ok();
         let (title, author, text) = (read(&rule.title)?, read(&rule.author)?, read(&rule.text)?);
         Some(Self { rule: rule.clone(), title, author, text })
     }
 
     /// Whether an entry fits; the text is looked at last.
-    fn hits(&self, entry: &Subject<'_>) -> bool {
+    fn hits(&self, entry: &FilterSubject<'_>) -> bool {
         self.title.is_in(entry.title(), || entry.plain_title())
             && self.author.is_in(entry.author(), || entry.plain_author())
             && (self.text.is_any() || self.text.is_in(entry.text(), || entry.plain_text()))
     }
 }
 
-impl Judge {
+impl PreparedFilters {
     /// Makes rules ready; one that cannot be read hits nothing.
-    pub fn new(rules: &[EntryRule]) -> Self {
+    pub fn new(rules: &[EntryFilter]) -> Self {
         Self { rules: rules.iter().filter_map(Prepared::of).collect() }
     }
 
@@ -61,7 +61,7 @@ impl Judge {
     }
 
     /// The rules that hit an entry of a feed they look at.
-    pub fn hits(&self, entry: &Subject<'_>) -> impl Iterator<Item = &EntryRule> {
+    pub fn hits(&self, entry: &FilterSubject<'_>) -> impl Iterator<Item = &EntryFilter> {
         self.rules.iter().filter(|ready| ready.hits(entry)).map(|ready| &ready.rule)
     }
 }
@@ -70,9 +70,9 @@ impl Judge {
 mod tests {
     use super::*;
     use crate::feed::Entry;
-    use crate::filters::Reach;
+    use crate::filters::FilterScope;
     use crate::history::rank::{Position, Rank};
-    use crate::history::{Body, KeptEntry};
+    use crate::history::{EntryBody, KeptEntry};
 
     fn at(day: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_700_000_000 + day * 86_400, 0).unwrap()
@@ -85,21 +85,22 @@ mod tests {
         KeptEntry::of(&entry, at(0), rank)
     }
 
-    fn hit(rule: EntryRule) -> bool {
+    fn hit(rule: EntryFilter) -> bool {
         let kept = kept("Sponsored: ladders", "Ann Orchard");
-        let body = Body { content: Some("<p>Buy a <b>ladder</b> now</p>".into()), summary: None };
-        let judge = Judge::new(&[rule]).of_feed(FeedKey(1), &["garden".into()], at(1));
-        let subject = Subject::new(FeedKey(1), &kept, Some(&body));
+        let body =
+            EntryBody { content: Some("<p>Buy a <b>ladder</b> now</p>".into()), summary: None };
+        let judge = PreparedFilters::new(&[rule]).of_feed(FeedKey(1), &["garden".into()], at(1));
+        let subject = FilterSubject::new(FeedKey(1), &kept, Some(&body));
         judge.hits(&subject).next().is_some()
     }
 
     #[test]
     fn all_conditions_of_a_rule_must_fit() {
-        let rule = |title: &str, author: &str, text: &str| EntryRule {
+        let rule = |title: &str, author: &str, text: &str| EntryFilter {
             title: title.into(),
             author: author.into(),
             text: text.into(),
-            ..EntryRule::default()
+            ..EntryFilter::default()
         };
         assert!(hit(rule("sponsored", "", "")));
         assert!(hit(rule("sponsored", "ann", "\"buy a ladder\"")));
@@ -111,11 +112,11 @@ mod tests {
 
     #[test]
     fn a_rule_looks_only_at_its_feeds_and_only_in_its_time() {
-        let rule = |reach, until| EntryRule { reach, until, ..EntryRule::default() };
-        assert!(hit(rule(Reach::Feed(FeedKey(1)), None)));
-        assert!(!hit(rule(Reach::Feed(FeedKey(2)), None)));
-        assert!(hit(rule(Reach::Tag("garden".into()), Some(at(2)))));
-        assert!(!hit(rule(Reach::Tag("garden".into()), Some(at(1)))));
-        assert!(!hit(rule(Reach::Tag("sound".into()), None)));
+        let rule = |reach, until| EntryFilter { reach, until, ..EntryFilter::default() };
+        assert!(hit(rule(FilterScope::Feed(FeedKey(1)), None)));
+        assert!(!hit(rule(FilterScope::Feed(FeedKey(2)), None)));
+        assert!(hit(rule(FilterScope::Tag("garden".into()), Some(at(2)))));
+        assert!(!hit(rule(FilterScope::Tag("garden".into()), Some(at(1)))));
+        assert!(!hit(rule(FilterScope::Tag("sound".into()), None)));
     }
 }

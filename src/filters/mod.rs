@@ -9,8 +9,8 @@ mod rule;
 mod subject;
 mod until;
 
-pub use judge::Judge;
-pub use pattern::{Pattern, RuleFlaw};
-pub use rule::{Action, EntryRule, Reach};
-pub use subject::Subject;
+pub use judge::PreparedFilters;
+pub use pattern::{FilterFlaw, Pattern};
+pub use rule::{Action, EntryFilter, FilterScope};
+pub use subject::FilterSubject;
 pub use until::{read_until, until_text};

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Pattern, RuleFlaw};
+use super::pattern::{FilterFlaw, Pattern};
 use crate::history::{FeedKey, Flag, Flags};
 
 /// Characters of a label.
@@ -12,13 +12,13 @@ const LABEL_CHARS_MAX: usize = 60;
 /// A rule. All of its conditions must fit; an empty one fits everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct EntryRule {
+pub struct EntryFilter {
     /// Its number, that no other one has.
     pub id: u32,
     /// What is done to the entries it hits.
     pub action: Action,
     /// Whose entries it looks at.
-    pub reach: Reach,
+    pub reach: FilterScope,
     /// What the title must hold, as typed; see [`Pattern::read`].
     pub title: String,
     /// What the author's name must hold.
@@ -45,7 +45,7 @@ pub enum Action {
 
 /// Whose entries a rule looks at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reach {
+pub enum FilterScope {
     /// Those of all feeds.
     #[default]
     Everywhere,
@@ -96,7 +96,7 @@ impl Action {
     }
 }
 
-impl Reach {
+impl FilterScope {
     /// Whether a feed with these tags is looked at.
     pub fn takes(&self, feed: FeedKey, tags: &[String]) -> bool {
         match self {
@@ -110,25 +110,25 @@ impl Reach {
     }
 }
 
-impl EntryRule {
+impl EntryFilter {
     /// Whether its time is over.
     pub fn is_over(&self, now: DateTime<Utc>) -> bool {
         self.until.is_some_and(|until| until <= now)
     }
 
     /// Why it cannot be, if it cannot.
-    pub fn check(&self) -> Result<(), RuleFlaw> {
+    pub fn check(&self) -> Result<(), FilterFlaw> {
         let patterns = [&self.title, &self.author, &self.text];
         for typed in patterns {
             Pattern::read(typed)?;
         }
         let empty = patterns.iter().all(|typed| typed.trim().is_empty());
-        if empty && self.reach == Reach::Everywhere {
-            return Err(RuleFlaw::HitsAll);
+        if empty && self.reach == FilterScope::Everywhere {
+            return Err(FilterFlaw::HitsAll);
         }
         match self.action.label() {
-            Some(label) if label.trim().is_empty() => Err(RuleFlaw::NoLabel),
-            Some(label) if label.chars().count() > LABEL_CHARS_MAX => Err(RuleFlaw::LongLabel),
+            Some(label) if label.trim().is_empty() => Err(FilterFlaw::NoLabel),
+            Some(label) if label.chars().count() > LABEL_CHARS_MAX => Err(FilterFlaw::LongLabel),
             Some(_) | None => Ok(()),
         }
     }
@@ -141,9 +141,9 @@ impl EntryRule {
             (!typed.is_empty()).then(|| format!("{name} ~ {typed}"))
         };
         let reach = match &self.reach {
-            Reach::Everywhere => None,
-            Reach::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
-            Reach::Tag(tag) => Some(format!("tag {tag}")),
+            FilterScope::Everywhere => None,
+            FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
+            FilterScope::Tag(tag) => Some(format!("tag {tag}")),
         };
         let parts = [
             condition("title", &self.title),
@@ -161,13 +161,14 @@ mod tests {
 
     #[test]
     fn a_rule_is_named_by_what_it_looks_for() {
-        let rule = EntryRule {
+        let rule = EntryFilter {
             title: " sponsored ".into(),
-            reach: Reach::Feed(FeedKey(1)),
-            ..EntryRule::default()
+            reach: FilterScope::Feed(FeedKey(1)),
+            ..EntryFilter::default()
         };
         assert_eq!(rule.about(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
-        let rule = EntryRule { author: "Ann".into(), reach: Reach::Tag("a/b".into()), ..rule };
+        let rule =
+            EntryFilter { author: "Ann".into(), reach: FilterScope::Tag("a/b".into()), ..rule };
         assert_eq!(rule.about(None), "title ~ sponsored, author ~ Ann, tag a/b");
     }
 
@@ -182,20 +183,20 @@ mod tests {
             ("garden/tr", false),
             ("trees", false),
         ] {
-            assert_eq!(Reach::Tag(wanted.into()).takes(FeedKey(1), &tags), fits, "{wanted}");
+            assert_eq!(FilterScope::Tag(wanted.into()).takes(FeedKey(1), &tags), fits, "{wanted}");
         }
     }
 
     #[test]
     fn a_rule_that_would_hit_everything_or_gives_no_label_is_refused() {
-        let rule = EntryRule::default();
-        assert_eq!(rule.check(), Err(RuleFlaw::HitsAll));
-        let rule = EntryRule { reach: Reach::Feed(FeedKey(1)), ..rule };
+        let rule = EntryFilter::default();
+        assert_eq!(rule.check(), Err(FilterFlaw::HitsAll));
+        let rule = EntryFilter { reach: FilterScope::Feed(FeedKey(1)), ..rule };
         assert_eq!(rule.check(), Ok(()));
-        let rule = EntryRule { action: Action::Label("  ".into()), ..rule };
-        assert_eq!(rule.check(), Err(RuleFlaw::NoLabel));
-        let rule = EntryRule { text: "/(/".into(), ..rule };
-        assert!(matches!(rule.check(), Err(RuleFlaw::Regex { .. })));
+        let rule = EntryFilter { action: Action::Label("  ".into()), ..rule };
+        assert_eq!(rule.check(), Err(FilterFlaw::NoLabel));
+        let rule = EntryFilter { text: "/(/".into(), ..rule };
+        assert!(matches!(rule.check(), Err(FilterFlaw::Regex { .. })));
     }
 
     #[test]

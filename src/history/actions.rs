@@ -8,12 +8,12 @@ use super::gap::Reason;
 use super::node::Nodes;
 use super::record::Frontier;
 use super::record::HistoryRecord;
-use super::record::Run;
+use super::record::WalkRun;
 
 /// What became of the reader's wish to go on at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoOn {
-    /// The walk goes on: [`super::Walk::next`] says where.
+    /// The walk goes on: [`super::ArchiveWalk::next`] says where.
     Walking,
     /// The next page is to be loaded ([`super::paging`]).
     Page,
@@ -86,7 +86,7 @@ impl HistoryRecord {
     /// A new run begins with the reader's consent.
     fn consent(&mut self) {
         let recovering = self.run.recovering && !self.frontiers.is_empty();
-        self.run = Run { consented: true, recovering, ..Run::default() };
+        self.run = WalkRun { consented: true, recovering, ..WalkRun::default() };
     }
 
     /// The reader stops the walk: where it stood is a gap (G3).

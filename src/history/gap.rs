@@ -8,7 +8,7 @@ use siphasher::sip::SipHasher13;
 
 use super::address::host;
 use super::walk::adaptor::Via;
-use super::walk::retry::Failure;
+use super::walk::retry::ArchiveFailure;
 use crate::feed::text::one_line;
 
 /// Characters kept of what went wrong: servers write some of these words.
@@ -208,14 +208,14 @@ pub enum Limit {
 
 impl Reason {
     /// Why an archive is missing, by what became of its request.
-    pub fn of(failure: &Failure) -> Self {
+    pub fn of(failure: &ArchiveFailure) -> Self {
         match failure {
-            Failure::Status { status, .. } => Self::Status(*status),
-            Failure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),
-            Failure::Blocked(why) => Self::Blocked(one_line(why, WHY_CHARS)),
-            Failure::TooLarge(why) => Self::TooLarge(one_line(why, WHY_CHARS)),
-            Failure::Unreadable(why) => Self::Unreadable(one_line(why, WHY_CHARS)),
-            Failure::Offline => Self::Interrupted,
+            ArchiveFailure::Status { status, .. } => Self::Status(*status),
+            ArchiveFailure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),
+            ArchiveFailure::Blocked(why) => Self::Blocked(one_line(why, WHY_CHARS)),
+            ArchiveFailure::TooLarge(why) => Self::TooLarge(one_line(why, WHY_CHARS)),
+            ArchiveFailure::Unreadable(why) => Self::Unreadable(one_line(why, WHY_CHARS)),
+            ArchiveFailure::Offline => Self::Interrupted,
         }
     }
 

@@ -106,14 +106,14 @@ fn excerpt(entry: &Entry) -> Option<String> {
 
 /// The text of an entry as the publisher marked it up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Body {
+pub struct EntryBody {
     /// Summary or description.
     pub summary: Option<String>,
     /// Full content.
     pub content: Option<String>,
 }
 
-impl Body {
+impl EntryBody {
     /// The text of a copy.
     pub fn of(entry: &Entry) -> Self {
         Self { summary: entry.summary.clone(), content: entry.content.clone() }

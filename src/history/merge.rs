@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::counters::Counters;
-use super::kept::{Body, KeptEntry, listed};
+use super::kept::{EntryBody, KeptEntry, listed};
 use super::rank::{Position, Rank};
 use super::row::{Flags, IndexRow, TEXT_LOST};
-use super::tombstones::Graves;
+use super::tombstones::Tombstones;
 use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 
 /// Where a document comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct DocumentPlace {
     /// Its place in the logical feed.
     pub position: Position,
     /// When it was fetched.
@@ -64,14 +64,14 @@ pub struct MergedEntry {
     /// Its kept form.
     pub kept: KeptEntry,
     /// Its body, if it changed.
-    pub body: Option<Body>,
+    pub body: Option<EntryBody>,
 }
 
 /// How a document is merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merging {
     /// Where it comes from.
-    pub place: Place,
+    pub place: DocumentPlace,
     /// Where its entries stand that state no date; `None`: at first sight.
     pub placed: Option<DateTime<Utc>>,
     /// Entries the publisher gave new ids (SPEC C.8.1 rule 5): the new id, and the identity hash of the old one.
@@ -80,7 +80,7 @@ pub struct Merging {
 
 impl Merging {
     /// A document that stands at `place` in its feed.
-    pub const fn at(place: Place) -> Self {
+    pub const fn at(place: DocumentPlace) -> Self {
         Self { place, placed: None, renamed: BTreeMap::new() }
     }
 }
@@ -93,8 +93,13 @@ pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// Merges a document that stands at `place` in its feed; see [`merge_as`].
-pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Counters) -> Merged {
-    merge_as(document, &Merging::at(place), &Graves::default(), known, counters)
+pub fn merge(
+    document: &FeedDocument,
+    place: DocumentPlace,
+    known: &Known,
+    counters: Counters,
+) -> Merged {
+    merge_as(document, &Merging::at(place), &Tombstones::default(), known, counters)
 }
 
 /// Merges the entries of `document`.
@@ -109,7 +114,7 @@ pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Cou
 pub fn merge_as(
     document: &FeedDocument,
     merging: &Merging,
-    graves: &Graves,
+    graves: &Tombstones,
     known: &Known,
     counters: Counters,
 ) -> Merged {
@@ -195,7 +200,7 @@ impl Merged {
         self.counters.next_seq = seq.saturating_add(1);
         self.counters.shift(None, Some(row.flags));
         self.new = self.new.saturating_add(1);
-        self.entries.insert(seq, MergedEntry { row, kept, body: Some(Body::of(entry)) });
+        self.entries.insert(seq, MergedEntry { row, kept, body: Some(EntryBody::of(entry)) });
     }
 
     fn replace(&mut self, entry: &Entry, rank: Rank, content: u64, known: &KnownEntry) {
@@ -214,7 +219,7 @@ impl Merged {
         self.counters.shift(Some(known.row.flags), Some(flags));
         let edited = changed && known.row.content != TEXT_LOST;
         self.edited = self.edited.saturating_add(u32::from(edited));
-        let body = changed.then(|| Body::of(entry));
+        let body = changed.then(|| EntryBody::of(entry));
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }
 
@@ -227,7 +232,7 @@ impl Merged {
     }
 
     /// Deletes and revives entries: those written, and the known ones that the document calls deleted.
-    fn bury(&mut self, document: &FeedDocument, graves: &Graves, known: &Known) {
+    fn bury(&mut self, document: &FeedDocument, graves: &Tombstones, known: &Known) {
         for tombstone in &document.tombstones {
             let same = known.get(&identity_hash(&tombstone.id)).map_or(&[][..], Vec::as_slice);
             for known in same.iter().filter(|known| known.kept.id == tombstone.id) {
@@ -272,8 +277,8 @@ mod tests {
         FeedDocument { entries, ..FeedDocument::default() }
     }
 
-    fn polled(seconds: i64) -> Place {
-        Place { position: Position::Subscription, fetched_at: at(seconds) }
+    fn polled(seconds: i64) -> DocumentPlace {
+        DocumentPlace { position: Position::Subscription, fetched_at: at(seconds) }
     }
 
     /// What the store would hand over after `merged` was written.

@@ -40,7 +40,7 @@ pub struct Windows {
 
 /// What a new document says of the time since the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OverrunVerdict {
     /// Nothing was missed, as far as can be told.
     Fine,
     /// Entries may have been missed. The answer was made for us, perhaps: ask once more without validators and
@@ -55,27 +55,27 @@ pub enum Verdict {
 impl HistoryRecord {
     /// Compares a subscription document with the last ones and remembers it. `conditional`: validators or `A-IM`
     /// were sent with its request. Called after [`HistoryRecord::polled`].
-    pub fn take_window(&mut self, polled: &Polled<'_>, conditional: bool) -> Verdict {
+    pub fn take_window(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
         let document = polled.document;
         if !polled.whole {
             self.windows.take_delta(document);
-            return Verdict::Fine;
+            return OverrunVerdict::Fine;
         }
         if !self.is_overrun(document) {
             self.windows.take(document, polled.fetched_at);
-            return Verdict::Fine;
+            return OverrunVerdict::Fine;
         }
         let renamed = self.windows.renamed(document);
         if !document.entries.is_empty() && renamed.len() >= document.entries.len().div_ceil(2) {
             self.windows.take(document, polled.fetched_at);
-            return Verdict::Renamed(renamed);
+            return OverrunVerdict::Renamed(renamed);
         }
         if conditional {
-            return Verdict::Verify;
+            return OverrunVerdict::Verify;
         }
         let key = self.open_overrun(polled);
         self.windows.take(document, polled.fetched_at);
-        Verdict::Missed(key)
+        OverrunVerdict::Missed(key)
     }
 
     /// The reader gave the feed another address: the next document has nothing to be compared with.

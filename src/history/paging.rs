@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 
 use super::address::{canonical, refusal, same_origin, without_fragment};
 use super::gap::{Edge, Gap, GapKey, Limit, Newer};
-use super::merge::{Merging, Place, span};
+use super::merge::{DocumentPlace, Merging, span};
 use super::rank::Position;
 use super::record::HistoryRecord;
 use super::walk::archive_walk::ArchiveRequest;
 use super::walk::archive_walk::Arrival;
-use super::walk::policy::Policy;
+use super::walk::policy::WalkPolicy;
 
 /// What became of a page that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct PageTaken {
 
 impl HistoryRecord {
     /// The next older page, if there is one and the run allows it; the reader asked for it.
-    pub fn next_page(&mut self, policy: &Policy) -> Result<Option<ArchiveRequest>, Limit> {
+    pub fn next_page(&mut self, policy: &WalkPolicy) -> Result<Option<ArchiveRequest>, Limit> {
         let Some(gap) = self.gaps.get(&GapKey::pages()) else { return Ok(None) };
         let edge = gap.edge.clone();
         let refused = refusal(&edge.url, &edge.newer.url, policy.allow_insecure).is_some();
@@ -83,7 +83,7 @@ impl HistoryRecord {
         };
         self.gaps.insert(GapKey::pages(), Gap { edge, last_try: Some(now), ..gap });
         self.close_overruns(document);
-        let place = Place { position: Position::Page, fetched_at: now };
+        let place = DocumentPlace { position: Position::Page, fetched_at: now };
         PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
     }
 

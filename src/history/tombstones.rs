@@ -14,9 +14,9 @@ const GRAVES_MAX: usize = 1_000;
 /// When entries were deleted, by the hash of their id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Graves(BTreeMap<u64, DateTime<Utc>>);
+pub struct Tombstones(BTreeMap<u64, DateTime<Utc>>);
 
-impl Graves {
+impl Tombstones {
     /// Takes the tombstones of a document; says whether anything changed.
     pub fn take(&mut self, document: &FeedDocument) -> bool {
         let mut changed = false;
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_latest_tombstone_counts_and_only_so_many_are_kept() {
-        let mut graves = Graves::default();
+        let mut graves = Tombstones::default();
         assert!(graves.take(&document(0..1_500)));
         assert!(!graves.take(&document(1_499..1_500)));
         assert_eq!(graves.of(identity_hash("1499")), Some(at(1_499)));

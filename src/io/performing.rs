@@ -26,7 +26,7 @@ use crate::engine::poll::fetch::Fetched;
 use crate::engine::poll::fetch::Request;
 use crate::engine::run_external::Errand;
 use crate::feed::opml::subscription_list;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::schedule::learning;
 use crate::ui::reader::lines::Rendered;
 use crate::ui::reader::lines::StyledSpan;
@@ -187,7 +187,7 @@ impl Performer {
     }
 
     /// Looks for what a rule would hit, until another preview is wanted.
-    fn preview(&self, number: u64, rule: Box<EntryRule>) {
+    fn preview(&self, number: u64, rule: Box<EntryFilter>) {
         self.preview.store(number, Ordering::Relaxed);
         let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
         let look = move || {
@@ -241,13 +241,13 @@ fn rendered(wanted: &RenderWanted, rendered: Rendered) -> Msg {
 /// What a rule hits.
 fn hits(
     texts: &Texts,
-    rule: &EntryRule,
+    rule: &EntryFilter,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<RuleHits>, StoreError> {
     unpanicked(|| Ok(texts.hits(rule, clock::now(), goes_on)))
 }
 
-fn find_hits(texts: &Texts, rule: &EntryRule) -> Msg {
+fn find_hits(texts: &Texts, rule: &EntryFilter) -> Msg {
     match hits(texts, rule, &|| true) {
         Ok(found) => Msg::HitsFound(rule.id, found.unwrap_or_default().keys),
         Err(error) => Msg::StoreFailed(error.to_string()),

@@ -57,7 +57,7 @@ impl Met {
 
 /// An archive among what was met before it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Links<'a> {
+pub(super) struct ChainNeighbours<'a> {
     pub(super) document: &'a FeedDocument,
     /// The archive itself.
     pub(super) here: &'a Met,
@@ -70,8 +70,8 @@ pub(super) struct Links<'a> {
 }
 
 /// Checks an archive against its neighbours.
-pub(super) fn check(links: &Links<'_>, findings: &mut Findings) {
-    let Links { document, here, subscription, .. } = *links;
+pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
+    let ChainNeighbours { document, here, subscription, .. } = *links;
     let mut warn = |element: &str, text: &str, message: &str| {
         findings.warn(Topic::Archives, element, text, message);
     };
@@ -110,8 +110,8 @@ pub(super) fn check(links: &Links<'_>, findings: &mut Findings) {
     overlap(links, findings);
 }
 
-fn newer_neighbour(links: &Links<'_>, findings: &mut Findings) {
-    let Links { document, newer, .. } = *links;
+fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
+    let ChainNeighbours { document, newer, .. } = *links;
     let history = &document.history;
     match history.next_archive.as_deref() {
         Some(next) if newer.is_archive && !newer.is_at(next) => {
@@ -137,7 +137,7 @@ fn newer_neighbour(links: &Links<'_>, findings: &mut Findings) {
 }
 
 /// Archives lead from newer entries to older ones.
-fn order(links: &Links<'_>, findings: &mut Findings) {
+fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     if let (Some(here), Some(newer)) = (links.here.newest, links.newer.newest)
         && here > newer
     {
@@ -149,7 +149,7 @@ fn order(links: &Links<'_>, findings: &mut Findings) {
 }
 
 /// Copies of entries that stand in a newer document too.
-fn overlap(links: &Links<'_>, findings: &mut Findings) {
+fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let (mut same, mut changed) = (Vec::new(), 0_usize);
     for (id, content) in &links.here.contents {
         let mut archives = links.before.iter().filter(|met| met.is_archive);

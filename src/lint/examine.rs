@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::finding::Findings;
 use super::polls::{self, Polls};
-use super::verdict::Verdict;
+use super::verdict::LintReport;
 use super::{dates, document, entries, flaws, hints, history};
 use crate::feed::{self, FeedDocument, Origin, Sighting};
 
@@ -23,7 +23,7 @@ pub(super) struct Exhibit<'a> {
 /// Reads a document and says what readers will make of it.
 ///
 /// `now` tells future dates from past ones, and sets the week of the example polls.
-pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict {
+pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintReport {
     let document = feed::parse(bytes, origin);
     let sightings =
         if document.kind.is_feed() { feed::scrutinise(bytes, origin) } else { Vec::new() };
@@ -45,7 +45,7 @@ pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict
         entries::check(&exhibit, &mut findings);
         dates::check(&exhibit, &mut findings);
     }
-    Verdict {
+    LintReport {
         kind: document.kind,
         role: document.role,
         title: document.head.title.clone(),

@@ -9,7 +9,7 @@ fn now() -> DateTime<Utc> {
     "2026-03-02T10:00:00Z".parse().expect("an instant")
 }
 
-fn verdict(document: &str) -> Verdict {
+fn verdict(document: &str) -> LintReport {
     let origin = Origin { url: Some("https://a.example/feed"), content_type: None };
     examine(document.as_bytes(), &origin, now())
 }

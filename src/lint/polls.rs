@@ -7,7 +7,7 @@ use super::finding::{Findings, Topic};
 use super::wording::{about, counted, instant, listed, moment};
 use crate::feed::{FeedDocument, Role};
 use crate::schedule::limits::FOLLOWING_MAX;
-use crate::schedule::{Facts, SettledBy, Standing, following};
+use crate::schedule::{Facts, FeedStatus, SettledBy, following};
 
 /// How many polls are named.
 const NAMED: usize = 3;
@@ -38,7 +38,7 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
 /// The facts of a reader with default settings that polled at the reference.
 pub(super) fn facts(document: &FeedDocument, now: DateTime<Utc>) -> Facts {
     let standing =
-        if document.role == Role::Archive { Standing::Archive } else { Standing::Active };
+        if document.role == Role::Archive { FeedStatus::Archive } else { FeedStatus::Active };
     let last_ok = Some(reference(now));
     Facts { hints: document.hints.clone(), standing, last_ok, ..Facts::default() }
 }

@@ -1,31 +1,31 @@
 //! A publisher's chain looked through: the documents are asked for by whoever has a network, in the order and within
-//! the caps of a reader's walk ([`Walk`]), and nothing is kept.
+//! the caps of a reader's walk ([`ArchiveWalk`]), and nothing is kept.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::archives::{self, Links, Met};
+use super::archives::{self, ChainNeighbours, Met};
 use super::delivery::{self, Delivered};
 use super::examine::{self, Exhibit};
-use super::finding::{Finding, Findings, Level, Topic};
-use super::verdict::{Chain, Verdict};
+use super::finding::{Findings, Level, LintFinding, Topic};
+use super::verdict::{Chain, LintReport};
 use super::wording::counted;
 use super::{entries, history};
 use crate::feed::{self, Origin, Role};
 use crate::history::address::canonical;
 use crate::history::{
-    ArchiveRequest, Arrival, Failure, Gap, HistoryRecord, Limit, Next, Nodes, Policy, Polled,
-    Reason, Walk,
+    ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, HistoryRecord, Limit, Next, Nodes,
+    Polled, Reason, WalkPolicy,
 };
 
 /// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
 #[derive(Debug)]
 pub struct Survey {
-    verdict: Verdict,
+    verdict: LintReport,
     record: HistoryRecord,
     nodes: Nodes,
-    policy: Policy,
+    policy: WalkPolicy,
     met: Vec<Met>,
     ids: BTreeSet<String>,
     asked: Option<ArchiveRequest>,
@@ -58,7 +58,7 @@ impl Survey {
             verdict,
             record,
             nodes: Nodes::default(),
-            policy: Policy::default(),
+            policy: WalkPolicy::default(),
             met: vec![Met::new(delivered.asked, delivered.answered, false, &document)],
             ids: document.entries.iter().map(|entry| entry.id.clone()).collect(),
             asked: None,
@@ -120,7 +120,7 @@ impl Survey {
         let by = canonical(&asked.by);
         let newer = self.met.iter().rev().find(|met| met.answered == by);
         if let (Some(newer), Some(subscription)) = (newer.or(self.met.last()), self.met.first()) {
-            let links = Links { document, here, newer, subscription, before: &self.met };
+            let links = ChainNeighbours { document, here, newer, subscription, before: &self.met };
             archives::check(&links, findings);
         }
         let sightings = feed::scrutinise(delivered.bytes, &origin(delivered));
@@ -137,17 +137,18 @@ impl Survey {
         }
         entries::check(&exhibit, &mut own);
         // What is told of the chain is not told of each document too.
-        let known = |finding: &Finding| finding.level == Level::Note || finding.element == "self";
+        let known =
+            |finding: &LintFinding| finding.level == Level::Note || finding.element == "self";
         for finding in own.into_list().into_iter().filter(|finding| !known(finding)) {
-            findings.put(Finding { topic: Topic::Archives, ..finding });
+            findings.put(LintFinding { topic: Topic::Archives, ..finding });
         }
     }
 
     /// The archive could not be had.
-    pub fn failed(&mut self, failure: &Failure, now: DateTime<Utc>) {
+    pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
         self.asked = None;
         self.walk().failed(failure, now);
-        if *failure == Failure::Offline {
+        if *failure == ArchiveFailure::Offline {
             self.policy.run_documents = 0;
         }
     }
@@ -161,7 +162,7 @@ impl Survey {
     }
 
     /// What readers will make of the feed and of its archives.
-    pub fn into_verdict(mut self) -> Verdict {
+    pub fn into_verdict(mut self) -> LintReport {
         let archives = self.record.archives;
         let gaps: Vec<Gap> =
             self.record.gaps.values().filter(|gap| gap.counts()).cloned().collect();
@@ -203,8 +204,8 @@ impl Survey {
         format!("{archives} with {entries} could be read{}{end}", back.unwrap_or_default())
     }
 
-    const fn walk(&mut self) -> Walk<'_> {
-        Walk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
+    const fn walk(&mut self) -> ArchiveWalk<'_> {
+        ArchiveWalk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
     }
 
     fn take(&mut self, findings: Findings, place: &str) {
@@ -218,7 +219,7 @@ fn origin<'a>(delivered: &Delivered<'a>) -> Origin<'a> {
     Origin { url: Some(delivered.answered), content_type: delivered.headers.content_type }
 }
 
-fn put_place(findings: &mut [Finding], place: &str) {
+fn put_place(findings: &mut [LintFinding], place: &str) {
     for finding in findings {
         finding.place.get_or_insert_with(|| place.to_owned());
     }
@@ -263,26 +264,26 @@ fn ended(gap: &Gap, findings: &mut Findings) {
 }
 
 /// Of findings that say the same of several archives, the first, with how many there are.
-fn once_each(findings: Vec<Finding>) -> Vec<Finding> {
-    let alike = |one: &Finding, other: &Finding| {
+fn once_each(findings: Vec<LintFinding>) -> Vec<LintFinding> {
+    let alike = |one: &LintFinding, other: &LintFinding| {
         one.topic == other.topic
             && (one.level, &one.element, &one.message)
                 == (other.level, &other.element, &other.message)
             && one.place != other.place
     };
-    let mut kept: Vec<(Finding, usize)> = Vec::new();
+    let mut kept: Vec<(LintFinding, usize)> = Vec::new();
     for finding in findings {
         match kept.iter_mut().find(|(known, _)| alike(known, &finding)) {
             Some((_, more)) => *more = more.saturating_add(1),
             None => kept.push((finding, 0)),
         }
     }
-    let told = |(finding, more): (Finding, usize)| match more {
+    let told = |(finding, more): (LintFinding, usize)| match more {
         0 => finding,
         more => {
             let documents = counted(more, "more document", "more documents");
             let message = format!("{} (and in {documents})", finding.message);
-            Finding { message, ..finding }
+            LintFinding { message, ..finding }
         }
     };
     kept.into_iter().map(told).collect()

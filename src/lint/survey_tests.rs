@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::delivery::{Delivered, Headers};
-use super::finding::{Finding, Level, Topic};
+use super::finding::{Level, LintFinding, Topic};
 use super::survey::Survey;
-use super::verdict::Verdict;
-use crate::history::Failure;
+use super::verdict::LintReport;
+use crate::history::ArchiveFailure;
 
 const FEED: &str = "https://press.example/feed.atom";
 
@@ -74,20 +74,22 @@ fn delivered<'a>(url: &'a str, body: &'a str, headers: Headers<'a>) -> Delivered
     }
 }
 
-fn surveyed(site: &BTreeMap<String, String>, headers: Headers<'_>) -> Verdict {
+fn surveyed(site: &BTreeMap<String, String>, headers: Headers<'_>) -> LintReport {
     let mut survey = Survey::begin(&delivered(FEED, &site[FEED], headers), now());
     while let Some(asked) = survey.next(now()) {
         match site.get(&asked.url) {
             Some(body) => survey.arrived(&delivered(&asked.url, body, headers), now()),
-            None => survey.failed(&Failure::Status { status: 404, retry_after: None }, now()),
+            None => {
+                survey.failed(&ArchiveFailure::Status { status: 404, retry_after: None }, now())
+            }
         }
     }
     survey.into_verdict()
 }
 
-fn wrong(verdict: &Verdict) -> Vec<(Level, &str, &str)> {
-    let is_wrong = |finding: &&Finding| finding.level != Level::Note;
-    let told = |finding: &'_ Finding| finding.place.clone();
+fn wrong(verdict: &LintReport) -> Vec<(Level, &str, &str)> {
+    let is_wrong = |finding: &&LintFinding| finding.level != Level::Note;
+    let told = |finding: &'_ LintFinding| finding.place.clone();
     verdict
         .findings
         .iter()

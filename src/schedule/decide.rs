@@ -7,8 +7,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::bounds::{Bound, Bounds};
-use super::explain::explanation::Trace;
+use super::bounds::{Bounds, IntervalBound};
+use super::explain::explanation::PlanTrace;
 use super::explain::explanation::explain_due;
 use super::explain::explanation::explain_jitter;
 use super::explain::explanation::explain_wish;
@@ -29,21 +29,21 @@ use super::instant::{instant, seconds};
 use super::jitter::{jittered, share, usable, width};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::recommend;
-use super::target_time::Wish;
+use super::target_time::TargetTime;
 use super::target_time::wish;
 
 /// The plan for one feed, with its explanation.
 ///
 /// `u`, in [-1, 1), is the feed's share of the jitter, see [`super::spread_unit`].
 pub fn decide(facts: &Facts, now: DateTime<Utc>, u: f64) -> Plan {
-    let mut trace = Trace::on();
+    let mut trace = PlanTrace::on();
     let decision = settle(facts, now, u, &mut trace);
     Plan::new(decision, trace.into_steps(), planning_flaws(facts))
 }
 
 /// The same without the explanation: a microsecond or two.
 pub fn decide_time(facts: &Facts, now: DateTime<Utc>, u: f64) -> Decision {
-    settle(facts, now, u, &mut Trace::off())
+    settle(facts, now, u, &mut PlanTrace::off())
 }
 
 /// Where a plan stands between two stages.
@@ -57,7 +57,7 @@ struct Draft {
     spread: i64,
 }
 
-fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Trace) -> Decision {
+fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut PlanTrace) -> Decision {
     if let Some(rest) = at_rest(facts) {
         trace.note(|| rest_step(rest));
         return never(rest);
@@ -85,7 +85,7 @@ fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Trace) -> Decis
 
 /// Step 1: a feed that was never read is due at once, without jitter; after failed attempts the
 /// floors alone say when.
-fn first_poll(ground: &Ground<'_>, trace: &mut Trace) -> Draft {
+fn first_poll(ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
     let at = ground.last_try.unwrap_or(seconds(ground.now));
     trace.note(|| first_poll_step(at, ground.last_try.is_some()));
     let flat = ground.bounds.interval(ground.recommendation.flat.seconds);
@@ -95,7 +95,7 @@ fn first_poll(ground: &Ground<'_>, trace: &mut Trace) -> Draft {
 }
 
 /// Steps 2 to 5: recommendation, pace and bounds, instant, jitter.
-fn wished(ground: &Ground<'_>, last: i64, trace: &mut Trace) -> Draft {
+fn wished(ground: &Ground<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
     let bounds = ground.bounds;
     let wish = wish(ground.recommendation, bounds, last);
     explain_wish(ground, &wish, last, trace);
@@ -112,13 +112,13 @@ fn wished(ground: &Ground<'_>, last: i64, trace: &mut Trace) -> Draft {
 
 /// A bound that changed the interval settles the time, except at a boundary: there the start of the
 /// stretch does, whatever the interval became.
-fn settled_by(wish: &Wish) -> SettledBy {
+fn settled_by(wish: &TargetTime) -> SettledBy {
     let held = wish.held.filter(|_| wish.kind != PlanKind::Boundary);
-    held.map_or(wish.source.settled_by(), Bound::settled_by)
+    held.map_or(wish.source.settled_by(), IntervalBound::settled_by)
 }
 
 /// Step 6.
-fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut Trace) -> Draft {
+fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
     for floor in floors(ground) {
         trace.note_some(|| floor_step(&floor, draft.at));
         if floor.at > draft.at {
@@ -141,7 +141,7 @@ fn out_of_windows(
     windows: &SkipWindows,
     now: i64,
     u: f64,
-    trace: &mut Trace,
+    trace: &mut PlanTrace,
 ) -> Draft {
     let before = draft.at;
     let opening = windows.opening(before);

@@ -25,10 +25,10 @@ pub struct Facts {
     pub hints: Hints,
     /// What the reader asks: the settings of the feed, global ones filled in. Never stored: made anew for each plan.
     #[serde(skip)]
-    pub settings: Settings,
+    pub settings: ScheduleSettings,
     /// Whether automatic polls happen at all.
     #[serde(skip_serializing_if = "is_default")]
-    pub standing: Standing,
+    pub standing: FeedStatus,
     /// Start of the last poll that ended in 200, 226 or 304 and was processed.
     #[serde(skip_serializing_if = "is_default")]
     pub last_ok: Option<DateTime<Utc>>,
@@ -40,7 +40,7 @@ pub struct Facts {
     pub failures: u32,
     /// How the last attempt failed; only looked at while `failures` is not 0.
     #[serde(skip_serializing_if = "is_default")]
-    pub failure: Option<Failure>,
+    pub failure: Option<PollFailure>,
     /// The lifetime that the last good answer was given (SPEC B.4.2).
     #[serde(skip_serializing_if = "is_default")]
     pub cache: Option<CacheState>,
@@ -61,7 +61,7 @@ pub struct Facts {
 /// The reader's wishes for one feed (SPEC A.8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct ScheduleSettings {
     /// More often, normal, less often.
     pub pace: Pace,
     /// Never more often than this, seconds. Values below `HARD_MIN` count as `HARD_MIN`.
@@ -83,7 +83,7 @@ pub struct Settings {
     pub ignore_expired: bool,
 }
 
-impl Default for Settings {
+impl Default for ScheduleSettings {
     fn default() -> Self {
         Self {
             pace: Pace::Normal,
@@ -138,7 +138,7 @@ impl Pace {
 /// Whether a feed is polled automatically (SPEC B.1 step 0).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum FeedStatus {
     /// Polled by plan.
     #[default]
     Active,
@@ -157,7 +157,7 @@ pub enum Standing {
 
 /// How an attempt failed, as far as the schedule cares (SPEC D.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Failure {
+pub enum PollFailure {
     /// An answer with a status that is not a success.
     Status(u16),
     /// No answer: time-out, DNS, TLS, connection reset.
@@ -204,7 +204,7 @@ impl Learned {
     pub fn by_plan(
         plan: Arc<LearnedPlan>,
         last_ok: Option<DateTime<Utc>>,
-        settings: &Settings,
+        settings: &ScheduleSettings,
     ) -> Self {
         let interval_seconds = plan.interval_seconds();
         let learned = Self { interval_seconds, answered: None, plan: Some(plan) };
@@ -213,7 +213,11 @@ impl Learned {
 
     /// The same after another poll: the answer to be stored is that for it.
     #[must_use]
-    pub fn after_poll(mut self, last_ok: Option<DateTime<Utc>>, settings: &Settings) -> Self {
+    pub fn after_poll(
+        mut self,
+        last_ok: Option<DateTime<Utc>>,
+        settings: &ScheduleSettings,
+    ) -> Self {
         let (min, max) = (i64::from(settings.min_seconds), i64::from(settings.max_seconds));
         if let Some((plan, last)) = self.plan.as_deref().zip(last_ok.map(seconds)) {
             let [more, normal, less] = Pace::ALL.map(|pace| plan.next(last, pace, min, max));

@@ -9,8 +9,8 @@ use super::bounds::Bounds;
 use super::instant::seconds;
 use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
 use super::plan::PlanKind;
-use super::recommend::Source;
-use super::target_time::Wish;
+use super::recommend::IntervalSource;
+use super::target_time::TargetTime;
 
 /// The `u` of a plan, in [-1, 1): the same for the same installation, feed and last poll, so that a
 /// restart does not draw again.
@@ -38,7 +38,7 @@ pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
 
 /// The largest shift, half seconds: half of the binding interval, a tenth of a fixed one, capped. Where a learned plan
 /// places the poll, a tenth of the gap, at most three minutes: more would throw the plan away (SCHEDULING annex A.3).
-pub(super) fn width(wish: &Wish, bounds: Bounds) -> i64 {
+pub(super) fn width(wish: &TargetTime, bounds: Bounds) -> i64 {
     if is_placed(wish) {
         return (wish.binding / 5).min(2 * PLACED_JITTER_SECONDS);
     }
@@ -47,8 +47,8 @@ pub(super) fn width(wish: &Wish, bounds: Bounds) -> i64 {
 }
 
 /// Whether a learned plan places the poll.
-pub(super) fn is_placed(wish: &Wish) -> bool {
-    wish.kind == PlanKind::Slot && wish.source == Source::Learned
+pub(super) fn is_placed(wish: &TargetTime) -> bool {
+    wish.kind == PlanKind::Slot && wish.source == IntervalSource::Learned
 }
 
 /// What jitter made of a wish.
@@ -67,7 +67,7 @@ pub(super) struct Jittered {
 /// 2. At the start of a stretch, or at a slot, it goes forward only, since being early would miss
 ///    what justified the instant, at most half way into the stretch and not past the maximum.
 /// 3. Never below the minimum after the last poll.
-pub(super) fn jittered(wish: &Wish, bounds: Bounds, last: i64, u: f64) -> Jittered {
+pub(super) fn jittered(wish: &TargetTime, bounds: Bounds, last: i64, u: f64) -> Jittered {
     let width = width(wish, bounds);
     let latest = last + bounds.max;
     let forward = 2 * (latest - wish.at).max(0);

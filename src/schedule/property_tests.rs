@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::facts::{Failure, Learned, Pace, Settings};
+use super::super::facts::{Learned, Pace, PollFailure, ScheduleSettings};
 use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 use crate::schedule::explain::week_picture::interval_in_force;
@@ -74,15 +74,15 @@ fn hints() -> impl Strategy<Value = Hints> {
     )
 }
 
-fn settings() -> impl Strategy<Value = Settings> {
+fn settings() -> impl Strategy<Value = ScheduleSettings> {
     let pace = prop::sample::select(Pace::ALL.to_vec());
     (pace, 0..120_u32, 0..3000_u32, prop::option::weighted(0.1, 1..3000_u32)).prop_map(
-        |(pace, min, more, fixed)| Settings {
+        |(pace, min, more, fixed)| ScheduleSettings {
             pace,
             min_seconds: min * 60,
             max_seconds: (min + more) * 60,
             fixed_seconds: fixed.map(|minutes| minutes * 60),
-            ..Settings::default()
+            ..ScheduleSettings::default()
         },
     )
 }
@@ -104,7 +104,7 @@ fn feed() -> impl Strategy<Value = (Facts, DateTime<Utc>)> {
         date: None,
         age_seconds,
     });
-    let failure = prop::sample::select(vec![200, 403, 404, 429, 500]).prop_map(Failure::Status);
+    let failure = prop::sample::select(vec![200, 403, 404, 429, 500]).prop_map(PollFailure::Status);
     let floors = (prop::option::weighted(0.2, wait), prop::option::weighted(0.3, cache));
     let times = (recently(), 0..DAY, 0..2 * DAY, prop_oneof![3 => Just(0), 1 => 1..12_u32]);
     (hints(), settings(), times, floors, failure).prop_map(
@@ -185,7 +185,7 @@ proptest! {
         at in WEEK_START + DAY..WEEK_START + 6 * DAY,
     ) {
         let hints = Hints { intervals: rules.clone(), ..Hints::default() };
-        let settings = Settings { min_seconds: 300, max_seconds: 200_000, ..Settings::default() };
+        let settings = ScheduleSettings { min_seconds: 300, max_seconds: 200_000, ..ScheduleSettings::default() };
         let facts = Facts { hints, settings, ..Facts::default() };
         let expected = naive_interval(&rules, at).unwrap_or(60) * 60;
         prop_assert_eq!(interval_in_force(&facts, instant(at)).0, expected);
@@ -197,7 +197,7 @@ proptest! {
         pace in prop::sample::select(Pace::ALL.to_vec()),
         last in WEEK_START..WEEK_START + WEEK,
     ) {
-        let settings = Settings { pace, ..Settings::default() };
+        let settings = ScheduleSettings { pace, ..ScheduleSettings::default() };
         let hints = Hints { intervals: rules, ..Hints::default() };
         let facts = Facts { hints, settings, ..Facts::default() };
         let table = RuleTable::new(&facts.hints.intervals).expect("rules in range");
@@ -270,7 +270,7 @@ proptest! {
             last_try: facts.last_ok,
             cache: None,
             retry_after: None,
-            settings: Settings { fixed_seconds: None, ignore_skips: true, ..facts.settings.clone() },
+            settings: ScheduleSettings { fixed_seconds: None, ignore_skips: true, ..facts.settings.clone() },
             ..facts
         };
         let last = unhindered.last_ok.expect("polled");

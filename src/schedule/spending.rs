@@ -7,10 +7,10 @@ use super::decide::decide_time;
 use super::facts::{Facts, Pace};
 use super::holds::rest::at_rest;
 use super::interval::rules::RuleTable;
+use super::interval::segments::IntervalWalk;
 use super::interval::segments::Rhythm;
-use super::interval::segments::Walk;
 use super::limits::FOLLOWING_MAX;
-use super::recommend::{Course, recommend};
+use super::recommend::{RecommendedCourse, recommend};
 use super::week::HOURS;
 
 /// Seconds of a day.
@@ -35,15 +35,15 @@ pub fn cost(facts: &Facts, pace: Pace) -> Option<Cost> {
     let bounds = if own.fixed { own } else { Bounds { pace, ..own } };
     let fallback = recommendation.flat.seconds;
     Some(match &recommendation.course {
-        Course::Rules(table) => under_rules(table, fallback, bounds),
-        Course::Placed(learned) => match &learned.plan {
+        RecommendedCourse::Rules(table) => under_rules(table, fallback, bounds),
+        RecommendedCourse::Placed(learned) => match &learned.plan {
             Some(plan) => {
                 let cost = plan.cost(pace);
                 Cost { polls_a_day: cost.polls_per_week / 7.0, delay_minutes: cost.delay_minutes }
             }
             None => even(bounds.interval(fallback)),
         },
-        Course::Flat | Course::Slots(..) => even(bounds.interval(fallback)),
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) => even(bounds.interval(fallback)),
     })
 }
 
@@ -54,7 +54,7 @@ fn even(seconds: i64) -> Cost {
 
 /// The mean over the hours of any week.
 fn under_rules(table: &RuleTable, fallback: i64, bounds: Bounds) -> Cost {
-    let mut walk = Walk::start(Rhythm { table, fallback, bounds }, 0);
+    let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, 0);
     let mut sum = Cost { polls_a_day: 0.0, delay_minutes: 0.0 };
     for hour in 0..i64::from(HOURS) {
         walk.advance_to(hour * 3600);
@@ -88,7 +88,7 @@ pub fn polls_until(
 
 /// Whether a learned plan places the polls, so that there is no interval to speak of.
 pub fn places_polls(facts: &Facts) -> bool {
-    matches!(recommend(facts).course, Course::Placed(_))
+    matches!(recommend(facts).course, RecommendedCourse::Placed(_))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::query::{Field, Term};
+use super::query::{QueryField, Term};
 use super::words::WordScanner;
 
 /// Bytes of a text that are looked through for a piece of it.
@@ -43,7 +43,7 @@ impl Snippet {
 impl Marks {
     /// Those of the terms that are not excluded, where a hit in a text may stand.
     pub fn of(terms: &[Term]) -> Self {
-        let wanted = terms.iter().filter(|term| !term.excluded && term.field != Field::Author);
+        let wanted = terms.iter().filter(|term| !term.excluded && term.field != QueryField::Author);
         Self { terms: wanted.map(|term| (term.words.clone(), term.prefix)).collect() }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::query::{State, Term};
+use super::query::{EntryState, Term};
 use crate::history::{FeedKey, Flags};
 
 /// What is looked for, with names resolved.
@@ -13,7 +13,7 @@ pub struct Matching {
     /// The feeds that are searched.
     pub feeds: BTreeSet<FeedKey>,
     /// What entries must be, or must not be.
-    pub states: Vec<(State, bool)>,
+    pub states: Vec<(EntryState, bool)>,
     /// Listed at this instant or later, in Unix seconds.
     pub after: Option<i64>,
     /// Listed before this instant, in Unix seconds.
@@ -46,12 +46,12 @@ impl Labels {
 impl Matching {
     /// Whether the marks and the date of an entry fit. Feed and words are not looked at.
     pub fn takes(&self, flags: Flags, listed: i64) -> bool {
-        let is = |state: State| match state {
-            State::Unread => flags.is_unread(),
-            State::Read => flags.is_read(),
-            State::Starred => flags.is_starred(),
-            State::Hidden => flags.is_hidden(),
-            State::Gap => false,
+        let is = |state: EntryState| match state {
+            EntryState::Unread => flags.is_unread(),
+            EntryState::Read => flags.is_read(),
+            EntryState::Starred => flags.is_starred(),
+            EntryState::Hidden => flags.is_hidden(),
+            EntryState::Gap => false,
         };
         self.shows(flags)
             && self.takes_date(listed)
@@ -66,11 +66,12 @@ impl Matching {
 
     /// Whether an entry with these marks can be meant: a hidden one only where hidden ones are looked for.
     pub fn shows(&self, flags: Flags) -> bool {
-        flags.is_findable() && (!flags.is_hidden() || self.states.contains(&(State::Hidden, true)))
+        flags.is_findable()
+            && (!flags.is_hidden() || self.states.contains(&(EntryState::Hidden, true)))
     }
 
     /// Whether gaps are looked for, not entries.
     pub fn wants_gaps(&self) -> bool {
-        self.states.contains(&(State::Gap, true))
+        self.states.contains(&(EntryState::Gap, true))
     }
 }

@@ -1,6 +1,6 @@
 //! What polls found and how late: the figures of Table III (SPEC F.2).
 
-use super::source::Source;
+use super::source::SimulatedFeed;
 use super::week_rules::{real, whole};
 
 /// A stretch of time that is scored, and how often it is run through.
@@ -72,7 +72,7 @@ pub struct Scoring<'a> {
 
 impl<'a> Scoring<'a> {
     /// Nothing scored yet.
-    pub fn new(source: &'a Source, window: Window) -> Self {
+    pub fn new(source: &'a SimulatedFeed, window: Window) -> Self {
         let (policy, linear) = (Tally::default(), Tally::default());
         Self { publications: &source.minutes, window, policy, linear, runs: 0 }
     }
@@ -189,8 +189,8 @@ impl MeanScore {
 mod tests {
     use super::*;
 
-    fn source(minutes: &[i64]) -> Source {
-        Source {
+    fn source(minutes: &[i64]) -> SimulatedFeed {
+        SimulatedFeed {
             name: "a".into(),
             start: 0,
             end: 2000,

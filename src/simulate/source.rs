@@ -16,7 +16,7 @@ const MINUTES_MAX: usize = 1_000_000;
 
 /// When one feed published.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Source {
+pub struct SimulatedFeed {
     /// The feed.
     pub name: String,
     /// First minute, since 1970.
@@ -31,8 +31,9 @@ pub struct Source {
 }
 
 /// Reads one line of a file of feeds. The error is a fragment that says what is wrong.
-pub fn read_source(line: &str) -> Result<Source, String> {
-    let mut source: Source = serde_json::from_str(line).map_err(|error| error.to_string())?;
+pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
+    let mut source: SimulatedFeed =
+        serde_json::from_str(line).map_err(|error| error.to_string())?;
     let span = source.end.checked_sub(source.start).unwrap_or(0);
     if source.start < 0 || span <= 0 || span > 520 * WEEK {
         return Err(

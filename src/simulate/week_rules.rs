@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
     use crate::feed::{IntervalRule, Zone};
-    use crate::schedule::{Facts, Settings, decide_time};
+    use crate::schedule::{Facts, ScheduleSettings, decide_time};
 
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;
@@ -206,7 +206,7 @@ mod tests {
                 end_day: small((day + days - 1) % 7 + 1),
                 zone: Zone::Utc,
             };
-            let settings = Settings { default_seconds: rest * 60, ..Settings::default() };
+            let settings = ScheduleSettings { default_seconds: rest * 60, ..ScheduleSettings::default() };
             let last = MONDAY + last;
             let at = DateTime::from_timestamp(last * 60, 0).expect("an instant");
             let mut facts = Facts { settings, last_ok: Some(at), ..Facts::default() };

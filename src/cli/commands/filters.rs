@@ -12,7 +12,7 @@ use crate::cli::session::Failure;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::entry_filters::RuleCount;
 use crate::engine::model::Model;
-use crate::filters::{Action, EntryRule, Reach, until_text};
+use crate::filters::{Action, EntryFilter, FilterScope, until_text};
 use crate::io::{clock, console};
 
 /// Runs the command.
@@ -49,12 +49,12 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
     Ok(Done::All)
 }
 
-fn in_json(model: &Model, rule: &EntryRule, count: RuleCount, now: DateTime<Utc>) -> Value {
+fn in_json(model: &Model, rule: &EntryFilter, count: RuleCount, now: DateTime<Utc>) -> Value {
     let given = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
     let (feed, tag) = match &rule.reach {
-        Reach::Everywhere => (None, None),
-        Reach::Feed(feed) => (Some(*feed), None),
-        Reach::Tag(tag) => (None, Some(tag)),
+        FilterScope::Everywhere => (None, None),
+        FilterScope::Feed(feed) => (Some(*feed), None),
+        FilterScope::Tag(tag) => (None, Some(tag)),
     };
     let action = match rule.action {
         Action::Hide => "hide",

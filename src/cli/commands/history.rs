@@ -17,7 +17,7 @@ use crate::engine::backfill::history_actions::HistoryWish;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::model::Model;
 use crate::engine::msg::Msg;
-use crate::history::{Gap, GapKind, Node, NodeState, Nodes};
+use crate::history::{ArchiveNode, Gap, GapKind, NodeState, Nodes};
 use crate::io::{clock, console};
 use crate::ui::panes::gap_rows;
 
@@ -110,9 +110,11 @@ fn reach(feed: &Subscription) -> Option<String> {
 }
 
 /// The archives, newest first, without their other names.
-fn archives(nodes: &Nodes) -> Vec<(&str, &Node)> {
-    let is_one = |node: &Node| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);
-    let mut archives: Vec<(&str, &Node)> = nodes.iter().filter(|(_, node)| is_one(node)).collect();
+fn archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
+    let is_one =
+        |node: &ArchiveNode| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);
+    let mut archives: Vec<(&str, &ArchiveNode)> =
+        nodes.iter().filter(|(_, node)| is_one(node)).collect();
     archives.sort_by_key(|(_, node)| (std::cmp::Reverse(node.epoch), node.depth));
     archives
 }
@@ -122,7 +124,7 @@ fn whole(model: &Model, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>) 
     let paused = gap_rows::of_feed(model, feed, now).into_iter().map(|(_, gap)| gap);
     let paused = paused.filter(|gap| gap.kind() == GapKind::Interrupted);
     let gaps: Vec<Value> = gaps.chain(paused.map(|gap| json::gap(feed, &gap))).collect();
-    let archive = |(key, node): (&str, &Node)| {
+    let archive = |(key, node): (&str, &ArchiveNode)| {
         json!({
             "url": node.url,
             "key": key,

@@ -10,7 +10,7 @@ use crate::cli::json;
 use crate::cli::session::Failure;
 use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
-use crate::lint::{Finding, Level, Topic, Verdict, examine, verdict_json};
+use crate::lint::{Level, LintFinding, LintReport, Topic, examine, verdict_json};
 
 /// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
     Ok(if is_clean { Done::All } else { Done::WithFailures })
 }
 
-fn read(args: &LintArgs) -> Result<Verdict, Failure> {
+fn read(args: &LintArgs) -> Result<LintReport, Failure> {
     let bytes = parse::read(&args.file)?;
     let (url, now) = (args.url.clone(), clock::now());
     parse::apart(move || examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now))
@@ -47,7 +47,7 @@ fn is_address(file: &str) -> bool {
 }
 
 /// The verdict for a person: findings under their topics, then the counts.
-fn lines(verdict: &Verdict) -> String {
+fn lines(verdict: &LintReport) -> String {
     let mut lines = vec![verdict.title.clone().unwrap_or_else(|| "(no title)".to_owned())];
     let mut topic: Option<Topic> = None;
     for finding in &verdict.findings {
@@ -68,7 +68,7 @@ fn lines(verdict: &Verdict) -> String {
     lines.join("\n")
 }
 
-fn line(finding: &Finding) -> String {
+fn line(finding: &LintFinding) -> String {
     let text = if finding.text.is_empty() { String::new() } else { format!(" '{}'", finding.text) };
     format!("  {:7}  {}{text}: {}", finding.level.word(), finding.element, finding.message)
 }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn findings_stand_under_their_topics() {
-        let finding = |level, topic, text: &str| Finding {
+        let finding = |level, topic, text: &str| LintFinding {
             level,
             topic,
             place: None,
@@ -87,7 +87,7 @@ mod tests {
             text: text.into(),
             message: "m".into(),
         };
-        let verdict = Verdict {
+        let verdict = LintReport {
             kind: Kind::Rss,
             role: crate::feed::Role::Plain,
             title: Some("T".into()),

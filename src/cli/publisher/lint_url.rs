@@ -21,14 +21,14 @@ use crate::engine::poll::fetch::Manner;
 use crate::engine::poll::fetch::Reach;
 use crate::engine::poll::fetch::Request;
 use crate::engine::settings::NetworkSettings;
+use crate::history::ArchiveFailure as NoArchive;
 use crate::history::ArchiveRequest;
-use crate::history::Failure as NoArchive;
 use crate::io::clock;
 use crate::io::http::{Http, Limits};
-use crate::lint::{Delivered, Headers, Survey, Verdict};
+use crate::lint::{Delivered, Headers, LintReport, Survey};
 
 /// Asks for a feed and its archives, and says what readers will make of them.
-pub(in crate::cli) fn surveyed(options: &Options, address: &str) -> Result<Verdict, Failure> {
+pub(in crate::cli) fn surveyed(options: &Options, address: &str) -> Result<LintReport, Failure> {
     if options.offline {
         return Err(Failure::new(
             "an address cannot be asked with --offline: save the document and name the file",
@@ -48,7 +48,7 @@ async fn survey(
     http: &Http,
     settings: &NetworkSettings,
     address: &str,
-) -> Result<Verdict, Failure> {
+) -> Result<LintReport, Failure> {
     let request = Request::typed(FetchId(1), address.to_owned());
     let (first, bytes) = http.fetch_kept(request).await;
     let answer = readable(&first, address)?;

@@ -10,7 +10,7 @@ use crate::engine::model::Model;
 use crate::engine::undo::Step;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
-    DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Policy, Via,
+    DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Via, WalkPolicy,
 };
 use crate::ui::panes::navigation;
 
@@ -36,7 +36,7 @@ pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
     wishes: &mut Vec<HistoryWish>,
-    policy: &Policy,
+    policy: &WalkPolicy,
 ) -> (Option<ArchiveRequest>, Option<String>) {
     let mut refused = None;
     let mut page = None;
@@ -92,7 +92,7 @@ fn go_on_where(
 }
 
 /// The next older page; where the last one was reached, from the first one's link again.
-fn next_page(record: &mut HistoryRecord, policy: &Policy) -> Option<ArchiveRequest> {
+fn next_page(record: &mut HistoryRecord, policy: &WalkPolicy) -> Option<ArchiveRequest> {
     if let Ok(Some(request)) = record.next_page(policy) {
         return Some(request);
     }

@@ -31,7 +31,8 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::polling;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
-    Arrival, Counters, Failure, FeedKey, HistoryRecord, Mode, Next, Nodes, Notice, Walk,
+    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
+    WalkNotice,
 };
 use crate::schedule::Wait;
 use crate::ui::panes::gap_rows;
@@ -164,7 +165,7 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
         let told = backfill.asked.then(|| why.to_owned());
         return rest(model, now, feed, told);
     }
-    let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+    let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
     match walk.next(now) {
         Next::Fetch(request) if wants_rest(model, feed, &request.url, now) => {
             let asked = model.backfills.get(&feed).is_some_and(|backfill| backfill.asked);
@@ -173,7 +174,7 @@ fn go_on(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
         }
         Next::Fetch(request) => wait_for(model, now, feed, request, false),
         Next::Busy => Vec::new(),
-        Next::Rest(notice) => rest(model, now, feed, notice.map(Notice::text)),
+        Next::Rest(notice) => rest(model, now, feed, notice.map(WalkNotice::text)),
     }
 }
 
@@ -244,7 +245,7 @@ pub fn fetched(
     let judged = match model.network.note(now, &waiting.url, &fetched, None) {
         Sign::Offline(suspects) => {
             effects.extend(rate_limits::went_offline(model, now, suspects));
-            Err(Failure::Offline)
+            Err(ArchiveFailure::Offline)
         }
         Sign::Online => {
             rate_limits::came_online(&mut model.traffic);
@@ -265,7 +266,7 @@ fn answered(
     model: &mut Model,
     now: DateTime<Utc>,
     feed: FeedKey,
-    judged: Result<Archive, Failure>,
+    judged: Result<Archive, ArchiveFailure>,
     started: DateTime<Utc>,
     wire_bytes: u64,
 ) -> Vec<Effect> {
@@ -281,7 +282,7 @@ fn answered(
     let (mut document, mut trouble) = (None, None);
     match judged {
         Ok(Archive { listing: Some(captures), .. }) => {
-            let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+            let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
             walk.listed(captures, started);
         }
         Ok(Archive { url, public, document: came, listing: None }) => {
@@ -296,7 +297,7 @@ fn answered(
                 }
                 taken.merging
             } else {
-                let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+                let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
                 let merging = walk.arrived(&arrival);
                 backfill.merging = merging.is_some().then_some(false);
                 merging
@@ -308,8 +309,9 @@ fn answered(
             trouble = Some(format!("the older page could not be had: {}", words(&failure)));
         }
         Err(failure) => {
-            let offline = failure == Failure::Offline;
-            Walk { record, nodes: &mut backfill.nodes, policy: &policy }.failed(&failure, now);
+            let offline = failure == ArchiveFailure::Offline;
+            ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy }
+                .failed(&failure, now);
             if offline {
                 return rest(model, now, feed, None);
             }
@@ -354,7 +356,7 @@ pub fn kept(
         }
         (Some(_), false) => {
             let record = &mut subscription.history;
-            Walk { record, nodes: &mut backfill.nodes, policy: &policy }.merged(new);
+            ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy }.merged(new);
         }
         (None, _) => backfill.paging = false,
     }
@@ -425,13 +427,13 @@ pub fn progress(model: &Model, subscription: &Subscription) -> Option<String> {
 }
 
 /// Why a page could not be had, in a few words.
-fn words(failure: &Failure) -> String {
+fn words(failure: &ArchiveFailure) -> String {
     match failure {
-        Failure::Status { status, .. } => format!("it answered {status}"),
-        Failure::Unanswered(why)
-        | Failure::Blocked(why)
-        | Failure::TooLarge(why)
-        | Failure::Unreadable(why) => why.clone(),
-        Failure::Offline => "there is no network".to_owned(),
+        ArchiveFailure::Status { status, .. } => format!("it answered {status}"),
+        ArchiveFailure::Unanswered(why)
+        | ArchiveFailure::Blocked(why)
+        | ArchiveFailure::TooLarge(why)
+        | ArchiveFailure::Unreadable(why) => why.clone(),
+        ArchiveFailure::Offline => "there is no network".to_owned(),
     }
 }

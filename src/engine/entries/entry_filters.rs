@@ -14,7 +14,7 @@ use crate::engine::msg::LoadedEntry;
 use crate::engine::undo;
 use crate::engine::undo::Step;
 use crate::engine::wording::entries;
-use crate::filters::{Action, EntryRule, Reach};
+use crate::filters::{Action, EntryFilter, FilterScope};
 use crate::history::{Counters, EntryKey, FeedKey, Flag};
 use crate::ui::panes::navigation;
 use crate::ui::panes::saved_searches;
@@ -28,7 +28,7 @@ pub const PREVIEW_TITLES: usize = 12;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rules {
     /// In the order they were made.
-    pub list: Vec<EntryRule>,
+    pub list: Vec<EntryFilter>,
     /// What each hit.
     pub counts: BTreeMap<u32, RuleCount>,
     /// Changes under way, oldest first.
@@ -50,9 +50,9 @@ pub struct RuleCount {
 #[derive(Debug, Clone, PartialEq)]
 struct Pending {
     rule: u32,
-    before: Vec<EntryRule>,
+    before: Vec<EntryFilter>,
     /// The rule to look through the store for, once it is durable.
-    look_for: Option<EntryRule>,
+    look_for: Option<EntryFilter>,
 }
 
 /// What a rule would hit.
@@ -152,21 +152,21 @@ pub struct Ruled {
 
 impl Rules {
     /// One of them.
-    pub fn get(&self, id: u32) -> Option<&EntryRule> {
+    pub fn get(&self, id: u32) -> Option<&EntryFilter> {
         self.list.iter().find(|rule| rule.id == id)
     }
 }
 
 /// Takes what the store has at the start.
-pub fn take(model: &mut Model, list: Vec<EntryRule>) {
+pub fn take(model: &mut Model, list: Vec<EntryFilter>) {
     model.rules = Rules { list, ..Rules::default() };
 }
 
 /// What a rule looks for, in a few words.
-pub fn about(model: &Model, rule: &EntryRule) -> String {
+pub fn about(model: &Model, rule: &EntryFilter) -> String {
     let feed = match rule.reach {
-        Reach::Feed(feed) => model.feeds.get(&feed),
-        Reach::Everywhere | Reach::Tag(_) => None,
+        FilterScope::Feed(feed) => model.feeds.get(&feed),
+        FilterScope::Everywhere | FilterScope::Tag(_) => None,
     };
     rule.about(feed.map(|feed| feed.record.shown_title()))
 }
@@ -194,7 +194,7 @@ pub fn labels<'m>(model: &'m Model, ruled: &'m [u32]) -> impl Iterator<Item = &'
 pub fn save(
     model: &mut Model,
     now: DateTime<Utc>,
-    mut rule: EntryRule,
+    mut rule: EntryFilter,
 ) -> Result<Vec<Effect>, String> {
     rule.check().map_err(|flaw| flaw.to_string())?;
     let mut list = model.rules.list.clone();
@@ -308,7 +308,7 @@ fn words(model: &Model, pending: &Pending, changes: &RuleChanges) -> String {
 /// Takes a change of the rules back, or makes it again; answers with what takes that back.
 pub fn take_back(
     model: &mut Model,
-    before: Vec<EntryRule>,
+    before: Vec<EntryFilter>,
     changes: Box<RuleChanges>,
     forward: bool,
 ) -> (Vec<Effect>, Step) {

@@ -14,7 +14,7 @@ use crate::engine::poll::plans;
 use crate::engine::settings::PollSettings;
 use crate::engine::undo::Step;
 use crate::history::FeedKey;
-use crate::schedule::{Pace, Stage};
+use crate::schedule::{Pace, PlanStage};
 use crate::ui::overlays::timetable_pane;
 use crate::ui::panes::feeds_pane;
 use crate::ui::panes::navigation;
@@ -125,7 +125,7 @@ fn pace_sentence(
     }
     let what = plans::explained(model, after.key, now).and_then(|plan| {
         let telling = |stage| plan.steps.iter().find(|step| step.stage == stage);
-        let step = telling(Stage::Standing).or_else(|| telling(Stage::Pace));
+        let step = telling(PlanStage::Standing).or_else(|| telling(PlanStage::Pace));
         step.map(|step| step.reason.clone())
     });
     let fixed = after.record.wishes.fixed_minutes;

@@ -33,7 +33,7 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
 use crate::history::{Counters, FeedKey, HistoryRecord};
-use crate::schedule::{self, Failure, SettledBy};
+use crate::schedule::{self, PollFailure, SettledBy};
 use crate::ui::panes::feeds_pane;
 use crate::ui::reader::pictures;
 
@@ -374,8 +374,8 @@ pub fn commit_failed(model: &mut Model, now: DateTime<Utc>, feed: FeedKey, why: 
         }
         subscription.record.choose(chosen);
     }
-    let nothing = schedule::AnswerHeaders::default();
-    subscription.state.facts.record_failure(Failure::Unreadable, &nothing, now, now);
+    let nothing = schedule::TimingHeaders::default();
+    subscription.state.facts.record_failure(PollFailure::Unreadable, &nothing, now, now);
     subscription.state.failing_since.get_or_insert(now);
     subscription.state.trouble = Some(why.to_owned());
     let status = subscription.state.status;

@@ -4,23 +4,23 @@ use chrono::{DateTime, Utc};
 
 use super::adaptor::Via;
 use super::adaptor::taken_at;
+use super::archive_walk::ArchiveWalk;
 use super::archive_walk::Arrival;
-use super::archive_walk::Walk;
-use super::retry::Failure;
+use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::canonical;
 use crate::history::gap::GapKey;
 use crate::history::gap::Newer;
+use crate::history::merge::DocumentPlace;
 use crate::history::merge::Merging;
-use crate::history::merge::Place;
 use crate::history::merge::span;
-use crate::history::node::Node;
+use crate::history::node::ArchiveNode;
 use crate::history::node::NodeState;
 use crate::history::node::fingerprint;
 use crate::history::rank::Position;
 use crate::history::record::Frontier;
 
-impl Walk<'_> {
+impl ArchiveWalk<'_> {
     /// The listing of copies came. The record is to be written, then [`Self::next`] is called.
     pub fn listed(&mut self, captures: Vec<u64>, now: DateTime<Utc>) {
         let Some(frontier) = self.answered() else { return };
@@ -28,7 +28,7 @@ impl Walk<'_> {
             self.record.adapted.captures = captures;
             self.pass(&frontier, now);
         } else {
-            self.failed_at(frontier, &Failure::Unreadable("it is no feed".to_owned()), now);
+            self.failed_at(frontier, &ArchiveFailure::Unreadable("it is no feed".to_owned()), now);
         }
         self.assert_sound();
     }
@@ -66,7 +66,7 @@ impl Walk<'_> {
             }
             next
         });
-        let node = Node {
+        let node = ArchiveNode {
             state: NodeState::Applied,
             url: edge.url.clone(),
             prev: next.as_ref().map(|next| next.key.clone()),
@@ -100,17 +100,20 @@ impl Walk<'_> {
                 Position::Archive { epoch: edge.epoch, depth }
             }
         };
-        Some(Merging { placed: Some(placed), ..Merging::at(Place { position, fetched_at: now }) })
+        Some(Merging {
+            placed: Some(placed),
+            ..Merging::at(DocumentPlace { position, fetched_at: now })
+        })
     }
 
     /// A document that an adaptor named could not be had. Says whether that is settled here.
     pub(in crate::history) fn adapted_failed(
         &mut self,
         frontier: &Frontier,
-        failure: &Failure,
+        failure: &ArchiveFailure,
         now: DateTime<Utc>,
     ) -> bool {
-        let missing = matches!(failure, Failure::Status { status: 404 | 410, .. });
+        let missing = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. });
         let ends = missing && matches!(frontier.edge.via, Via::Page(_));
         if ends {
             self.end(frontier, now);
@@ -119,12 +122,12 @@ impl Walk<'_> {
     }
 
     /// One copy that is not there does not hide the next; a service that is in trouble, or refuses, is left alone.
-    pub(in crate::history) fn pass_over(&mut self, frontier: &Frontier, failure: &Failure) {
+    pub(in crate::history) fn pass_over(&mut self, frontier: &Frontier, failure: &ArchiveFailure) {
         let gone = matches!(
             failure,
-            Failure::Status { status: 404 | 410, .. }
-                | Failure::Unreadable(_)
-                | Failure::TooLarge(_)
+            ArchiveFailure::Status { status: 404 | 410, .. }
+                | ArchiveFailure::Unreadable(_)
+                | ArchiveFailure::TooLarge(_)
         );
         let is_copy = matches!(frontier.edge.via, Via::Capture(_));
         if gone
@@ -140,20 +143,20 @@ impl Walk<'_> {
     /// Whether a page holds nothing that the subscription document or another page does not hold.
     fn repeats(&self, document: &FeedDocument) -> bool {
         let print = fingerprint(document);
-        let applied = |node: &Node| node.state == NodeState::Applied;
+        let applied = |node: &ArchiveNode| node.state == NodeState::Applied;
         self.record.windows.holds(document)
             || self.nodes.iter().any(|(_, node)| applied(node) && node.fingerprint == print)
     }
 
     /// There are no more pages.
     fn end(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
-        let node = Node {
+        let node = ArchiveNode {
             state: NodeState::Empty,
             url: frontier.edge.url.clone(),
             epoch: frontier.edge.epoch,
             depth: frontier.edge.depth,
             fetched_at: now,
-            ..Node::default()
+            ..ArchiveNode::default()
         };
         self.settle(frontier, node);
         self.ended(&frontier.edge);
@@ -166,20 +169,20 @@ impl Walk<'_> {
             self.end(frontier, now);
             return;
         };
-        let node = Node {
+        let node = ArchiveNode {
             state: NodeState::Empty,
             url: frontier.edge.url.clone(),
             prev: Some(next.key.clone()),
             epoch: frontier.edge.epoch,
             depth: frontier.edge.depth,
             fetched_at: now,
-            ..Node::default()
+            ..ArchiveNode::default()
         };
         self.settle(frontier, node);
         self.record.push(Frontier { edge: next, ..Frontier::default() });
     }
 
-    fn settle(&mut self, frontier: &Frontier, node: Node) {
+    fn settle(&mut self, frontier: &Frontier, node: ArchiveNode) {
         let edge = &frontier.edge;
         self.close(frontier);
         self.nodes.insert(edge.key.clone(), node);

@@ -58,7 +58,7 @@ impl Adaptor {
 
 /// An adaptor in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct ActiveAdaptor {
     /// Which.
     pub adaptor: Adaptor,
     /// Where the Internet Archive is; without a slash at the end.
@@ -72,7 +72,7 @@ pub struct Way {
 #[serde(default)]
 pub struct Adapted {
     /// The adaptor in force; `None`: the reader wants none.
-    pub way: Option<Way>,
+    pub way: Option<ActiveAdaptor>,
     /// The copies the Internet Archive has, oldest first, each by its date and time as one number.
     pub captures: Vec<u64>,
 }
@@ -91,7 +91,7 @@ pub enum Via {
     Capture(u64),
 }
 
-impl Way {
+impl ActiveAdaptor {
     /// The first document that it names.
     const fn first(&self) -> Via {
         match self.adaptor {
@@ -184,7 +184,7 @@ pub fn read_listing(bytes: &[u8]) -> Option<Vec<u64>> {
 impl HistoryRecord {
     /// Puts an adaptor in force, or takes it away: then nothing of it is asked for any more. Called after every good
     /// check of the subscription document, and when the reader chooses; `url` is the feed's address.
-    pub fn adapt(&mut self, way: Option<&Way>) {
+    pub fn adapt(&mut self, way: Option<&ActiveAdaptor>) {
         if self.adapted.way.as_ref() != way {
             self.forget_adaptor();
             self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
@@ -274,9 +274,9 @@ impl HistoryRecord {
 mod tests {
     use crate::history::walk::adaptor::*;
 
-    fn way(adaptor: Adaptor) -> Way {
+    fn way(adaptor: Adaptor) -> ActiveAdaptor {
         let url = "https://a.example/feed?x=1".to_owned();
-        Way { adaptor, base: INTERNET_ARCHIVE.to_owned(), url }
+        ActiveAdaptor { adaptor, base: INTERNET_ARCHIVE.to_owned(), url }
     }
 
     #[test]

@@ -16,8 +16,8 @@ use super::policy::FRONTIERS_MAX;
 use super::policy::GAPS_MAX;
 use super::policy::Mode;
 use super::policy::NODES_MAX;
-use super::policy::Policy;
-use super::retry::Failure;
+use super::policy::WalkPolicy;
+use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::canonical;
 use crate::history::address::refusal;
@@ -29,27 +29,27 @@ use crate::history::gap::Newer;
 use crate::history::kind::Reached;
 use crate::history::kind::believable_self;
 use crate::history::kind::older_link;
+use crate::history::merge::DocumentPlace;
 use crate::history::merge::Merging;
-use crate::history::merge::Place;
 use crate::history::merge::span;
-use crate::history::node::Node;
+use crate::history::node::ArchiveNode;
 use crate::history::node::NodeState;
 use crate::history::node::Nodes;
 use crate::history::node::fingerprint;
 use crate::history::rank::Position;
-use crate::history::record::Day;
+use crate::history::record::DayUsage;
 use crate::history::record::Frontier;
 use crate::history::record::HistoryRecord;
 
 /// A feed's history in motion: its record, its archives, and how far it may go.
 #[derive(Debug)]
-pub struct Walk<'a> {
+pub struct ArchiveWalk<'a> {
     /// The record.
     pub record: &'a mut HistoryRecord,
     /// The archives fetched.
     pub nodes: &'a mut Nodes,
     /// The caps.
-    pub policy: &'a Policy,
+    pub policy: &'a WalkPolicy,
 }
 
 /// What to do next.
@@ -60,7 +60,7 @@ pub enum Next {
     /// One is on its way.
     Busy,
     /// Nothing more; what the reader is told.
-    Rest(Option<Notice>),
+    Rest(Option<WalkNotice>),
 }
 
 /// An archive to ask for.
@@ -80,12 +80,12 @@ pub struct ArchiveRequest {
 
 /// What the end of a run says to the reader, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
+pub enum WalkNotice {
     /// A gap was asked for again, and so many entries came of it.
     Recovered(u32),
 }
 
-impl Notice {
+impl WalkNotice {
     /// As a message.
     pub fn text(self) -> String {
         let Self::Recovered(entries) = self;
@@ -109,7 +109,7 @@ pub struct Arrival<'d> {
     pub document: &'d FeedDocument,
 }
 
-impl Walk<'_> {
+impl ArchiveWalk<'_> {
     /// The next archive to ask for. Called after a good check of the subscription document, after
     /// [`Self::merged`], after [`Self::failed`], and after a wish of the reader; never while the feed fails.
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
@@ -123,7 +123,7 @@ impl Walk<'_> {
             self.assert_sound();
         }
         let run = &mut self.record.run;
-        let recovered = run.recovering.then_some(Notice::Recovered(run.new));
+        let recovered = run.recovering.then_some(WalkNotice::Recovered(run.new));
         run.recovering = false;
         Next::Rest(recovered)
     }
@@ -132,7 +132,7 @@ impl Walk<'_> {
     fn consider(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         let edge = &frontier.edge;
         if let Some(why) = refusal(&edge.url, &edge.newer.url, self.policy.allow_insecure) {
-            self.failed_at(frontier, &Failure::Blocked(why.to_owned()), now);
+            self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
         } else if !frontier.again && self.leads_to_known(edge) {
             self.meet(&frontier, now);
         } else if let Some((key, due)) = self.gap_at(&frontier, now) {
@@ -167,7 +167,7 @@ impl Walk<'_> {
         let number = day_number(now);
         let before = Some(self.record.day).filter(|day| day.number == number);
         let documents = before.unwrap_or_default().documents.saturating_add(1);
-        self.record.day = Day { number, documents };
+        self.record.day = DayUsage { number, documents };
         ArchiveRequest {
             url: edge.url.clone(),
             by: edge.newer.url.clone(),
@@ -186,7 +186,7 @@ impl Walk<'_> {
         let run = &mut self.record.run;
         run.bytes = run.bytes.saturating_add(arrival.wire_bytes);
         if let Some(why) = unreadable(arrival.document) {
-            self.failed_at(frontier, &Failure::Unreadable(why.to_owned()), now);
+            self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
             self.assert_sound();
             return None;
         }
@@ -203,11 +203,11 @@ impl Walk<'_> {
         if answered != frontier.edge.key && !frontier.again && self.nodes.find(&answered).is_some()
         {
             // Another name of an archive that is here.
-            let alias = Node {
+            let alias = ArchiveNode {
                 state: NodeState::AliasOf(answered),
                 url: frontier.edge.url.clone(),
                 fetched_at: now,
-                ..Node::default()
+                ..ArchiveNode::default()
             };
             self.nodes.insert(frontier.edge.key.clone(), alias);
             self.close(&frontier);
@@ -232,7 +232,7 @@ impl Walk<'_> {
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
         let entries = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
-        let node = Node {
+        let node = ArchiveNode {
             state: NodeState::Applied,
             url: edge.url.clone(),
             prev: prev.clone(),
@@ -276,7 +276,7 @@ impl Walk<'_> {
         }
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
         let position = Position::Archive { epoch: edge.epoch, depth };
-        Merging { placed: Some(placed), ..Merging::at(Place { position, fetched_at: now }) }
+        Merging { placed: Some(placed), ..Merging::at(DocumentPlace { position, fetched_at: now }) }
     }
 
     /// The archive's own link becomes the next place to go on.
@@ -317,11 +317,11 @@ impl Walk<'_> {
             if name == key || self.nodes.find(&name).is_some() {
                 continue;
             }
-            let alias = Node {
+            let alias = ArchiveNode {
                 state: NodeState::AliasOf(key.to_owned()),
                 url: name.clone(),
                 fetched_at: arrival.fetched_at,
-                ..Node::default()
+                ..ArchiveNode::default()
             };
             self.record.gaps.remove(&GapKey::archive(&name));
             self.nodes.insert(name, alias);
@@ -359,8 +359,8 @@ impl Walk<'_> {
     }
 
     /// An archive could not be had.
-    pub fn failed(&mut self, failure: &Failure, now: DateTime<Utc>) {
-        if *failure == Failure::Offline {
+    pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
+        if *failure == ArchiveFailure::Offline {
             self.record.asking = None;
         } else if let Some(frontier) = self.answered() {
             self.failed_at(frontier, failure, now);

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::adaptor::Via;
-use super::archive_walk::Walk;
+use super::archive_walk::ArchiveWalk;
 use super::policy::GAPS_MAX;
-use super::retry::Failure;
+use super::retry::ArchiveFailure;
 use crate::history::gap::Edge;
 use crate::history::gap::Gap;
 use crate::history::gap::GapKey;
@@ -16,7 +16,7 @@ use crate::history::gap::Reason;
 use crate::history::node::End;
 use crate::history::record::Frontier;
 
-impl Walk<'_> {
+impl ArchiveWalk<'_> {
     /// A link led to something that is here: what lies below it has its own end, unless the chain loops.
     pub(in crate::history) fn meet(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = &frontier.edge;
@@ -117,7 +117,7 @@ impl Walk<'_> {
     pub(in crate::history) fn failed_at(
         &mut self,
         frontier: Frontier,
-        failure: &Failure,
+        failure: &ArchiveFailure,
         now: DateTime<Utc>,
     ) {
         self.take(&frontier.edge.key, frontier.again);
@@ -132,7 +132,7 @@ impl Walk<'_> {
             self.pass_over(&frontier, failure);
         }
         // The link to a skipped archive may simply be out of date.
-        let out_of_date = matches!(failure, Failure::Status { status: 404 | 410, .. });
+        let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. });
         if frontier.edge.side && out_of_date {
             return;
         }

@@ -5,7 +5,7 @@ use chrono::DateTime;
 use super::*;
 use crate::engine::msg::LoadedEntry;
 use crate::history::rank::{Position, Rank};
-use crate::history::{Body, EntryKey, FeedKey, Flags, KeptEntry};
+use crate::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
 
 fn told() -> Box<ToldEntry> {
     let mut entry = crate::feed::Entry { title: Some("Wax & <b>".into()), ..Default::default() };
@@ -22,7 +22,7 @@ fn told() -> Box<ToldEntry> {
         key: EntryKey { feed: FeedKey(1), seq: 2 },
         kept,
         flags: Flags::NEW,
-        body: Some(Body::of(&entry)),
+        body: Some(EntryBody::of(&entry)),
         text_gone: false,
         ruled: Vec::new(),
         place: None,

@@ -11,7 +11,7 @@ use super::super::codec;
 use super::error::StoreError;
 use super::open::{Store, feed_bytes, feed_of, number_of, numbered_key};
 use super::reading::shown_rows::Shown;
-use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
+use crate::history::{Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
 /// Index rows in a record.
 const ROWS: u32 = 64;
@@ -36,7 +36,7 @@ enum BodySlot {
     #[default]
     Empty,
     /// The text.
-    Here(Body),
+    Here(EntryBody),
     /// The text has a record of its own.
     Alone,
     /// The text was dropped to keep within the bounds (SPEC C.10).
@@ -45,7 +45,7 @@ enum BodySlot {
 
 impl BodySlot {
     /// The text at this place.
-    fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<Body>, StoreError> {
+    fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
         match self {
             Self::Empty | Self::Dropped => Ok(None),
             Self::Here(body) => Ok(Some(body)),
@@ -182,7 +182,7 @@ impl Store {
     }
 
     /// The body of an entry; `None` if it has none.
-    pub fn body(&self, key: EntryKey) -> Result<Option<Body>, StoreError> {
+    pub fn body(&self, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
         slot.text(&self.bodies, key)
@@ -338,7 +338,7 @@ pub(super) fn read_in(
     bodies: &Tree,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
-) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
     let mut entries: Option<(u32, EntryChunk)> = None;
     let mut texts: Option<(u32, BodyChunk)> = None;
     let mut read = BTreeMap::new();
@@ -368,7 +368,7 @@ pub(super) fn kept_in(
     meta: &Tree,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
-) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
     let mut entries: Option<(u32, EntryChunk)> = None;
     let mut read = BTreeMap::new();
     for seq in seqs {

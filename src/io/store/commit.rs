@@ -20,8 +20,8 @@ use crate::feed::FeedDocument;
 use crate::history::merge::identities;
 use crate::history::rank::Position;
 use crate::history::{
-    Counters, EntryKey, FeedKey, Flag, Flags, Graves, HistoryRecord, IndexRow, Known, KnownEntry,
-    Merged, MergedEntry, Merging, Node, Place, complete, merge_as,
+    ArchiveNode, Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, HistoryRecord, IndexRow,
+    Known, KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
 };
 
 /// What is written in one batch with entries.
@@ -32,7 +32,7 @@ struct Beside<'a> {
     /// A line of the poll log, and the number of the poll.
     log: Option<(u32, PollLogEntry)>,
     history: Option<&'a HistoryRecord>,
-    nodes: &'a [(String, Option<Node>)],
+    nodes: &'a [(String, Option<ArchiveNode>)],
     /// Marks of entries that were not merged.
     flags: BTreeMap<u32, Flags>,
     /// What is new of when the feed published.
@@ -49,8 +49,10 @@ impl Store {
         let (mut merged, hits) = match &commit.document {
             None => (self.nothing_merged(feed)?, NewHits::new()),
             Some(document) => {
-                let place =
-                    Place { position: Position::Subscription, fetched_at: commit.fetched_at };
+                let place = DocumentPlace {
+                    position: Position::Subscription,
+                    fetched_at: commit.fetched_at,
+                };
                 let merging = Merging { renamed: commit.renamed.clone(), ..Merging::at(place) };
                 self.merge(feed, document, &merging, &graves.unwrap_or_default())?
             }
@@ -107,7 +109,7 @@ impl Store {
         feed: FeedKey,
         document: &FeedDocument,
         merging: &Merging,
-        graves: &Graves,
+        graves: &Tombstones,
     ) -> Result<(Merged, NewHits), StoreError> {
         let wanted = identities(document).chain(merging.renamed.values().copied());
         let known = self.known(feed, wanted.collect())?;

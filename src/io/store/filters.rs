@@ -20,7 +20,7 @@ use crate::engine::entries::entry_filters::RuleCount;
 use crate::engine::entries::entry_filters::RuleWish;
 use crate::engine::entries::entry_filters::Ruled;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::filters::{Action, EntryRule, Judge, Subject};
+use crate::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use crate::io::codec;
 
@@ -34,8 +34,8 @@ const RULED_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 /// The reader's rules and the entries they hit.
 #[derive(Debug, Default)]
 pub(super) struct Rulings {
-    rules: Vec<EntryRule>,
-    judge: Judge,
+    rules: Vec<EntryFilter>,
+    judge: PreparedFilters,
     hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
 }
 
@@ -75,12 +75,12 @@ impl Store {
             let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
             hits.insert((rule, feed), seqs);
         }
-        self.rulings = Rulings { judge: Judge::new(&rules), rules, hits };
+        self.rulings = Rulings { judge: PreparedFilters::new(&rules), rules, hits };
         Ok(())
     }
 
     /// The reader's rules, in their order; none if their record is damaged.
-    pub fn rules(&self) -> Result<Vec<EntryRule>, StoreError> {
+    pub fn rules(&self) -> Result<Vec<EntryFilter>, StoreError> {
         let bytes = self.about.get(RULES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
@@ -90,7 +90,7 @@ impl Store {
     pub(super) fn check_rulings(&self, repair: bool) -> Result<Vec<Finding>, StoreError> {
         let mut found = Vec::new();
         let rules = self.about.get(RULES_KEY)?;
-        if rules.is_some_and(|bytes| codec::decode::<Vec<EntryRule>>(&bytes).is_err()) {
+        if rules.is_some_and(|bytes| codec::decode::<Vec<EntryFilter>>(&bytes).is_err()) {
             let text = "the record of your rules is damaged; none is in force".to_owned();
             found.push(Finding { text, repaired: false });
         }
@@ -112,9 +112,9 @@ impl Store {
     }
 
     /// Writes the rules; from now on entries that arrive are judged by them.
-    pub fn save_rules(&mut self, rules: &[EntryRule]) -> Result<(), StoreError> {
+    pub fn save_rules(&mut self, rules: &[EntryFilter]) -> Result<(), StoreError> {
         self.about.insert(RULES_KEY, codec::encode(&rules)?)?;
-        self.rulings.judge = Judge::new(rules);
+        self.rulings.judge = PreparedFilters::new(rules);
         self.rulings.rules = rules.to_vec();
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Store {
         }
         for (&seq, entry) in merged.entries.range_mut(first_new..) {
             let before = entry.row.flags;
-            for rule in judge.hits(&Subject::new(feed, &entry.kept, entry.body.as_ref())) {
+            for rule in judge.hits(&FilterSubject::new(feed, &entry.kept, entry.body.as_ref())) {
                 entry.row.flags = rule.action.done_to(entry.row.flags);
                 hits.entry(rule.id).or_default().push(seq);
             }

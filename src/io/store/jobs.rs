@@ -15,7 +15,7 @@ use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::msg::HistoryNews;
 use crate::engine::msg::Msg;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag, Merged};
 use crate::search::Matching;
 use crate::ui::panes::entry_list::RowsWanted;
@@ -70,7 +70,7 @@ pub enum Job {
     /// How many unread entries searches find; answered by [`Msg::FoundCounted`].
     CountFound(Vec<(u32, Matching)>),
     /// The reader's rules; answered by [`Msg::RulesSaved`].
-    SaveRules(Vec<EntryRule>),
+    SaveRules(Vec<EntryFilter>),
     /// What is to be done with the entries of a rule; answered by [`Msg::Ruled`].
     Rule(Box<RuleWish>),
     /// Which tags are folded.

@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::Facts;
 use crate::schedule::instant::seconds;
+use crate::schedule::interval::segments::IntervalWalk;
 use crate::schedule::interval::segments::Rhythm;
-use crate::schedule::interval::segments::Walk;
 use crate::schedule::limits::HOUR;
-use crate::schedule::recommend::Course;
+use crate::schedule::recommend::RecommendedCourse;
 use crate::schedule::recommend::recommend;
 use crate::schedule::week::HOURS;
 use crate::schedule::week::hour_of_week;
@@ -19,8 +19,10 @@ pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>)
     let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
     let fallback = recommendation.flat.seconds;
     let (interval, duration) = match &recommendation.course {
-        Course::Flat | Course::Slots(..) | Course::Placed(_) => (bounds.interval(fallback), None),
-        Course::Rules(table) => {
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
+            (bounds.interval(fallback), None)
+        }
+        RecommendedCourse::Rules(table) => {
             let rhythm = Rhythm { table, fallback, bounds };
             let (in_force, duration) = rhythm.get_schedule(seconds(at));
             (in_force.interval, duration)
@@ -35,9 +37,11 @@ pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
     let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
     let fallback = recommendation.flat.seconds;
     match &recommendation.course {
-        Course::Flat | Course::Slots(..) | Course::Placed(_) => None,
-        Course::Rules(table) => {
-            Walk::start(Rhythm { table, fallback, bounds }, seconds(at)).in_force().rule
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
+            None
+        }
+        RecommendedCourse::Rules(table) => {
+            IntervalWalk::start(Rhythm { table, fallback, bounds }, seconds(at)).in_force().rule
         }
     }
 }
@@ -49,10 +53,10 @@ pub fn week_of_intervals(facts: &Facts, around: DateTime<Utc>) -> [u32; HOURS as
     let fallback = recommendation.flat.seconds;
     let whole = |seconds: i64| u32::try_from(seconds).unwrap_or(u32::MAX);
     let mut week = [whole(bounds.interval(fallback)); HOURS as usize];
-    let Course::Rules(table) = &recommendation.course else { return week };
+    let RecommendedCourse::Rules(table) = &recommendation.course else { return week };
     let hour = seconds(around).div_euclid(HOUR);
     let monday = (hour - i64::from(hour_of_week(seconds(around)))) * HOUR;
-    let mut walk = Walk::start(Rhythm { table, fallback, bounds }, monday);
+    let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, monday);
     let mut start = monday;
     for cell in &mut week {
         walk.advance_to(start);

@@ -7,8 +7,8 @@ use super::retry_after::Wait;
 use super::retry_after::WaitHeader;
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::Facts;
-use crate::schedule::facts::Failure;
-use crate::schedule::facts::Standing;
+use crate::schedule::facts::FeedStatus;
+use crate::schedule::facts::PollFailure;
 use crate::schedule::instant::seconds_up;
 use crate::schedule::jitter::share;
 use crate::schedule::limits::BACK_OFF_BASE_SECONDS;
@@ -169,17 +169,17 @@ fn doubled(failures: u32) -> i64 {
 }
 
 /// The shortest wait after a kind of failure, seconds (SPEC B.4.4, D.2).
-const fn minimum_after(failure: Failure) -> i64 {
+const fn minimum_after(failure: PollFailure) -> i64 {
     match failure {
-        Failure::Status(429) => HOUR,
-        Failure::Status(402 | 403 | 451) => 4 * HOUR,
-        Failure::Status(401 | 407) | Failure::TooLarge => DAY,
-        Failure::Status(_) | Failure::Unanswered | Failure::Unreadable => 0,
+        PollFailure::Status(429) => HOUR,
+        PollFailure::Status(402 | 403 | 451) => 4 * HOUR,
+        PollFailure::Status(401 | 407) | PollFailure::TooLarge => DAY,
+        PollFailure::Status(_) | PollFailure::Unanswered | PollFailure::Unreadable => 0,
     }
 }
 
 fn dead(ground: &Ground<'_>) -> Option<Floor> {
-    let is_dead = ground.facts.standing == Standing::Dead;
+    let is_dead = ground.facts.standing == FeedStatus::Dead;
     let at = ground.last_try.filter(|_| is_dead)? + DEAD_SECONDS;
     Some(Floor { at, settled_by: SettledBy::Dead, cause: Cause::Dead })
 }

@@ -66,8 +66,8 @@ pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::schedule::holds::cache::AnswerHeaders;
     use crate::schedule::holds::cache::CacheState;
+    use crate::schedule::holds::cache::TimingHeaders;
     use crate::schedule::holds::in_force::*;
     use crate::schedule::specimens::at;
     use crate::schedule::specimens::with_ttl;
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn floors_are_named_until_they_have_passed() {
         let mut facts = with_ttl(30, "03-02 10:00");
-        let headers = AnswerHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
+        let headers = TimingHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
         facts.cache = Some(CacheState::of_document(&headers, at("03-02 10:00")));
         let until = |now: &str| {
             let floors = floors_in_force(&facts, at(now), 0.0);

@@ -6,7 +6,7 @@ use super::floors::end_of;
 use super::retry_after::Wait;
 use super::retry_after::WaitHeader;
 use crate::schedule::facts::Facts;
-use crate::schedule::facts::Standing;
+use crate::schedule::facts::FeedStatus;
 use crate::schedule::instant::instant;
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::COOL_DOWN_SECONDS;
@@ -29,7 +29,7 @@ pub enum ByHand {
 /// Judges a poll by hand. `cool_down` is false only for hosts that need no sparing (UX 4,
 /// `space_loopback = false`).
 pub fn by_hand(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
-    if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
+    if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         return ByHand::AtRest;
     }
     let clock = seconds(now);
@@ -77,7 +77,7 @@ mod tests {
         facts.host_wait = wait(WaitHeader::RetryAfter);
         assert_eq!(by_hand(&facts, at(60), true), ByHand::Confirm(at(3600)));
         assert_eq!(by_hand(&facts, at(3600), true), ByHand::Allowed);
-        facts.standing = Standing::Gone;
+        facts.standing = FeedStatus::Gone;
         assert_eq!(by_hand(&facts, at(3600), true), ByHand::AtRest);
     }
 

@@ -1,7 +1,7 @@
 //! Feeds that are not polled automatically at all (SPEC B.1 step 0).
 
 use crate::schedule::facts::Facts;
-use crate::schedule::facts::Standing;
+use crate::schedule::facts::FeedStatus;
 use crate::schedule::plan::Decision;
 use crate::schedule::plan::PlanKind;
 use crate::schedule::plan::SettledBy;
@@ -18,10 +18,10 @@ pub(in crate::schedule) enum Rest {
 /// Step 0 of SPEC B.1.
 pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
     match facts.standing {
-        Standing::Paused => return Some(Rest::Paused),
-        Standing::Gone => return Some(Rest::Gone),
-        Standing::Stopped => return Some(Rest::Stopped),
-        Standing::Active | Standing::Dead | Standing::Archive => {}
+        FeedStatus::Paused => return Some(Rest::Paused),
+        FeedStatus::Gone => return Some(Rest::Gone),
+        FeedStatus::Stopped => return Some(Rest::Stopped),
+        FeedStatus::Active | FeedStatus::Dead | FeedStatus::Archive => {}
     }
     let ended = facts.hints.expired && !facts.settings.ignore_expired;
     ended.then_some(Rest::Expired)

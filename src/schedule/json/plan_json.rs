@@ -10,8 +10,8 @@ use crate::schedule::decide::decide;
 use crate::schedule::learning::learned_json;
 use crate::schedule::plan::Plan;
 use crate::schedule::plan::PlanKind;
+use crate::schedule::plan::PlanStage;
 use crate::schedule::plan::SettledBy;
-use crate::schedule::plan::Stage;
 use crate::schedule::plan::Value;
 
 /// The whole of `plan --document --facts`: hints of a document, the JSON text of facts, and the
@@ -69,7 +69,7 @@ struct PlanText<'a> {
 
 #[derive(Serialize)]
 struct StepText<'a> {
-    stage: Stage,
+    stage: PlanStage,
     before: Option<Json>,
     after: Option<Json>,
     reason: &'a str,

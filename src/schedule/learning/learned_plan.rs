@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use super::super::facts::Pace;
 use super::clocks::Effort;
-use super::price_plan::{PricePlan, STEPS_MAX, Terms, Waiting};
+use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
 use super::profile::{Past, Profile, profile};
 use super::publications::{Publications, minute};
 use super::report::LearnedRhythm;
@@ -29,9 +29,9 @@ const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 /// What the reader asks of learned plans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnTerms {
-    /// As in [`super::super::Settings`].
+    /// As in [`super::super::ScheduleSettings`].
     pub min_seconds: u32,
-    /// As in [`super::super::Settings`].
+    /// As in [`super::super::ScheduleSettings`].
     pub max_seconds: u32,
     /// Minutes of waiting that saving one poll is worth; [`PRICE_MINUTES`] until changed.
     pub price_minutes: f64,
@@ -104,12 +104,12 @@ const PRICE_MOST: f64 = 1e7;
 /// What is expected of a feed, before any price.
 struct Forecast {
     profile: Profile,
-    waiting: Waiting,
-    known: Known,
+    waiting: ExpectedWaiting,
+    known: ForecastBasis,
 }
 
 /// What the profile was made from.
-struct Known {
+struct ForecastBasis {
     publications: usize,
     minutes: i64,
     whole_days: bool,
@@ -126,9 +126,9 @@ impl Forecast {
         let whole_days = publications.has_whole_days_only();
         let past = Past { minutes: &minutes, since, now, sharp: !whole_days };
         let profile = in_best_zone(&past, publications, &terms.zone);
-        let waiting = Waiting::of(&profile.lambda, profile.phases);
+        let waiting = ExpectedWaiting::of(&profile.lambda, profile.phases);
         let document_entries = publications.document_entries();
-        let known = Known {
+        let known = ForecastBasis {
             publications: minutes.len(),
             minutes: now - since,
             whole_days,

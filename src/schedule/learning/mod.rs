@@ -16,7 +16,7 @@ mod report;
 mod stamp_zone;
 mod week_bins;
 
-pub use clocks::{CLOCKS, Clock, Shares};
+pub use clocks::{CLOCKS, PublicationClock, Shares};
 pub use heat_map::HeatMap;
 pub use learned_json::learned_json;
 pub use learned_plan::{

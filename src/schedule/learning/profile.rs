@@ -1,6 +1,6 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
-use super::clocks::{Clock, Effort, Shares, WeekSample, mixture};
+use super::clocks::{Effort, PublicationClock, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -142,8 +142,8 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Prof
     density.add_scaled(&minutes_of_bins, faded);
     let lambda = density.scaled(rate / real(BIN_MINUTES));
     let mut shares = mixture.shares.map(|share| share * (1.0 - faded));
-    for (share, clock) in shares.iter_mut().zip(Clock::ALL) {
-        *share += if clock == Clock::AnyTime { faded } else { 0.0 };
+    for (share, clock) in shares.iter_mut().zip(PublicationClock::ALL) {
+        *share += if clock == PublicationClock::AnyTime { faded } else { 0.0 };
     }
     let phases = seen.phases(round_minute);
     Profile { clock, round_minute, shares, rate, lambda, phases, foresight: mixture.foresight }

@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 use super::clocks::Shares;
 use super::learned_plan::{PUBLICATIONS_MIN, PaceCost};
 use super::peaks::{Peak, peaks};
-use super::price_plan::{PricePlan, Waiting};
+use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
@@ -26,7 +26,7 @@ pub struct LearnedRhythm {
     pub whole_days: bool,
     /// Expected publications a week.
     pub rate_per_week: f64,
-    /// How far each clock is believed, in the order of [`super::Clock::ALL`].
+    /// How far each clock is believed, in the order of [`super::PublicationClock::ALL`].
     pub shares: Shares,
     /// Polls a week.
     pub polls_per_week: f64,
@@ -46,7 +46,7 @@ pub struct LearnedRhythm {
 
 impl PaceCost {
     /// Follows a plan for some weeks.
-    pub(super) fn of(plan: &PricePlan, waiting: &Waiting) -> Self {
+    pub(super) fn of(plan: &PricePlan, waiting: &ExpectedWaiting) -> Self {
         let end = WEEKS_FOLLOWED * BINS;
         let (mut point, mut polls) = (0, 0);
         let (mut waited, mut published) = (0.0, 0.0);

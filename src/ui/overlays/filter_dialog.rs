@@ -11,7 +11,7 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::entry_filters::RulePreview;
 use crate::engine::model::Model;
 use crate::engine::wording::telling;
-use crate::filters::{Action, EntryRule, Reach, read_until, until_text};
+use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
 use crate::history::{EntryKey, FeedKey};
 use crate::ui::keys::key::Code;
 use crate::ui::keys::key::Key;
@@ -22,7 +22,7 @@ use crate::ui::screen::Pane;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleForm {
     /// The rule as it was opened; number 0: a new one.
-    before: EntryRule,
+    before: EntryFilter,
     /// The lines, in order.
     pub rows: Vec<RuleRow>,
     /// Place of the line that takes the keys.
@@ -34,9 +34,9 @@ pub struct RuleForm {
     /// The number of the preview that was asked for last.
     asked: u64,
     /// The rule it was asked for.
-    asked_for: Option<EntryRule>,
+    asked_for: Option<EntryFilter>,
     /// What the line of feeds offers.
-    reaches: Vec<Reach>,
+    reaches: Vec<FilterScope>,
 }
 
 /// One line of the form.
@@ -97,7 +97,7 @@ struct Offer {
 }
 
 impl RuleForm {
-    fn new(model: &Model, rule: EntryRule, offer: &Offer) -> Self {
+    fn new(model: &Model, rule: EntryFilter, offer: &Offer) -> Self {
         let reaches = reaches(model, &rule, offer.feed);
         let names = reaches.iter().map(|reach| reach_words(model, reach)).collect();
         let chosen = reaches.iter().position(|reach| *reach == rule.reach).unwrap_or(0);
@@ -182,10 +182,10 @@ impl RuleForm {
     }
 
     /// The rule that the form says, or why it is none.
-    fn rule(&self, model: &Model, now: DateTime<Utc>) -> Result<EntryRule, String> {
+    fn rule(&self, model: &Model, now: DateTime<Utc>) -> Result<EntryFilter, String> {
         let until = self.text(RuleField::Until);
         let as_before = self.before.until.filter(|at| until_text(*at, model.zone) == until);
-        let rule = EntryRule {
+        let rule = EntryFilter {
             id: self.before.id,
             action: match self.chosen(RuleField::Action) {
                 1 => Action::Read,
@@ -242,18 +242,18 @@ fn line(field: RuleField, text: &str, hint: &str, offered: Option<String>) -> Ru
 }
 
 /// What the line of feeds offers: the feed of the entry, its tags, the rule's own, all feeds, all tags.
-fn reaches(model: &Model, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach> {
-    let mut reaches: Vec<Reach> = feed.map(Reach::Feed).into_iter().collect();
+fn reaches(model: &Model, rule: &EntryFilter, feed: Option<FeedKey>) -> Vec<FilterScope> {
+    let mut reaches: Vec<FilterScope> = feed.map(FilterScope::Feed).into_iter().collect();
     let tags_of = |feed: &FeedKey| model.feeds.get(feed).map(|feed| feed.record.tags.clone());
     let own = feed.as_ref().and_then(tags_of).unwrap_or_default();
     let all = model.feeds.keys().filter_map(tags_of).flatten();
-    reaches.push(Reach::Everywhere);
-    reaches.extend(own.into_iter().chain(all).map(Reach::Tag));
+    reaches.push(FilterScope::Everywhere);
+    reaches.extend(own.into_iter().chain(all).map(FilterScope::Tag));
     if feed.is_none() {
-        reaches.extend(model.feeds.keys().copied().map(Reach::Feed));
+        reaches.extend(model.feeds.keys().copied().map(FilterScope::Feed));
     }
     reaches.push(rule.reach.clone());
-    let mut each_once: Vec<Reach> = Vec::new();
+    let mut each_once: Vec<FilterScope> = Vec::new();
     for reach in reaches {
         if !each_once.contains(&reach) {
             each_once.push(reach);
@@ -262,11 +262,11 @@ fn reaches(model: &Model, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach>
     each_once
 }
 
-fn reach_words(model: &Model, reach: &Reach) -> String {
+fn reach_words(model: &Model, reach: &FilterScope) -> String {
     match reach {
-        Reach::Everywhere => "all feeds".into(),
-        Reach::Tag(tag) => format!("feeds with the tag {tag}"),
-        Reach::Feed(feed) => {
+        FilterScope::Everywhere => "all feeds".into(),
+        FilterScope::Tag(tag) => format!("feeds with the tag {tag}"),
+        FilterScope::Feed(feed) => {
             let title = model.feeds.get(feed).map(|feed| feed.record.shown_title());
             format!("'{}'", title.unwrap_or("a feed given up"))
         }
@@ -294,7 +294,11 @@ pub fn mute(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let opened = opened.filter(|entry| row.key.entry() == Some(entry.key));
     let author = opened.and_then(|entry| entry.kept.author.clone()).or_else(|| row.author.clone());
     let title = telling(&row.title);
-    let rule = EntryRule { reach: Reach::Feed(feed), title: title.clone(), ..EntryRule::default() };
+    let rule = EntryFilter {
+        reach: FilterScope::Feed(feed),
+        title: title.clone(),
+        ..EntryFilter::default()
+    };
     show(model, now, rule, &Offer { feed: Some(feed), title, author })
 }
 
@@ -306,10 +310,10 @@ pub fn edit(model: &mut Model, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
 
 /// The dialog of a rule from nothing.
 pub fn create(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
-    show(model, now, EntryRule::default(), &Offer::default())
+    show(model, now, EntryFilter::default(), &Offer::default())
 }
 
-fn show(model: &mut Model, now: DateTime<Utc>, rule: EntryRule, offer: &Offer) -> Vec<Effect> {
+fn show(model: &mut Model, now: DateTime<Utc>, rule: EntryFilter, offer: &Offer) -> Vec<Effect> {
     let form = RuleForm::new(model, rule, offer);
     model.screen.lay_over(Overlay::Mute(Box::new(form)));
     preview(model, now)

@@ -7,7 +7,7 @@ use crate::engine::model::Model;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::polling::Stage;
 use crate::history::FeedKey;
-use crate::schedule::{self, ByHand, SettledBy, Standing};
+use crate::schedule::{self, ByHand, FeedStatus, SettledBy};
 
 /// Something the reader can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn held_up(model: &Model, feed: FeedKey) -> Option<String> {
 pub fn advice(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
     let mut advice = vec![by_hand(model, subscription, now)];
     let facts = &subscription.state.facts;
-    if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
+    if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         advice.push(Advice::now(
             "D",
             "unsubscribes, in the list of feeds; until then its entries stay",

@@ -12,7 +12,7 @@ use crate::engine::feeds::feed_settings;
 use crate::engine::model::Model;
 use crate::engine::undo::Step;
 use crate::feed::opml::subscription_list::normal_tag;
-use crate::filters::{EntryRule, Reach};
+use crate::filters::{EntryFilter, FilterScope};
 use crate::history::FeedKey;
 use crate::ui::panes::feeds_pane;
 use crate::ui::panes::feeds_pane::FeedsRow;
@@ -142,7 +142,7 @@ pub fn renamed(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect
     }
     let mut rules = model.rules.list.clone();
     for rule in &mut rules {
-        if let Reach::Tag(reached) = &mut rule.reach
+        if let FilterScope::Tag(reached) = &mut rule.reach
             && let Some(renamed) = moved(reached)
         {
             *reached = renamed;
@@ -174,7 +174,7 @@ pub fn put(
     model: &mut Model,
     now: DateTime<Utc>,
     tags: Vec<(FeedKey, Vec<String>)>,
-    rules: Vec<EntryRule>,
+    rules: Vec<EntryFilter>,
 ) -> (Vec<Effect>, Step) {
     let (mut before, mut records) = (Vec::new(), Vec::new());
     for (key, tags) in tags {

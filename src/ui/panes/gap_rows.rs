@@ -13,7 +13,7 @@ use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::model::Model;
 use crate::history::address::host;
-use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryRecord, Limit, Reason, Standing};
+use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryRecord, HistoryStatus, Limit, Reason};
 
 /// A gap as a row of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,15 +219,19 @@ fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
 
 /// The header line of a feed's list: how far a walk under way is, else the state of its history.
 pub fn standing(model: &Model, feed: &Subscription) -> Option<String> {
-    stated(model, feed, Standing::text)
+    stated(model, feed, HistoryStatus::text)
 }
 
 /// The same where there is little room.
 pub fn brief_standing(model: &Model, feed: &Subscription) -> Option<String> {
-    stated(model, feed, Standing::brief)
+    stated(model, feed, HistoryStatus::brief)
 }
 
-fn stated(model: &Model, feed: &Subscription, words: fn(Standing) -> String) -> Option<String> {
+fn stated(
+    model: &Model,
+    feed: &Subscription,
+    words: fn(HistoryStatus) -> String,
+) -> Option<String> {
     feed.state.facts.last_ok?;
     let walking = crate::engine::backfill::walks::progress(model, feed);
     Some(walking.unwrap_or_else(|| words(feed.history.standing())))

@@ -11,7 +11,7 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::entry_filters::PREVIEW_TITLES;
 use crate::engine::entries::entry_filters::RulePreview;
 use crate::engine::model::Model;
-use crate::filters::{EntryRule, until_text};
+use crate::filters::{EntryFilter, until_text};
 use crate::ui::overlays::edit_dialog::EditValue;
 use crate::ui::overlays::filter_dialog::RuleForm;
 use crate::ui::overlays::filter_list::RULE_LINES;
@@ -149,7 +149,7 @@ pub(in crate::view) fn draw_list(
 }
 
 /// What a rule hit, and how long it holds.
-fn state(model: &Model, rule: &EntryRule, now: DateTime<Utc>) -> String {
+fn state(model: &Model, rule: &EntryFilter, now: DateTime<Utc>) -> String {
     let count = model.rules.counts.get(&rule.id).copied().unwrap_or_default();
     let hits = match count.hits {
         0 => "hit nothing yet".to_owned(),

@@ -27,7 +27,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::model::Model;
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::plans::stage_words;
-use crate::schedule::{Pace, Step, Value, duration_words};
+use crate::schedule::{Pace, PlanStep, Value, duration_words};
 use crate::ui::overlays::plan_pane::PaceEffect;
 use crate::ui::overlays::plan_pane::PlanPane;
 use crate::view::cells;
@@ -200,7 +200,7 @@ fn interval_words(seconds: u32, placed: bool) -> String {
     if placed { format!(" · {words} after the last one") } else { format!(" · every {words}") }
 }
 
-fn step_lines(step: &Step, ink: Ink) -> Vec<Line<'static>> {
+fn step_lines(step: &PlanStep, ink: Ink) -> Vec<Line<'static>> {
     let name = stage_words(step.stage);
     let values = match (step.before, step.after) {
         (Some(before), Some(after)) if before != after => {

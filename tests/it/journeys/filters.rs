@@ -4,7 +4,7 @@ use backissue::engine::effect::Effect;
 use backissue::engine::entries::entry_filters;
 use backissue::engine::msg::Msg;
 use backissue::engine::update::update;
-use backissue::filters::{Action, EntryRule};
+use backissue::filters::{Action, EntryFilter};
 use backissue::history::{EntryKey, FeedKey, Flags};
 use backissue::ui::screen::Overlay;
 
@@ -34,7 +34,7 @@ fn world() -> World {
 }
 
 /// The marks of all entries, and the rules.
-fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryRule>, u32) {
+fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     let keys: Vec<EntryKey> = world
         .model
         .feeds
@@ -233,7 +233,7 @@ fn a_rule_holds_as_long_as_it_says() {
 fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
     let mut world = World::new(120, 36);
     crate::history::journeys::serve_orchard(&mut world);
-    let rule = EntryRule { id: 1, title: "/e/".into(), ..EntryRule::default() };
+    let rule = EntryFilter { id: 1, title: "/e/".into(), ..EntryFilter::default() };
     world.store.save_rules(std::slice::from_ref(&rule)).unwrap();
     entry_filters::take(&mut world.model, vec![rule]);
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
@@ -280,7 +280,7 @@ fn rules_marks_and_undo_in_any_order_end_where_they_began() {
 #[test]
 fn a_trouble_that_has_nothing_to_do_with_a_rule_does_not_keep_it_from_being_applied() {
     let mut world = world();
-    let rule = EntryRule { id: 1, title: "Sponsored".into(), ..EntryRule::default() };
+    let rule = EntryFilter { id: 1, title: "Sponsored".into(), ..EntryFilter::default() };
     let asked = entry_filters::save(&mut world.model, start(), rule).unwrap();
     assert!(matches!(asked.as_slice(), [Effect::SaveRules(_)]), "{asked:?}");
     let troubles = [Msg::Trouble("no browser".into()), Msg::Unsaved("no room".into())];

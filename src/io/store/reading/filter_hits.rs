@@ -7,7 +7,7 @@ use crate::engine::entries::entry_filters::PREVIEW_TITLES;
 use crate::engine::entries::entry_filters::PreviewTitle;
 use crate::engine::entries::entry_filters::RulePreview;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::filters::{EntryRule, Judge, Subject};
+use crate::filters::{EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::codec;
 use crate::io::store::chunks;
@@ -29,12 +29,12 @@ impl Texts {
     /// Everything that a rule hits among the entries there are. `goes_on` is asked now and then; `None`: it said no.
     pub fn hits(
         &self,
-        rule: &EntryRule,
+        rule: &EntryFilter,
         now: DateTime<Utc>,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<RuleHits> {
         let mut found = RuleHits::default();
-        let judge = Judge::new(std::slice::from_ref(rule));
+        let judge = PreparedFilters::new(std::slice::from_ref(rule));
         for feed in self.feeds() {
             let Some(record) = self.record(feed).filter(|record| record.ended.is_none()) else {
                 continue;
@@ -62,7 +62,7 @@ impl Texts {
         feed: FeedKey,
         rows: &[IndexRow],
         seqs: &[u32],
-        judge: &Judge,
+        judge: &PreparedFilters,
         found: &mut RuleHits,
     ) {
         let preview = &mut found.preview;
@@ -74,7 +74,7 @@ impl Texts {
             chunks::kept_in(self.entries_tree(), feed, wanted)
         };
         for (seq, (kept, body)) in entries {
-            if judge.hits(&Subject::new(feed, &kept, body.as_ref())).next().is_none() {
+            if judge.hits(&FilterSubject::new(feed, &kept, body.as_ref())).next().is_none() {
                 continue;
             }
             let key = EntryKey { feed, seq };

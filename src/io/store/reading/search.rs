@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::feed::text::{one_line, strip_markup};
-use crate::history::{Body, EntryKey, FeedKey, Flags};
+use crate::history::{EntryBody, EntryKey, FeedKey, Flags};
 use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
@@ -174,7 +174,7 @@ impl Store {
     /// A piece of an entry's text around the first word that was looked for.
     pub fn snippet(&self, key: EntryKey, marks: &Marks, chars: usize) -> Snippet {
         let body = self.body(key).ok().flatten();
-        let markup = body.as_ref().and_then(Body::text).unwrap_or_default();
+        let markup = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
         marks.snippet(&one_line(&strip_markup(markup), SNIPPET_TEXT_CHARS), chars)
     }
 }
