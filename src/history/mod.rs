@@ -46,6 +46,7 @@ pub mod polled;
 pub mod rank;
 pub mod record;
 pub mod row;
+pub mod windows;
 
 pub use crate::history::actions::GoOn;
 pub use crate::history::tombstones::Tombstones;

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
-use super::overrun::Windows;
 use super::tombstones::Tombstones;
 use super::walk::adaptor::Adapted;
 use super::walk::adaptor::Adaptor;
 use super::walk::policy::FRONTIERS_MAX;
 use super::walk::policy::OVERRUNS_MAX;
+use super::windows::Windows;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 

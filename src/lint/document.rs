@@ -1,6 +1,6 @@
 //! Format, role, size.
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::wording::counted;
 use crate::feed::{Kind, NewLocation, Role, Sight};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::wording::counted;
 use crate::feed::identity::is_made_up;

@@ -1,24 +1,13 @@
-//! From bytes to a verdict.
+//! Runs all checks of one document and collects their findings in a report.
 
 use chrono::{DateTime, Utc};
 
+use super::exhibit::Exhibit;
 use super::finding::Findings;
 use super::polls::{self, Polls};
 use super::verdict::LintReport;
 use super::{dates, document, entries, flaws, hints, history};
-use crate::feed::{self, FeedDocument, Origin, Sighting};
-
-/// All that the checks look at.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Exhibit<'a> {
-    pub(super) document: &'a FeedDocument,
-    pub(super) sightings: &'a [Sighting],
-    /// Size of the document in bytes.
-    pub(super) size: usize,
-    /// Where it came from, if told.
-    pub(super) url: Option<&'a str>,
-    pub(super) now: DateTime<Utc>,
-}
+use crate::feed::{self, Origin};
 
 /// Reads a document and says what readers will make of it.
 ///

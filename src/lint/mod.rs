@@ -10,6 +10,7 @@ mod delivery;
 mod document;
 mod entries;
 mod examine;
+mod exhibit;
 mod finding;
 mod flaws;
 mod hints;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Topic};
 use super::wording::{about, counted, instant, listed, moment};
 use crate::feed::{FeedDocument, Role};

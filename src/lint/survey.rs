@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 
 use super::archives::{self, ChainNeighbours, Met};
 use super::delivery::{self, Delivered};
-use super::examine::{self, Exhibit};
+use super::examine::examine;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, LintFinding, Topic};
 use super::verdict::{Chain, LintReport};
 use super::wording::counted;
@@ -37,7 +38,7 @@ impl Survey {
     pub fn begin(delivered: &Delivered<'_>, now: DateTime<Utc>) -> Self {
         let origin = origin(delivered);
         let document = feed::parse(delivered.bytes, &origin);
-        let mut verdict = examine::examine(delivered.bytes, &origin, now);
+        let mut verdict = examine(delivered.bytes, &origin, now);
         let mut findings = Findings::default();
         delivery::check(delivered, document.kind, document.role == Role::Archive, &mut findings);
         verdict.findings.extend(findings.into_list());

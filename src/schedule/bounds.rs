@@ -1,6 +1,7 @@
 //! The reader's pace and bounds on an interval (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
 
-use super::facts::{Facts, Pace};
+use super::facts::Facts;
+use super::interval::pace::Pace;
 use super::limits::{HARD_MIN_SECONDS, INTERVAL_MAX_SECONDS};
 use super::plan::SettledBy;
 

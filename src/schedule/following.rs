@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::decide::decide;
-use super::facts::{Facts, Pace};
+use super::facts::Facts;
+use super::interval::pace::Pace;
 use super::limits::FOLLOWING_MAX;
 use super::plan::Plan;
 

@@ -1,6 +1,6 @@
 //! The worked examples of SPEC B.6, B.7, H.2 and H.3, and the traps of SPEC G on hints.
 
-use super::super::facts::{Facts, FeedStatus, Learned, Pace, PollFailure, ScheduleSettings};
+use super::super::facts::{Facts, FeedStatus, Learned, PollFailure, ScheduleSettings};
 use super::super::plan::{PlanKind, SettledBy};
 use super::super::specimens::*;
 use super::*;
@@ -8,6 +8,7 @@ use crate::feed::{Day, Hints, IntervalRule, Period, SyHint};
 use crate::schedule::holds::cache::CacheState;
 use crate::schedule::holds::cache::TimingHeaders;
 use crate::schedule::holds::retry_after::Wait;
+use crate::schedule::interval::pace::Pace;
 
 const TEN: &str = "03-02 10:00";
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::facts::{Learned, Pace, PollFailure, ScheduleSettings};
+use super::super::facts::{Learned, PollFailure, ScheduleSettings};
 use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 use crate::schedule::explain::week_picture::interval_in_force;
@@ -13,6 +13,7 @@ use crate::schedule::holds::cache::Lifetime;
 use crate::schedule::holds::retry_after::Wait;
 use crate::schedule::holds::retry_after::WaitHeader;
 use crate::schedule::interval::next_update::next_update;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::RuleTable;
 use crate::schedule::interval::segments::Rhythm;
 use crate::schedule::limits::*;

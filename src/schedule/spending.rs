@@ -4,8 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::bounds::Bounds;
 use super::decide::decide_time;
-use super::facts::{Facts, Pace};
+use super::facts::Facts;
 use super::holds::rest::at_rest;
+use super::interval::pace::Pace;
 use super::interval::rules::RuleTable;
 use super::interval::segments::IntervalWalk;
 use super::interval::segments::Rhythm;

@@ -3,8 +3,8 @@
 use chrono::DateTime;
 
 use super::score::{Score, Scoring, Window};
-use super::source::{DAY, SimulatedFeed, WEEK};
-use super::week_rules::{WeekRules, whole};
+use super::source::SimulatedFeed;
+use super::week_rules::{DAY, WEEK, WeekRules, whole};
 use crate::feed::Zone;
 use crate::schedule::learning::{
     LearnTerms, LearnedPlan, PRICE_MINUTES, Publications, learn, learn_for_polls,

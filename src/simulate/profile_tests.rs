@@ -2,7 +2,8 @@
 
 use super::policies::Conditions;
 use super::score::{MeanScore, Score, Scoring, Window};
-use super::source::{DAY, SimulatedFeed};
+use super::source::SimulatedFeed;
+use super::week_rules::DAY;
 use super::week_rules::{WeekRules, hour_of_week, sampled};
 use crate::schedule::learning::Rectangle;
 

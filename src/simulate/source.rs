@@ -4,13 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::week_rules::WeekRules;
+use super::week_rules::{WEEK, WeekRules};
 use crate::schedule::learning::Rectangle;
 
-/// A week has so many minutes.
-pub(super) const WEEK: i64 = 10_080;
-/// A day has so many minutes.
-pub(super) const DAY: i64 = 1440;
 /// Publications of one feed beyond this many are refused.
 const MINUTES_MAX: usize = 1_000_000;
 

@@ -2,9 +2,12 @@
 //!
 //! Next updates are those of SPEC A.5.6, on a table of 168 hours.
 
-use super::source::{DAY, WEEK};
 use crate::schedule::learning::{Marking, Rectangle, rectangles};
 
+/// Minutes in a week.
+pub(super) const WEEK: i64 = 10_080;
+/// Minutes in a day.
+pub(super) const DAY: i64 = 1440;
 /// Rectangles a person would mark: the gain a rectangle must bring, and how many there are at most.
 const MARKING: Marking = Marking { gain_min: 10.0, rectangles_max: 4, cells_min: 2 };
 /// The paper sampled each feed every so many minutes.

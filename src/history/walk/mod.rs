@@ -2,6 +2,7 @@
 
 pub(super) mod adapted_walk;
 pub mod adaptor;
+mod adaptor_links;
 pub mod archive_walk;
 pub(super) mod chain_ends;
 pub mod policy;

@@ -1,8 +1,8 @@
 //! The contract of `plan --document --facts` (UX 5).
 
 use super::*;
-use crate::schedule::facts::Pace;
 use crate::schedule::facts::PollFailure;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::specimens::at;
 use crate::schedule::specimens::set_p;
 

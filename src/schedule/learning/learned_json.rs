@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::facts::Pace;
 use super::clocks::PublicationClock;
 use super::learned_plan::LearnedPlan;
 use super::week_bins::{WEEK_MINUTES, real};
+use crate::schedule::interval::pace::Pace;
 
 /// What a plan was learned from, the shares of its clocks, and what it costs and promises at a pace.
 pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {

@@ -3,20 +3,18 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::super::facts::Pace;
 use super::clocks::Effort;
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
 use super::profile::{Past, Profile, profile};
 use super::publications::{Publications, minute};
-use super::report::LearnedRhythm;
+use super::report::{LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
 
 /// Minutes of waiting that saving one poll is worth, until changed.
 pub const PRICE_MINUTES: f64 = 30.0;
-/// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
-pub(super) const PUBLICATIONS_MIN: usize = 8;
 /// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 /// Another zone is taken only if it foretells the past better by so much (natural logarithm).
@@ -49,15 +47,6 @@ pub struct LearnedPlan {
     costs: [PaceCost; 3],
     clock: ZoneClock,
     course: LearnedCourse,
-}
-
-/// What a plan costs at one pace, and what it promises.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaceCost {
-    /// Polls a week.
-    pub polls_per_week: f64,
-    /// Mean wait of a publication, minutes, if the feed goes on as it did.
-    pub delay_minutes: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]

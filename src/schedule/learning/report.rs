@@ -3,7 +3,6 @@
 use chrono_tz::Tz;
 
 use super::clocks::Shares;
-use super::learned_plan::{PUBLICATIONS_MIN, PaceCost};
 use super::peaks::{Peak, peaks};
 use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
@@ -12,6 +11,8 @@ use crate::feed::Zone;
 use crate::schedule::explain::wording::duration_words;
 use crate::schedule::interval::rules::ZoneClock;
 
+/// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
+pub(super) const PUBLICATIONS_MIN: usize = 8;
 /// Weeks for which a plan is followed to count what it costs.
 const WEEKS_FOLLOWED: usize = 4;
 
@@ -42,6 +43,15 @@ pub struct LearnedRhythm {
     pub zone: Zone,
     /// Expected publications in each hour of the week, Monday 00:00 first, on the clock of the plan.
     pub hours: Vec<f64>,
+}
+
+/// What a plan costs at one pace, and what it promises.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PaceCost {
+    /// Polls a week.
+    pub polls_per_week: f64,
+    /// Mean wait of a publication, minutes, if the feed goes on as it did.
+    pub delay_minutes: f64,
 }
 
 impl PaceCost {
