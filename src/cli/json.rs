@@ -159,7 +159,7 @@ pub(super) fn history(model: &Model, feed: &Subscription, now: DateTime<Utc>) ->
     let (word, text) = if feed.state.facts.last_ok.is_none() {
         ("unknown", "not polled yet".to_owned())
     } else {
-        let standing = record.standing();
+        let standing = record.status();
         let word = match standing {
             HistoryStanding::Complete => "complete",
             HistoryStanding::CompleteExcept(_) => "gaps",

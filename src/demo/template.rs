@@ -64,11 +64,11 @@ pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Editio
         match TemplateMark::read(mark) {
             Some(TemplateMark::Base) if shown => text.push_str(stage.base),
             Some(TemplateMark::Ago(span, form)) if shown => {
-                text.push_str(&form.of(stage.started - span))
+                text.push_str(&form.write(stage.started - span))
             }
-            Some(TemplateMark::Then(form)) if shown => text.push_str(&form.of(then)),
+            Some(TemplateMark::Then(form)) if shown => text.push_str(&form.write(then)),
             Some(TemplateMark::Changed(span, form)) if shown => {
-                text.push_str(&form.of(changed.unwrap_or(stage.started - span)));
+                text.push_str(&form.write(changed.unwrap_or(stage.started - span)));
             }
             Some(
                 TemplateMark::Base
@@ -177,7 +177,7 @@ impl Form {
         })
     }
 
-    fn of(self, instant: DateTime<Utc>) -> String {
+    fn write(self, instant: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Rfc822 => "%a, %d %b %Y %H:%M:%S GMT",
             Self::Rfc3339 => "%Y-%m-%dT%H:%M:%SZ",

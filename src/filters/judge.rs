@@ -22,7 +22,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn of(rule: &EntryFilter) -> Option<Self> {
+    fn new(rule: &EntryFilter) -> Option<Self> {
         let read = |typed: &str| Pattern::read(typed).ok();
         let (title, author, text) = (read(&rule.title)?, read(&rule.author)?, read(&rule.text)?);
         Some(Self { rule: rule.clone(), title, author, text })
@@ -39,14 +39,14 @@ impl Prepared {
 impl PreparedFilters {
     /// Makes rules ready; one that cannot be read hits nothing.
     pub fn new(rules: &[EntryFilter]) -> Self {
-        Self { rules: rules.iter().filter_map(Prepared::of).collect() }
+        Self { rules: rules.iter().filter_map(Prepared::new).collect() }
     }
 
     /// Those of the rules that look at a feed with these tags, now.
     #[must_use]
-    pub fn of_feed(&self, feed: FeedKey, tags: &[String], now: DateTime<Utc>) -> Self {
+    pub fn for_feed(&self, feed: FeedKey, tags: &[String], now: DateTime<Utc>) -> Self {
         let looks =
-            |ready: &&Prepared| !ready.rule.is_over(now) && ready.rule.reach.takes(feed, tags);
+            |ready: &&Prepared| !ready.rule.is_over(now) && ready.rule.scope.covers(feed, tags);
         Self { rules: self.rules.iter().filter(looks).cloned().collect() }
     }
 
@@ -82,14 +82,14 @@ mod tests {
         let rank = Rank::new(None, None, Position::Subscription, at(0));
         let entry =
             Entry { title: Some(title.into()), author: Some(author.into()), ..Entry::default() };
-        KeptEntry::of(&entry, at(0), rank)
+        KeptEntry::from_copy(&entry, at(0), rank)
     }
 
     fn hit(rule: EntryFilter) -> bool {
         let kept = kept("Sponsored: ladders", "Ann Orchard");
         let body =
             EntryBody { content: Some("<p>Buy a <b>ladder</b> now</p>".into()), summary: None };
-        let judge = PreparedFilters::new(&[rule]).of_feed(FeedKey(1), &["garden".into()], at(1));
+        let judge = PreparedFilters::new(&[rule]).for_feed(FeedKey(1), &["garden".into()], at(1));
         let subject = FilterSubject::new(FeedKey(1), &kept, Some(&body));
         judge.hits(&subject).next().is_some()
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_rule_looks_only_at_its_feeds_and_only_in_its_time() {
-        let rule = |reach, until| EntryFilter { reach, until, ..EntryFilter::default() };
+        let rule = |scope, until| EntryFilter { scope, until, ..EntryFilter::default() };
         assert!(hit(rule(FilterScope::Feed(FeedKey(1)), None)));
         assert!(!hit(rule(FilterScope::Feed(FeedKey(2)), None)));
         assert!(hit(rule(FilterScope::Tag("garden".into()), Some(at(2)))));

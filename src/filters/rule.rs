@@ -18,7 +18,8 @@ pub struct EntryFilter {
     /// What is done to the entries it hits.
     pub action: Action,
     /// Whose entries it looks at.
-    pub reach: FilterScope,
+    #[serde(rename = "reach")]
+    pub scope: FilterScope,
     /// What the title must hold, as typed; see [`Pattern::read`].
     pub title: String,
     /// What the author's name must hold.
@@ -98,7 +99,7 @@ impl Action {
 
 impl FilterScope {
     /// Whether a feed with these tags is looked at.
-    pub fn takes(&self, feed: FeedKey, tags: &[String]) -> bool {
+    pub fn covers(&self, feed: FeedKey, tags: &[String]) -> bool {
         match self {
             Self::Everywhere => true,
             Self::Feed(only) => *only == feed,
@@ -123,7 +124,7 @@ impl EntryFilter {
             Pattern::read(typed)?;
         }
         let empty = patterns.iter().all(|typed| typed.trim().is_empty());
-        if empty && self.reach == FilterScope::Everywhere {
+        if empty && self.scope == FilterScope::Everywhere {
             return Err(FilterFlaw::HitsAll);
         }
         match self.action.label() {
@@ -135,12 +136,12 @@ impl EntryFilter {
 
     /// What it looks for, in a few words: `title ~ sponsored, in 'Orchard Notes'`. `feed`: the title of the feed it
     /// is about.
-    pub fn about(&self, feed: Option<&str>) -> String {
+    pub fn describe(&self, feed: Option<&str>) -> String {
         let condition = |name: &str, typed: &str| {
             let typed = typed.trim();
             (!typed.is_empty()).then(|| format!("{name} ~ {typed}"))
         };
-        let reach = match &self.reach {
+        let scope = match &self.scope {
             FilterScope::Everywhere => None,
             FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
             FilterScope::Tag(tag) => Some(format!("tag {tag}")),
@@ -149,7 +150,7 @@ impl EntryFilter {
             condition("title", &self.title),
             condition("author", &self.author),
             condition("text", &self.text),
-            reach,
+            scope,
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -160,16 +161,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_filter_keeps_the_field_names_it_was_stored_under() {
+        let stored = r#"{"id":7,"action":{"Label":"ad"},"reach":{"Tag":"news"},"title":"sale"}"#;
+        let filter: EntryFilter = serde_json::from_str(stored).unwrap();
+        assert_eq!(filter.scope, FilterScope::Tag("news".into()));
+        assert_eq!((filter.id, filter.action.label()), (7, Some("ad")));
+        assert_eq!(serde_json::to_value(&filter).unwrap()["reach"]["Tag"], "news");
+    }
+
+    #[test]
     fn a_rule_is_named_by_what_it_looks_for() {
         let rule = EntryFilter {
             title: " sponsored ".into(),
-            reach: FilterScope::Feed(FeedKey(1)),
+            scope: FilterScope::Feed(FeedKey(1)),
             ..EntryFilter::default()
         };
-        assert_eq!(rule.about(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
+        assert_eq!(rule.describe(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
         let rule =
-            EntryFilter { author: "Ann".into(), reach: FilterScope::Tag("a/b".into()), ..rule };
-        assert_eq!(rule.about(None), "title ~ sponsored, author ~ Ann, tag a/b");
+            EntryFilter { author: "Ann".into(), scope: FilterScope::Tag("a/b".into()), ..rule };
+        assert_eq!(rule.describe(None), "title ~ sponsored, author ~ Ann, tag a/b");
     }
 
     #[test]
@@ -183,7 +193,7 @@ mod tests {
             ("garden/tr", false),
             ("trees", false),
         ] {
-            assert_eq!(FilterScope::Tag(wanted.into()).takes(FeedKey(1), &tags), fits, "{wanted}");
+            assert_eq!(FilterScope::Tag(wanted.into()).covers(FeedKey(1), &tags), fits, "{wanted}");
         }
     }
 
@@ -191,7 +201,7 @@ mod tests {
     fn a_rule_that_would_hit_everything_or_gives_no_label_is_refused() {
         let rule = EntryFilter::default();
         assert_eq!(rule.check(), Err(FilterFlaw::HitsAll));
-        let rule = EntryFilter { reach: FilterScope::Feed(FeedKey(1)), ..rule };
+        let rule = EntryFilter { scope: FilterScope::Feed(FeedKey(1)), ..rule };
         assert_eq!(rule.check(), Ok(()));
         let rule = EntryFilter { action: Action::Label("  ".into()), ..rule };
         assert_eq!(rule.check(), Err(FilterFlaw::NoLabel));

@@ -28,7 +28,7 @@ impl HistoryRecord {
             // A walk that rests (G7) goes on.
             let rests = self.frontiers.iter().any(|next| GapKey::archive(&next.edge.key) == key);
             if rests {
-                self.consent();
+                self.start_agreed_run();
             }
             return if rests { GoOn::Walking } else { GoOn::Nothing };
         };
@@ -36,7 +36,7 @@ impl HistoryRecord {
             GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit => {
                 let old_form = Reason::Limit { limit: Limit::OldForm, fetched: 0 };
                 self.old_form_confirmed |= gap.reason.is_like(&old_form);
-                self.consent();
+                self.start_agreed_run();
                 self.retry(key, gap.edge, true);
                 GoOn::Walking
             }
@@ -55,7 +55,7 @@ impl HistoryRecord {
         let mut edge = gap.edge.clone();
         (edge.url, edge.key) = (node.url.clone(), archive);
         (edge.epoch, edge.depth) = (node.epoch, node.depth);
-        self.consent();
+        self.start_agreed_run();
         self.push(Frontier {
             edge,
             gap: Some(key),
@@ -71,7 +71,7 @@ impl HistoryRecord {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;
         if self.frontiers.iter().any(|next| next.gap.is_none()) {
-            self.consent();
+            self.start_agreed_run();
             answer = GoOn::Walking;
         }
         for key in keys {
@@ -84,7 +84,7 @@ impl HistoryRecord {
     }
 
     /// A new run begins with the reader's consent.
-    fn consent(&mut self) {
+    fn start_agreed_run(&mut self) {
         let recovering = self.run.recovering && !self.frontiers.is_empty();
         self.run = WalkRun { consented: true, recovering, ..WalkRun::default() };
     }
@@ -129,7 +129,7 @@ impl HistoryRecord {
         (self.settled, self.asking) = (None, None);
         (self.archives, self.reaches) = (0, None);
         self.epoch = self.epoch.saturating_add(1);
-        self.consent();
+        self.start_agreed_run();
         self.run.rereading = true;
         if let Some(head) = &mut self.head {
             head.epoch = self.epoch;

@@ -24,7 +24,7 @@ const KEYS: (u64, u64) = (0x6761_7073_206f_6620, 0x6120_6665_6564_2121);
 pub struct GapKey(pub u64);
 
 impl GapKey {
-    fn of(kind: &str, anchor: &str) -> Self {
+    fn hash_of(kind: &str, anchor: &str) -> Self {
         let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
         hasher.write(kind.as_bytes());
         hasher.write_u8(0x1f);
@@ -34,22 +34,22 @@ impl GapKey {
 
     /// An archive that is not here (G1 to G3).
     pub fn archive(canonical: &str) -> Self {
-        Self::of("archive", canonical)
+        Self::hash_of("archive", canonical)
     }
 
     /// A link of one document back to an archive that is here (G4).
     pub fn broken_link(newer: &str, canonical: &str) -> Self {
-        Self::of(newer, canonical)
+        Self::hash_of(newer, canonical)
     }
 
     /// An overrun of the window after this entry (G5); the hash of its id.
     pub fn overrun(newest_known: u64) -> Self {
-        Self::of("overrun", &newest_known.to_string())
+        Self::hash_of("overrun", &newest_known.to_string())
     }
 
     /// The older pages of a paged feed (G6).
     pub fn pages() -> Self {
-        Self::of("pages", "")
+        Self::hash_of("pages", "")
     }
 }
 
@@ -208,7 +208,7 @@ pub enum Limit {
 
 impl Reason {
     /// Why an archive is missing, by what became of its request.
-    pub fn of(failure: &ArchiveFailure) -> Self {
+    pub fn from_failure(failure: &ArchiveFailure) -> Self {
         match failure {
             ArchiveFailure::Status { status, .. } => Self::Status(*status),
             ArchiveFailure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),

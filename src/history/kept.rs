@@ -49,7 +49,7 @@ pub struct KeptEntry {
 
 impl KeptEntry {
     /// What is kept of a copy.
-    pub fn of(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
+    pub fn from_copy(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
         Self {
             id: entry.id.clone(),
             title: entry.title.clone(),
@@ -115,7 +115,7 @@ pub struct EntryBody {
 
 impl EntryBody {
     /// The text of a copy.
-    pub fn of(entry: &Entry) -> Self {
+    pub fn from_copy(entry: &Entry) -> Self {
         Self { summary: entry.summary.clone(), content: entry.content.clone() }
     }
 

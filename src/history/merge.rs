@@ -114,12 +114,12 @@ pub fn merge(
 pub fn merge_as(
     document: &FeedDocument,
     merging: &Merging,
-    graves: &Tombstones,
+    tombstones: &Tombstones,
     known: &Known,
     counters: Counters,
 ) -> Merged {
-    let mut graves = graves.clone();
-    graves.take(document);
+    let mut tombstones = tombstones.clone();
+    tombstones.add_from(document);
     let place = merging.place;
     let mut merged = Merged { counters, ..Merged::default() };
     let document_time = document.head.updated.or(document.head.published);
@@ -138,7 +138,7 @@ pub fn merge_as(
             }
         }
     }
-    merged.bury(document, &graves, known);
+    merged.apply_tombstones(document, &tombstones, known);
     merged
 }
 
@@ -189,7 +189,7 @@ fn short_content_hash(entry: &Entry) -> u64 {
 impl Merged {
     fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
         let seen = merging.place.fetched_at;
-        let kept = KeptEntry { placed: merging.placed, ..KeptEntry::of(entry, seen, rank) };
+        let kept = KeptEntry { placed: merging.placed, ..KeptEntry::from_copy(entry, seen, rank) };
         let flags = match merging.place.position {
             Position::Subscription => Flags::NEW,
             Position::Page | Position::Archive { .. } | Position::Capture { .. } => Flags::OLD,
@@ -200,7 +200,8 @@ impl Merged {
         self.counters.next_seq = seq.saturating_add(1);
         self.counters.shift(None, Some(row.flags));
         self.new = self.new.saturating_add(1);
-        self.entries.insert(seq, MergedEntry { row, kept, body: Some(EntryBody::of(entry)) });
+        self.entries
+            .insert(seq, MergedEntry { row, kept, body: Some(EntryBody::from_copy(entry)) });
     }
 
     fn replace(&mut self, entry: &Entry, rank: Rank, content: u64, known: &KnownEntry) {
@@ -208,7 +209,7 @@ impl Merged {
         let changed = content != known.row.content;
         let kept = if changed {
             let (placed, deleted) = (old.placed, old.deleted);
-            KeptEntry { placed, deleted, ..KeptEntry::of(entry, old.first_seen, rank) }
+            KeptEntry { placed, deleted, ..KeptEntry::from_copy(entry, old.first_seen, rank) }
         } else {
             let (published, updated) = (entry.published, entry.updated);
             KeptEntry { id: entry.id.clone(), rank, published, updated, ..old.clone() }
@@ -219,7 +220,7 @@ impl Merged {
         self.counters.shift(Some(known.row.flags), Some(flags));
         let edited = changed && known.row.content != TEXT_LOST;
         self.edited = self.edited.saturating_add(u32::from(edited));
-        let body = changed.then(|| EntryBody::of(entry));
+        let body = changed.then(|| EntryBody::from_copy(entry));
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }
 
@@ -232,7 +233,12 @@ impl Merged {
     }
 
     /// Deletes and revives entries: those written, and the known ones that the document calls deleted.
-    fn bury(&mut self, document: &FeedDocument, graves: &Tombstones, known: &Known) {
+    fn apply_tombstones(
+        &mut self,
+        document: &FeedDocument,
+        tombstones: &Tombstones,
+        known: &Known,
+    ) {
         for tombstone in &document.tombstones {
             let same = known.get(&identity_hash(&tombstone.id)).map_or(&[][..], Vec::as_slice);
             for known in same.iter().filter(|known| known.kept.id == tombstone.id) {
@@ -244,7 +250,7 @@ impl Merged {
             }
         }
         for entry in self.entries.values_mut() {
-            entry.kept.deleted = graves.of(entry.row.identity).max(entry.kept.deleted);
+            entry.kept.deleted = tombstones.deleted_at(entry.row.identity).max(entry.kept.deleted);
             let when = entry.kept.deleted;
             let is_deleted =
                 when.is_some_and(|when| entry.kept.updated.is_none_or(|at| at <= when));

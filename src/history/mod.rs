@@ -11,11 +11,11 @@
 //! [`Nodes::take_touched`] says which to write). Both are written **in the batch** of the entries that brought them
 //! about: a crash then falls between two steps, and no step is done twice or forgotten.
 //!
-//! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::polled`], then
-//! [`HistoryRecord::take_window`], and the record goes into the commit; its verdict may ask for one more request without
+//! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::apply_poll`], then
+//! [`HistoryRecord::compare_windows`], and the record goes into the commit; its verdict may ask for one more request without
 //! validators, or for [`Merging::renamed`]. The commit merges with [`merge_as`], and for a complete feed calls
 //! [`complete::withdraw`] on the feed's rows. When the commit of a 200, 226 or 304 is durable:
-//! [`HistoryRecord::checked`], and if [`HistoryRecord::has_work`], a walk.
+//! [`HistoryRecord::apply_check`], and if [`HistoryRecord::has_work`], a walk.
 //!
 //! **A walk.** [`ArchiveWalk::next`] names an archive; its request takes its turn in the site's queue behind all polls, is
 //! unconditional, and goes where SPEC D.6 lets a supplied address go ([`ArchiveRequest::by`]). A feed document comes to
@@ -24,11 +24,11 @@
 //! record, then `next` again, but not after [`ArchiveFailure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
 //! Only after a check or a wish of the reader does it go on.
 //!
-//! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::checked`], and when the reader
+//! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::apply_check`], and when the reader
 //! chooses one or none. Of a listing that was asked for, [`ArchiveWalk::listed`] is told instead of [`ArchiveWalk::arrived`].
 //!
 //! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
-//! [`HistoryRecord::standing`] is the header line. Wishes of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
+//! [`HistoryRecord::status`] is the header line. Wishes of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
 //! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
 pub mod address;

@@ -26,8 +26,8 @@ pub enum OverrunVerdict {
 
 impl HistoryRecord {
     /// Compares a subscription document with the last ones and remembers it. `conditional`: validators or `A-IM`
-    /// were sent with its request. Called after [`HistoryRecord::polled`].
-    pub fn take_window(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
+    /// were sent with its request. Called after [`HistoryRecord::apply_poll`].
+    pub fn compare_windows(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
         let document = polled.document;
         if !polled.whole {
             self.windows.add_delta(document);

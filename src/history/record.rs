@@ -54,7 +54,8 @@ pub struct HistoryRecord {
     /// What the last documents showed (SPEC C.8.1).
     pub windows: Windows,
     /// Entries deleted by the publisher that were not here (RFC 6721).
-    pub graves: Tombstones,
+    #[serde(rename = "graves")]
+    pub tombstones: Tombstones,
     /// Entries withdrawn by the last change of a complete feed, for undo (SPEC C.6).
     pub withdrawn: Vec<u32>,
     /// The link of the last subscription document to its next page (SPEC C.7).
@@ -168,7 +169,7 @@ impl HistoryStatus {
 impl HistoryRecord {
     /// The state of the feed's history. What is still to be fetched counts as missing, and so does what the
     /// reader chose not to see.
-    pub fn standing(&self) -> HistoryStatus {
+    pub fn status(&self) -> HistoryStatus {
         if let Some(adaptor) = self.adaptor() {
             return HistoryStatus::Adapted(adaptor, self.missing());
         }

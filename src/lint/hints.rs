@@ -28,7 +28,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
         let uncovered = rules(exhibit, &speakers, findings);
         for (rank, speaker) in speakers.iter().enumerate() {
             let above = speakers.get(..rank).unwrap_or_default();
-            flat(hints, *speaker, &standing(above, *speaker, uncovered), findings);
+            flat(hints, *speaker, &rank_words(above, *speaker, uncovered), findings);
         }
         skips(hints, &speakers, findings);
         if speakers.is_empty() && !hints.expired {
@@ -102,7 +102,7 @@ fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
 }
 
 /// Who outranks a hint.
-fn standing(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
+fn rank_words(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
     match above {
         [] => format!("; readers follow it{}", held_words(speaker.seconds.unwrap_or_default())),
         [rules] if rules.by == SettledBy::Rules && uncovered > 0 => {

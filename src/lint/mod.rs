@@ -26,7 +26,7 @@ pub use examine::examine;
 pub use finding::{Level, LintFinding, Topic};
 pub use polls::Polls;
 pub use survey::Survey;
-pub use verdict::{Chain, LintReport, verdict_json};
+pub use verdict::{Chain, LintReport, report_json};
 
 #[cfg(test)]
 mod findings_tests;

@@ -7,7 +7,7 @@ use super::finding::{Findings, Topic};
 use super::wording::{about, counted, instant, listed, moment};
 use crate::feed::{FeedDocument, Role};
 use crate::schedule::limits::FOLLOWING_MAX;
-use crate::schedule::{Facts, FeedStatus, SettledBy, following};
+use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
 
 /// How many polls are named.
 const NAMED: usize = 3;
@@ -72,7 +72,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
 
 fn polls(document: &FeedDocument, now: DateTime<Utc>) -> Option<Polls> {
     let last_ok = reference(now);
-    let plans = following(&facts(document, now), last_ok, FOLLOWING_MAX, |_| 0.0);
+    let plans = following_plans(&facts(document, now), last_ok, FOLLOWING_MAX, |_| 0.0);
     let times = || plans.iter().filter_map(|plan| plan.next_poll);
     let week_end = last_ok + Duration::days(7);
     Some(Polls {

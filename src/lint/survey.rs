@@ -46,7 +46,7 @@ impl Survey {
         // The reader of a survey is the publisher: no question is to be asked first.
         let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
         if document.kind.is_feed() {
-            record.polled(&Polled {
+            record.apply_poll(&Polled {
                 requested: delivered.asked,
                 answered: delivered.answered,
                 public: delivered.public,
@@ -107,7 +107,7 @@ impl Survey {
                 "another name of an archive that was met before: let all links use one name";
             findings.warn(Topic::Archives, "prev-archive", &asked.url, message);
         }
-        self.take(findings, delivered.answered);
+        self.add_findings(findings, delivered.answered);
     }
 
     fn compare(
@@ -159,28 +159,28 @@ impl Survey {
         let mut findings = Findings::default();
         delivery::repeated(status, &mut findings);
         let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
-        self.take(findings, &place);
+        self.add_findings(findings, &place);
     }
 
     /// What readers will make of the feed and of its archives.
-    pub fn into_verdict(mut self) -> LintReport {
+    pub fn into_report(mut self) -> LintReport {
         let archives = self.record.archives;
         let gaps: Vec<Gap> =
             self.record.gaps.values().filter(|gap| gap.counts()).cloned().collect();
         let is_whole = gaps.is_empty() && !self.record.has_work();
         for gap in &gaps {
             let mut findings = Findings::default();
-            ended(gap, &mut findings);
+            explain_end(gap, &mut findings);
             let newer = &gap.edge.newer.url;
             let place = if newer.is_empty() { &gap.edge.url } else { newer };
-            self.take(findings, place);
+            self.add_findings(findings, place);
         }
         if archives > 0 {
-            let told = self.told(is_whole);
+            let told = self.chain_sentence(is_whole);
             let mut findings = Findings::default();
             findings.note(Topic::Archives, "chain", told);
             let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
-            self.take(findings, &place);
+            self.add_findings(findings, &place);
         }
         let mut verdict = self.verdict;
         verdict.findings = once_each(verdict.findings);
@@ -194,7 +194,7 @@ impl Survey {
         verdict
     }
 
-    fn told(&self, is_whole: bool) -> String {
+    fn chain_sentence(&self, is_whole: bool) -> String {
         let many = |count: u32, one: &str, many: &str| {
             counted(usize::try_from(count).unwrap_or(usize::MAX), one, many)
         };
@@ -209,7 +209,7 @@ impl Survey {
         ArchiveWalk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
     }
 
-    fn take(&mut self, findings: Findings, place: &str) {
+    fn add_findings(&mut self, findings: Findings, place: &str) {
         let mut found = findings.into_list();
         put_place(&mut found, place);
         self.verdict.findings.extend(found);
@@ -227,7 +227,7 @@ fn put_place(findings: &mut [LintFinding], place: &str) {
 }
 
 /// Why the walk ended where it did, told at the document that holds the link.
-fn ended(gap: &Gap, findings: &mut Findings) {
+fn explain_end(gap: &Gap, findings: &mut Findings) {
     let link = gap.edge.url.as_str();
     let (level, message) = match &gap.reason {
         Reason::Status(status) => (

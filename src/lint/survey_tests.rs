@@ -84,7 +84,7 @@ fn surveyed(site: &BTreeMap<String, String>, headers: Headers<'_>) -> LintReport
             }
         }
     }
-    survey.into_verdict()
+    survey.into_report()
 }
 
 fn wrong(verdict: &LintReport) -> Vec<(Level, &str, &str)> {
@@ -214,7 +214,7 @@ fn an_address_without_encryption_and_redirects_of_archives_are_warned_of() {
     moved.hops = vec![(302, asked.url.clone())];
     survey.arrived(&moved, now());
     assert_eq!(survey.next(now()), None);
-    let verdict = survey.into_verdict();
+    let verdict = survey.into_report();
     let found: Vec<&str> = wrong(&verdict).iter().map(|found| found.1).collect();
     assert_eq!(found, ["address", "redirect"]);
     assert!(verdict.findings.iter().any(|finding| finding.topic == Topic::Delivery));
@@ -233,7 +233,7 @@ fn a_walk_ends_at_the_caps_of_one_run() {
         survey.arrived(&delivered(&asked.url, &body, GOOD), now());
     }
     assert_eq!(requests, 20);
-    let verdict = survey.into_verdict();
+    let verdict = survey.into_report();
     let ended = verdict
         .findings
         .iter()

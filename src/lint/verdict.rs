@@ -49,7 +49,7 @@ impl LintReport {
 }
 
 /// A verdict for programs: times are UTC in RFC 3339, what is absent is null.
-pub fn verdict_json(verdict: &LintReport) -> Value {
+pub fn report_json(verdict: &LintReport) -> Value {
     json!({
         "kind": verdict.kind.word(),
         "role": verdict.role.word(),

@@ -37,7 +37,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bounds these facts impose.
-    pub(super) fn of(facts: &Facts) -> Self {
+    pub(super) fn from_facts(facts: &Facts) -> Self {
         let settings = &facts.settings;
         let hard_min = if facts.loopback { 0 } else { HARD_MIN_SECONDS };
         let fixed = settings.fixed_seconds.is_some();
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn bounds(settings: ScheduleSettings) -> Bounds {
-        Bounds::of(&Facts { settings, ..Facts::default() })
+        Bounds::from_facts(&Facts { settings, ..Facts::default() })
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
     fn a_loopback_host_has_no_hard_minimum_but_never_an_interval_of_nothing() {
         let settings = ScheduleSettings { min_seconds: 0, ..ScheduleSettings::default() };
         let facts = Facts { settings, loopback: true, ..Facts::default() };
-        assert_eq!(Bounds::of(&facts).interval(0), 1);
+        assert_eq!(Bounds::from_facts(&facts).interval(0), 1);
     }
 
     #[test]

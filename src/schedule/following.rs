@@ -12,7 +12,7 @@ use super::plan::Plan;
 /// last one was: same hints, same cache lifetime. Ends early at a plan that says never.
 ///
 /// `unit` gives the share of jitter for a last poll, see [`super::spread_unit`].
-pub fn following(
+pub fn following_plans(
     facts: &Facts,
     now: DateTime<Utc>,
     count: usize,
@@ -66,7 +66,7 @@ mod tests {
     fn polls_follow_one_another_and_meet_the_windows() {
         let mut facts = with_ttl(60);
         facts.hints.skip_hours = vec![12, 13];
-        let plans = following(&facts, instant(TEN), 4, |_| 0.0);
+        let plans = following_plans(&facts, instant(TEN), 4, |_| 0.0);
         assert_eq!(minutes_after_ten(&plans), [60, 240, 300, 360]);
         assert_eq!(plans[1].settled_by, SettledBy::SkipHours);
     }
@@ -76,18 +76,18 @@ mod tests {
         let mut facts = with_ttl(30);
         let headers = TimingHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
         facts.cache = Some(CacheState::of_document(&headers, instant(TEN)));
-        let plans = following(&facts, instant(TEN), 3, |_| 0.0);
+        let plans = following_plans(&facts, instant(TEN), 3, |_| 0.0);
         assert_eq!(minutes_after_ten(&plans), [120, 240, 360]);
     }
 
     #[test]
     fn a_feed_at_rest_has_one_plan_and_it_says_never() {
         let facts = Facts { standing: FeedStatus::Gone, ..with_ttl(30) };
-        let plans = following(&facts, instant(TEN), 5, |_| 0.0);
+        let plans = following_plans(&facts, instant(TEN), 5, |_| 0.0);
         assert_eq!(plans.len(), 1);
         assert_eq!(plans[0].next_poll, None);
-        assert!(following(&with_ttl(30), instant(TEN), 0, |_| 0.0).is_empty());
-        assert_eq!(following(&with_ttl(30), instant(TEN), usize::MAX, |_| 0.0).len(), 1000);
+        assert!(following_plans(&with_ttl(30), instant(TEN), 0, |_| 0.0).is_empty());
+        assert_eq!(following_plans(&with_ttl(30), instant(TEN), usize::MAX, |_| 0.0).len(), 1000);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint, Zone};
 use crate::schedule::explain::week_picture::interval_in_force;
 use crate::schedule::explain::week_picture::week_of_intervals;
-use crate::schedule::following;
+use crate::schedule::following_plans;
 use crate::schedule::holds::cache::CacheState;
 use crate::schedule::holds::cache::Lifetime;
 use crate::schedule::holds::retry_after::Wait;
@@ -202,7 +202,7 @@ proptest! {
         let hints = Hints { intervals: rules, ..Hints::default() };
         let facts = Facts { hints, settings, ..Facts::default() };
         let table = RuleTable::new(&facts.hints.intervals).expect("rules in range");
-        let rhythm = Rhythm { table: &table, fallback: 3600, bounds: Bounds::of(&facts) };
+        let rhythm = Rhythm { table: &table, fallback: 3600, bounds: Bounds::from_facts(&facts) };
         let next = next_update(rhythm, last);
         prop_assert_eq!(next.at, closed_form(&facts, last));
         prop_assert!(next.at >= last + next.binding.interval);
@@ -243,7 +243,7 @@ proptest! {
         let (last_ok, last_try) = (last_ok.expect("polled"), last_try.expect("tried"));
         prop_assert!(next >= seconds(now));
         prop_assert!(next >= last_try + HARD_MIN_SECONDS);
-        let bounds = Bounds::of(&facts);
+        let bounds = Bounds::from_facts(&facts);
         prop_assert!(next >= last_ok + bounds.min);
         if let Some(wait) = facts.retry_after {
             prop_assert!(next >= last_try + i64::from(wait.seconds));
@@ -254,7 +254,7 @@ proptest! {
         if facts.failures > 0 {
             prop_assert!(next >= last_try + BACK_OFF_BASE_SECONDS);
         }
-        if let Skips::Kept(windows) = Skips::of(&facts) {
+        if let Skips::Kept(windows) = Skips::from_facts(&facts) {
             let missed = plan.settled_by == SettledBy::Overdue;
             prop_assert_eq!(windows.skips(next), missed);
             let raw = seconds(plan.due.expect("an active feed"));
@@ -276,7 +276,7 @@ proptest! {
         };
         let last = unhindered.last_ok.expect("polled");
         let decision = decide_time(&unhindered, last, u);
-        let bounds = Bounds::of(&unhindered);
+        let bounds = Bounds::from_facts(&unhindered);
         let next = seconds(decision.next_poll.expect("active"));
         prop_assert!(next <= seconds(last) + bounds.max, "{:?}", decision);
         prop_assert!(next >= seconds(last) + bounds.min, "{:?}", decision);
@@ -288,7 +288,7 @@ proptest! {
     fn past_the_maximum_only_a_floor_or_a_window_is_named((facts, _) in feed(), u in -1.0..1.0_f64) {
         let now = facts.last_try.max(facts.last_ok).expect("polled");
         let decision = decide_time(&facts, now, u);
-        let bounds = Bounds::of(&facts);
+        let bounds = Bounds::from_facts(&facts);
         let last = facts.last_ok.map(seconds).expect("polled");
         let next = seconds(decision.next_poll.expect("active"));
         let late = next > (last + bounds.max).max(seconds(now));
@@ -312,7 +312,7 @@ proptest! {
 
     #[test]
     fn polls_that_follow_go_forward((facts, now) in feed(), u in -1.0..1.0_f64) {
-        let plans = following(&facts, now, 12, |_| u);
+        let plans = following_plans(&facts, now, 12, |_| u);
         let times: Vec<_> = plans.iter().filter_map(|plan| plan.next_poll).collect();
         prop_assert_eq!(times.len(), 12);
         let far = times.windows(2).all(|pair| {
@@ -370,7 +370,7 @@ proptest! {
         let plan = decide(&facts, now, u);
         prop_assert_eq!(plan.decision(), decide_time(&facts, now, u));
         prop_assert!(plan.next_poll.map(seconds) >= Some(seconds(now)));
-        following(&facts, now, 3, |_| u);
+        following_plans(&facts, now, 3, |_| u);
         week_of_intervals(&facts, now);
     }
 }

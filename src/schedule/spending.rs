@@ -27,12 +27,12 @@ pub struct Cost {
 }
 
 /// What the schedule of a feed costs at a pace; `None`: it is not polled by itself.
-pub fn cost(facts: &Facts, pace: Pace) -> Option<Cost> {
+pub fn cost_at_pace(facts: &Facts, pace: Pace) -> Option<Cost> {
     if at_rest(facts).is_some() {
         return None;
     }
     let recommendation = recommend(facts);
-    let own = Bounds::of(facts);
+    let own = Bounds::from_facts(facts);
     let bounds = if own.fixed { own } else { Bounds { pace, ..own } };
     let fallback = recommendation.flat.seconds;
     Some(match &recommendation.course {
@@ -103,13 +103,16 @@ mod tests {
         for (pace, polls, delay) in
             [(Pace::More, 48.0, 15.0), (Pace::Normal, 24.0, 30.0), (Pace::Less, 12.0, 60.0)]
         {
-            assert_eq!(cost(&facts, pace), Some(Cost { polls_a_day: polls, delay_minutes: delay }));
+            assert_eq!(
+                cost_at_pace(&facts, pace),
+                Some(Cost { polls_a_day: polls, delay_minutes: delay })
+            );
         }
     }
 
     #[test]
     fn rules_cost_what_their_hours_cost() {
-        let cost = cost(&with_rules(set_p(), "03-02 10:00"), Pace::Normal).expect("a cost");
+        let cost = cost_at_pace(&with_rules(set_p(), "03-02 10:00"), Pace::Normal).expect("a cost");
         // 52 hours of two polls and 116 of a quarter.
         assert!((cost.polls_a_day - (52.0 * 2.0 + 116.0 / 4.0) / 7.0).abs() < 1e-9, "{cost:?}");
     }

@@ -34,12 +34,16 @@ pub(super) struct TargetTime {
     pub(super) room: i64,
 }
 
-/// The wish for the poll after one at `last`.
-pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -> TargetTime {
+/// The target for the poll after one at `last`.
+pub(super) fn find_target(
+    recommendation: &Recommendation,
+    bounds: Bounds,
+    last: i64,
+) -> TargetTime {
     let slot = match &recommendation.course {
         RecommendedCourse::Flat => None,
         RecommendedCourse::Rules(table) => {
-            return wish_of_rules(recommendation, table, bounds, last);
+            return target_of_rules(recommendation, table, bounds, last);
         }
         RecommendedCourse::Slots(sy, base) => next_slot(*sy, *base, bounds.pace, last),
         RecommendedCourse::Placed(learned) => {
@@ -91,7 +95,7 @@ fn placed(recommendation: &Recommendation, at: i64, last: i64) -> TargetTime {
     }
 }
 
-fn wish_of_rules(
+fn target_of_rules(
     recommendation: &Recommendation,
     table: &RuleTable,
     bounds: Bounds,

@@ -35,7 +35,7 @@ pub struct Labels {
 
 impl Labels {
     /// Whether an entry of a feed fits. `hit`: whether one of some rules hit it.
-    pub fn take(&self, feed: FeedKey, hit: impl Fn(&BTreeSet<u32>) -> bool) -> bool {
+    pub fn fit(&self, feed: FeedKey, hit: impl Fn(&BTreeSet<u32>) -> bool) -> bool {
         let wanted = self.wanted.as_ref();
         wanted.is_none_or(|(feeds, rules)| feeds.contains(&feed) || hit(rules))
             && !self.barred.contains(&feed)
@@ -45,7 +45,7 @@ impl Labels {
 
 impl Matching {
     /// Whether the marks and the date of an entry fit. Feed and words are not looked at.
-    pub fn takes(&self, flags: Flags, listed: i64) -> bool {
+    pub fn fits(&self, flags: Flags, listed: i64) -> bool {
         let is = |state: EntryState| match state {
             EntryState::Unread => flags.is_unread(),
             EntryState::Read => flags.is_read(),
@@ -54,12 +54,12 @@ impl Matching {
             EntryState::Gap => false,
         };
         self.shows(flags)
-            && self.takes_date(listed)
+            && self.fits_date(listed)
             && self.states.iter().all(|(state, wanted)| is(*state) == *wanted)
     }
 
     /// Whether a date fits.
-    pub fn takes_date(&self, listed: i64) -> bool {
+    pub fn fits_date(&self, listed: i64) -> bool {
         self.after.is_none_or(|after| listed >= after)
             && self.before.is_none_or(|before| listed < before)
     }

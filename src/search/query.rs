@@ -153,12 +153,12 @@ pub fn parse(text: &str, typing: bool, now: DateTime<Utc>, zone: Tz) -> Result<Q
     for _ in 0..PARTS_MAX {
         let Some((part, behind)) = next_part(rest) else { break };
         rest = behind;
-        take(&mut query, &part, typing, now, zone)?;
+        apply_part(&mut query, &part, typing, now, zone)?;
     }
     Ok(query)
 }
 
-fn take(
+fn apply_part(
     query: &mut Query,
     part: &QueryPart<'_>,
     typing: bool,

@@ -73,7 +73,8 @@ fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
 
 /// The rows of Table III for policies side by side, with polls and gains; `scores` holds the feeds of each policy.
 pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> String {
-    let means: Vec<Option<MeanScore>> = scores.iter().map(|scores| MeanScore::of(scores)).collect();
+    let means: Vec<Option<MeanScore>> =
+        scores.iter().map(|scores| MeanScore::over_feeds(scores)).collect();
     let feeds = means.iter().flatten().map(|mean| mean.feeds).max().unwrap_or(0);
     let mut lines = format!("{title}, {feeds} feeds\n{:24}", "");
     for policy in policies {

@@ -102,7 +102,7 @@ const CONDITIONS: Conditions = Conditions { min: 15, max: 240, train_days: 42, s
 fn the_six_profiles_give_what_the_reference_gives() {
     for profile in &PROFILES {
         let (training, test): (Vec<_>, Vec<_>) = (1..=SEEDS).map(|seed| run(profile, seed)).unzip();
-        let mean = |scores: &[Score]| MeanScore::of(scores).expect("publications").score;
+        let mean = |scores: &[Score]| MeanScore::over_feeds(scores).expect("publications").score;
         let (training, test) = (mean(&training), mean(&test));
         check(profile, &training, &test);
     }

@@ -164,7 +164,7 @@ pub struct MeanScore {
 
 impl MeanScore {
     /// The means; `None` without feeds.
-    pub fn of(scores: &[Score]) -> Option<Self> {
+    pub fn over_feeds(scores: &[Score]) -> Option<Self> {
         let count = real(scores.len());
         let mean = |figure: fn(&Score) -> f64| scores.iter().map(figure).sum::<f64>() / count;
         let policy = Figures {
@@ -225,6 +225,6 @@ mod tests {
         scoring.add(&[0, 1000, 2000]);
         scoring.add(&[]);
         assert_eq!(scoring.score(), None);
-        assert_eq!(MeanScore::of(&[]), None);
+        assert_eq!(MeanScore::over_feeds(&[]), None);
     }
 }

@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
 
 fn in_json(model: &Model, rule: &EntryFilter, count: RuleCount, now: DateTime<Utc>) -> Value {
     let given = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
-    let (feed, tag) = match &rule.reach {
+    let (feed, tag) = match &rule.scope {
         FilterScope::Everywhere => (None, None),
         FilterScope::Feed(feed) => (Some(*feed), None),
         FilterScope::Tag(tag) => (None, Some(tag)),

@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, 
         store.use_index(index);
     }
     let found = store.search(&matching)?;
-    let marks = Marks::of(&matching.terms);
+    let marks = Marks::for_terms(&matching.terms);
     let mut listed = Vec::new();
     for hit in found.iter().take(args.limit) {
         if console::is_closed() {
@@ -129,7 +129,7 @@ fn gaps(model: &Model, matching: &Matching, args: &SearchArgs) -> Done {
     let mut listed = Vec::new();
     for feed in model.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {
         for (mark, gap) in gap_rows::of_feed(model, feed, now) {
-            if matching.takes_date(mark.listed.timestamp()) {
+            if matching.fits_date(mark.listed.timestamp()) {
                 listed.push((mark.listed, feed, gap));
             }
         }

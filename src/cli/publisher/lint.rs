@@ -10,7 +10,7 @@ use crate::cli::json;
 use crate::cli::session::Failure;
 use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
-use crate::lint::{Level, LintFinding, LintReport, Topic, examine, verdict_json};
+use crate::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
 
 /// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
@@ -23,7 +23,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
         read(args)?
     };
     if args.json {
-        console::put(&json::text(&verdict_json(&verdict)));
+        console::put(&json::text(&report_json(&verdict)));
     } else {
         console::put(&lines(&verdict));
     }

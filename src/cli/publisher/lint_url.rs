@@ -76,7 +76,7 @@ async fn survey(
         }
     }
     bar.finish_and_clear();
-    Ok(survey.into_verdict())
+    Ok(survey.into_report())
 }
 
 /// Asks for an archive. Says whether its server does not want fewer requests.

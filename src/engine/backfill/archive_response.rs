@@ -63,9 +63,9 @@ pub struct Taken {
 pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
     let history = &mut subscription.history;
     let polled = came.polled();
-    history.polled(&polled);
+    history.apply_poll(&polled);
     // A second request was made already, if one was called for: what this answer shows is final.
-    let renamed = match history.take_window(&polled, false) {
+    let renamed = match history.compare_windows(&polled, false) {
         OverrunVerdict::Renamed(renamed) => renamed,
         OverrunVerdict::Fine | OverrunVerdict::Verify | OverrunVerdict::Missed(_) => {
             BTreeMap::new()
@@ -94,8 +94,8 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
     let mut history = subscription.history.clone();
     let (started, conditional) = (fetched.started, fetched.conditional);
     let came = Came { asked, head: answer, started, conditional, whole: true, document };
-    history.polled(&came.polled());
-    history.take_window(&came.polled(), conditional) == OverrunVerdict::Verify
+    history.apply_poll(&came.polled());
+    history.compare_windows(&came.polled(), conditional) == OverrunVerdict::Verify
 }
 
 /// How far a feed's archives are walked: the reader's wish for it, else the setting.

@@ -121,7 +121,7 @@ pub fn wish(
         Some(key) => HistoryWish::GoOn(key),
         None if record.kind == DocumentKind::Paged && !record.archived => HistoryWish::Page,
         None if record.missing() == 0 => {
-            let text = format!("{title}: {}", record.standing().text());
+            let text = format!("{title}: {}", record.status().text());
             model.screen.say(now, text);
             return Vec::new();
         }

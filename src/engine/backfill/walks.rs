@@ -83,7 +83,7 @@ pub fn checked(model: &mut Model, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effe
     let (mode, way) = (policy(model, feed).mode, way(model, feed));
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.adapt(way.as_ref());
-    subscription.history.checked(mode, now);
+    subscription.history.apply_check(mode, now);
     let has_work = subscription.history.has_work();
     if has_work { begin(model, now, feed, None) } else { Vec::new() }
 }

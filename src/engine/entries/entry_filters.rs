@@ -164,11 +164,11 @@ pub fn take(model: &mut Model, list: Vec<EntryFilter>) {
 
 /// What a rule looks for, in a few words.
 pub fn about(model: &Model, rule: &EntryFilter) -> String {
-    let feed = match rule.reach {
+    let feed = match rule.scope {
         FilterScope::Feed(feed) => model.feeds.get(&feed),
         FilterScope::Everywhere | FilterScope::Tag(_) => None,
     };
-    rule.about(feed.map(|feed| feed.record.shown_title()))
+    rule.describe(feed.map(|feed| feed.record.shown_title()))
 }
 
 /// Why an entry is as it is, where a rule made it so: `marked read by rule 'title ~ sponsored'`.

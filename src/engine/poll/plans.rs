@@ -63,7 +63,7 @@ pub fn following(
     now: DateTime<Utc>,
 ) -> Vec<Plan> {
     let unit = |last_ok| unit(subscription.key, salt, last_ok);
-    schedule::following(&subscription.state.facts, now, count, unit)
+    schedule::following_plans(&subscription.state.facts, now, count, unit)
 }
 
 /// When a feed is polled until an instant, if nothing changes.

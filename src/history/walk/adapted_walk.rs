@@ -23,10 +23,10 @@ use crate::history::record::Frontier;
 impl ArchiveWalk<'_> {
     /// The listing of copies came. The record is to be written, then [`Self::next`] is called.
     pub fn listed(&mut self, captures: Vec<u64>, now: DateTime<Utc>) {
-        let Some(frontier) = self.answered() else { return };
+        let Some(frontier) = self.take_answered() else { return };
         if frontier.edge.via == Via::Listing {
             self.record.adapted.captures = captures;
-            self.pass(&frontier, now);
+            self.skip_document(&frontier, now);
         } else {
             self.failed_at(frontier, &ArchiveFailure::Unreadable("it is no feed".to_owned()), now);
         }
@@ -45,11 +45,11 @@ impl ArchiveWalk<'_> {
         let is_page = matches!(edge.via, Via::Page(_));
         let stale = known || self.record.is_own(&answered);
         if is_page && (stale || document.entries.is_empty() || self.repeats(document)) {
-            self.end(frontier, now);
+            self.end_pages(frontier, now);
             return None;
         }
         if stale {
-            self.pass(frontier, now);
+            self.skip_document(frontier, now);
             return None;
         }
         let placed = edge.newer.oldest.unwrap_or(now).min(now);
@@ -60,7 +60,7 @@ impl ArchiveWalk<'_> {
             oldest: Some(dates.map_or(placed, |(_, oldest)| oldest)),
             ..edge.newer.clone()
         };
-        let next = self.record.after(edge).map(|mut next| {
+        let next = self.record.link_after(edge).map(|mut next| {
             if is_page {
                 next.newer = newer;
             }
@@ -87,7 +87,7 @@ impl ArchiveWalk<'_> {
             self.record.reaches = Some(oldest.min(before));
         }
         self.record.close_overruns(document);
-        self.settle(frontier, node);
+        self.keep_node(frontier, node);
         if let Some(next) = next {
             self.record.push(Frontier { edge: next, ..Frontier::default() });
         }
@@ -116,13 +116,17 @@ impl ArchiveWalk<'_> {
         let missing = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. });
         let ends = missing && matches!(frontier.edge.via, Via::Page(_));
         if ends {
-            self.end(frontier, now);
+            self.end_pages(frontier, now);
         }
         ends
     }
 
     /// One copy that is not there does not hide the next; a service that is in trouble, or refuses, is left alone.
-    pub(in crate::history) fn pass_over(&mut self, frontier: &Frontier, failure: &ArchiveFailure) {
+    pub(in crate::history) fn skip_missing_copy(
+        &mut self,
+        frontier: &Frontier,
+        failure: &ArchiveFailure,
+    ) {
         let gone = matches!(
             failure,
             ArchiveFailure::Status { status: 404 | 410, .. }
@@ -132,7 +136,7 @@ impl ArchiveWalk<'_> {
         let is_copy = matches!(frontier.edge.via, Via::Capture(_));
         if gone
             && is_copy
-            && let Some(next) = self.record.after(&frontier.edge)
+            && let Some(next) = self.record.link_after(&frontier.edge)
             && self.nodes.find(&next.key).is_none()
             && !self.record.gaps.contains_key(&GapKey::archive(&next.key))
         {
@@ -149,7 +153,7 @@ impl ArchiveWalk<'_> {
     }
 
     /// There are no more pages.
-    fn end(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
+    fn end_pages(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let node = ArchiveNode {
             state: NodeState::Empty,
             url: frontier.edge.url.clone(),
@@ -158,15 +162,15 @@ impl ArchiveWalk<'_> {
             fetched_at: now,
             ..ArchiveNode::default()
         };
-        self.settle(frontier, node);
-        self.ended(&frontier.edge);
+        self.keep_node(frontier, node);
+        self.drop_unlinked(&frontier.edge);
     }
 
     /// Nothing is taken from this document; the next one follows.
-    fn pass(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
-        let next = self.record.after(&frontier.edge);
+    fn skip_document(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
+        let next = self.record.link_after(&frontier.edge);
         let Some(next) = next else {
-            self.end(frontier, now);
+            self.end_pages(frontier, now);
             return;
         };
         let node = ArchiveNode {
@@ -178,13 +182,13 @@ impl ArchiveWalk<'_> {
             fetched_at: now,
             ..ArchiveNode::default()
         };
-        self.settle(frontier, node);
+        self.keep_node(frontier, node);
         self.record.push(Frontier { edge: next, ..Frontier::default() });
     }
 
-    fn settle(&mut self, frontier: &Frontier, node: ArchiveNode) {
+    fn keep_node(&mut self, frontier: &Frontier, node: ArchiveNode) {
         let edge = &frontier.edge;
-        self.close(frontier);
+        self.close_gap(frontier);
         self.nodes.insert(edge.key.clone(), node);
         if edge.newer.archive.is_none() && edge.epoch == self.record.epoch {
             self.record.settled = Some(edge.key.clone());

@@ -85,7 +85,7 @@ impl HistoryRecord {
     }
 
     /// The document after one that was found in some way, as a link that leads there.
-    pub(in crate::history) fn after(&self, edge: &Edge) -> Option<Edge> {
+    pub(in crate::history) fn link_after(&self, edge: &Edge) -> Option<Edge> {
         let way = self.adapted.way.as_ref()?;
         let captures = &self.adapted.captures;
         let via = match edge.via {

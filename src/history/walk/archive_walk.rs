@@ -117,7 +117,7 @@ impl ArchiveWalk<'_> {
             return Next::Busy;
         }
         while let Some(frontier) = self.record.frontiers.last().cloned() {
-            if let Some(request) = self.consider(frontier, now) {
+            if let Some(request) = self.request_or_end(frontier, now) {
                 return Next::Fetch(request);
             }
             self.assert_sound();
@@ -129,18 +129,18 @@ impl ArchiveWalk<'_> {
     }
 
     /// Asks for the archive of a frontier, or settles it without a request.
-    fn consider(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
+    fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         let edge = &frontier.edge;
         if let Some(why) = refusal(&edge.url, &edge.newer.url, self.policy.allow_insecure) {
             self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
         } else if !frontier.again && self.leads_to_known(edge) {
-            self.meet(&frontier, now);
+            self.end_at_known(&frontier, now);
         } else if let Some((key, due)) = self.gap_at(&frontier, now) {
             if !due {
-                self.meet_gap(&frontier);
+                self.end_at_gap(&frontier);
                 return None;
             }
-            self.take(&frontier.edge.key, frontier.again);
+            self.take_frontier(&frontier.edge.key, frontier.again);
             self.record.relink(&frontier.edge);
             let mut retried = Frontier { gap: Some(key), ..frontier };
             if (retried.edge.newer.archive.is_none() || retried.edge.side)
@@ -150,15 +150,15 @@ impl ArchiveWalk<'_> {
                 retried.edge = gap.edge.clone();
             }
             self.record.frontiers.push(retried);
-        } else if let Some(limit) = self.limit(&frontier, now) {
+        } else if let Some(limit) = self.limit_for(&frontier, now) {
             self.stop_at(frontier, limit, now);
         } else {
-            return Some(self.ask(&frontier, now));
+            return Some(self.request_archive(&frontier, now));
         }
         None
     }
 
-    fn ask(&mut self, frontier: &Frontier, now: DateTime<Utc>) -> ArchiveRequest {
+    fn request_archive(&mut self, frontier: &Frontier, now: DateTime<Utc>) -> ArchiveRequest {
         let edge = &frontier.edge;
         self.record.walked = true;
         self.record.asking = Some(edge.key.clone());
@@ -181,11 +181,11 @@ impl ArchiveWalk<'_> {
     /// [`HistoryRecord`] and [`Nodes::take_touched`] say afterwards, and then [`Self::merged`] is called. `None`: there is
     /// nothing to merge, but the record is to be written.
     pub fn arrived(&mut self, arrival: &Arrival<'_>) -> Option<Merging> {
-        let frontier = self.answered()?;
+        let frontier = self.take_answered()?;
         let now = arrival.fetched_at;
         let run = &mut self.record.run;
         run.bytes = run.bytes.saturating_add(arrival.wire_bytes);
-        if let Some(why) = unreadable(arrival.document) {
+        if let Some(why) = why_unreadable(arrival.document) {
             self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
             self.assert_sound();
             return None;
@@ -210,18 +210,23 @@ impl ArchiveWalk<'_> {
                 ..ArchiveNode::default()
             };
             self.nodes.insert(frontier.edge.key.clone(), alias);
-            self.close(&frontier);
-            self.meet(&frontier, now);
+            self.close_gap(&frontier);
+            self.end_at_known(&frontier, now);
             self.assert_sound();
             return None;
         }
-        let merging = self.keep(&frontier, &answered, arrival);
+        let merging = self.keep_archive(&frontier, &answered, arrival);
         self.assert_sound();
         Some(merging)
     }
 
     /// Makes a node of an archive that came, and frontiers of its links.
-    fn keep(&mut self, frontier: &Frontier, answered: &str, arrival: &Arrival<'_>) -> Merging {
+    fn keep_archive(
+        &mut self,
+        frontier: &Frontier,
+        answered: &str,
+        arrival: &Arrival<'_>,
+    ) -> Merging {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
         // Entries without a date stand where their document does: below the newer one.
         let placed = edge.newer.oldest.unwrap_or(now).min(now);
@@ -244,8 +249,8 @@ impl ArchiveWalk<'_> {
             span: dates,
             fingerprint: fingerprint(document),
         };
-        self.close(frontier);
-        self.name(&edge.key, answered, document, arrival);
+        self.close_gap(frontier);
+        self.add_aliases(&edge.key, answered, document, arrival);
         self.nodes.insert(edge.key.clone(), node);
         let run = &mut self.record.run;
         run.fetched = run.fetched.saturating_add(1);
@@ -269,9 +274,9 @@ impl ArchiveWalk<'_> {
             oldest: Some(dates.map_or(placed, |(_, oldest)| oldest)),
         };
         if edge.side {
-            self.ended(edge);
+            self.drop_unlinked(edge);
         } else {
-            self.follow(frontier, &newer, older, prev, now);
+            self.follow_link(frontier, &newer, older, prev, now);
             self.look_for_skipped(edge, &newer, document);
         }
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
@@ -280,7 +285,7 @@ impl ArchiveWalk<'_> {
     }
 
     /// The archive's own link becomes the next place to go on.
-    fn follow(
+    fn follow_link(
         &mut self,
         frontier: &Frontier,
         newer: &Newer,
@@ -290,7 +295,7 @@ impl ArchiveWalk<'_> {
     ) {
         let edge = &frontier.edge;
         let (Some((link, by_previous)), Some(prev)) = (older, prev) else {
-            self.ended(edge);
+            self.drop_unlinked(edge);
             return;
         };
         self.nodes.supersede(&edge.key, &prev);
@@ -311,7 +316,13 @@ impl ArchiveWalk<'_> {
     }
 
     /// The other names of an archive: the address that answered, and the one it gives itself if believable.
-    fn name(&mut self, key: &str, answered: &str, document: &FeedDocument, arrival: &Arrival<'_>) {
+    fn add_aliases(
+        &mut self,
+        key: &str,
+        answered: &str,
+        document: &FeedDocument,
+        arrival: &Arrival<'_>,
+    ) {
         let this = believable_self(document, arrival.url, &self.record.own).map(canonical);
         for name in [Some(answered.to_owned()), this].into_iter().flatten() {
             if name == key || self.nodes.find(&name).is_some() {
@@ -362,26 +373,26 @@ impl ArchiveWalk<'_> {
     pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
         if *failure == ArchiveFailure::Offline {
             self.record.asking = None;
-        } else if let Some(frontier) = self.answered() {
+        } else if let Some(frontier) = self.take_answered() {
             self.failed_at(frontier, failure, now);
             self.assert_sound();
         }
     }
 
     /// The frontier whose archive was asked for; `None` if the answer is not waited for any more.
-    pub(in crate::history) fn answered(&mut self) -> Option<Frontier> {
+    pub(in crate::history) fn take_answered(&mut self) -> Option<Frontier> {
         let key = self.record.asking.take()?;
-        self.take(&key, true).or_else(|| self.take(&key, false))
+        self.take_frontier(&key, true).or_else(|| self.take_frontier(&key, false))
     }
 
-    pub(in crate::history) fn take(&mut self, key: &str, again: bool) -> Option<Frontier> {
+    pub(in crate::history) fn take_frontier(&mut self, key: &str, again: bool) -> Option<Frontier> {
         let is_it = |next: &Frontier| next.edge.key == key && next.again == again;
         let place = self.record.frontiers.iter().position(is_it)?;
         Some(self.record.frontiers.remove(place))
     }
 
     /// Why no request may be made for a frontier.
-    fn limit(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
+    fn limit_for(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
         let (policy, run) = (self.policy, &self.record.run);
         let today =
             if self.record.day.number == day_number(now) { self.record.day.documents } else { 0 };
@@ -420,7 +431,7 @@ impl ArchiveWalk<'_> {
 }
 
 /// Why a document cannot be taken for an archive.
-fn unreadable(document: &FeedDocument) -> Option<&'static str> {
+fn why_unreadable(document: &FeedDocument) -> Option<&'static str> {
     if !document.kind.is_feed() {
         Some("it is no feed")
     } else if document.is_truncated() {

@@ -17,12 +17,12 @@ fn told() -> Box<ToldEntry> {
         position: Position::Subscription,
         fetched_at: DateTime::UNIX_EPOCH,
     };
-    let kept = KeptEntry::of(&entry, DateTime::UNIX_EPOCH, rank);
+    let kept = KeptEntry::from_copy(&entry, DateTime::UNIX_EPOCH, rank);
     let entry = LoadedEntry {
         key: EntryKey { feed: FeedKey(1), seq: 2 },
         kept,
         flags: Flags::NEW,
-        body: Some(EntryBody::of(&entry)),
+        body: Some(EntryBody::from_copy(&entry)),
         text_gone: false,
         ruled: Vec::new(),
         place: None,

@@ -45,7 +45,7 @@ impl Store {
     /// Writes what a poll changed, all or nothing: entries, sums, state, validators, history, a line of the poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
-        let graves = commit.history.as_ref().map(|record| record.graves.clone());
+        let tombstones = commit.history.as_ref().map(|record| record.tombstones.clone());
         let (mut merged, hits) = match &commit.document {
             None => (self.nothing_merged(feed)?, NewHits::new()),
             Some(document) => {
@@ -54,7 +54,7 @@ impl Store {
                     fetched_at: commit.fetched_at,
                 };
                 let merging = Merging { renamed: commit.renamed.clone(), ..Merging::at(place) };
-                self.merge(feed, document, &merging, &graves.unwrap_or_default())?
+                self.merge(feed, document, &merging, &tombstones.unwrap_or_default())?
             }
         };
         let rhythm = self.rhythm_batch(commit, &merged)?;
@@ -93,7 +93,7 @@ impl Store {
         let (merged, hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
             Some((document, merging)) => {
-                self.merge(commit.feed, document, merging, &commit.record.graves)?
+                self.merge(commit.feed, document, merging, &commit.record.tombstones)?
             }
         };
         let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
@@ -109,12 +109,12 @@ impl Store {
         feed: FeedKey,
         document: &FeedDocument,
         merging: &Merging,
-        graves: &Tombstones,
+        tombstones: &Tombstones,
     ) -> Result<(Merged, NewHits), StoreError> {
         let wanted = identities(document).chain(merging.renamed.values().copied());
         let known = self.known(feed, wanted.collect())?;
         let counters = self.counters_of(feed)?;
-        let mut merged = merge_as(document, merging, graves, &known, counters);
+        let mut merged = merge_as(document, merging, tombstones, &known, counters);
         let now = merging.place.fetched_at;
         let hits = self.judge_new(feed, &mut merged, counters.next_seq, now);
         Ok((merged, hits))

@@ -177,7 +177,7 @@ impl Store {
         let bytes = self.feeds.get(feed_bytes(feed)).ok().flatten();
         let record = bytes.and_then(|bytes| codec::decode::<SubscriptionRecord>(&bytes).ok());
         let tags = record.map(|record| record.tags).unwrap_or_default();
-        let judge = self.rulings.judge.of_feed(feed, &tags, now);
+        let judge = self.rulings.judge.for_feed(feed, &tags, now);
         if judge.is_empty() {
             return hits;
         }

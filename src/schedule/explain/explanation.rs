@@ -87,42 +87,42 @@ pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
 }
 
 /// Recommendation, pace, bounds and the instant that follows.
-pub(in crate::schedule) fn explain_wish(
+pub(in crate::schedule) fn explain_target(
     ground: &Ground<'_>,
-    wish: &TargetTime,
+    target: &TargetTime,
     last: i64,
     trace: &mut PlanTrace,
 ) {
     let bounds = ground.bounds;
-    let sentence = || source_sentence(ground.facts, ground.recommendation, wish);
-    trace.note(|| interval_step(PlanStage::Recommendation, None, wish.raw, sentence()));
-    if is_placed(wish) {
-        trace.note_some(|| placed_pace_step(wish, bounds));
-        trace.note(|| next_update_step(wish, last));
+    let sentence = || source_sentence(ground.facts, ground.recommendation, target);
+    trace.note(|| interval_step(PlanStage::Recommendation, None, target.raw, sentence()));
+    if is_placed(target) {
+        trace.note_some(|| placed_pace_step(target, bounds));
+        trace.note(|| next_update_step(target, last));
         return;
     }
-    match (bounds.pace, wish.slot) {
-        (Pace::Normal, None) => trace.note_some(|| bound_step(wish, bounds)),
+    match (bounds.pace, target.slot) {
+        (Pace::Normal, None) => trace.note_some(|| bound_step(target, bounds)),
         (Pace::Normal, Some(_)) => {}
-        (Pace::More | Pace::Less, None) => trace.note(|| pace_step(wish, bounds)),
-        (Pace::More | Pace::Less, Some(_)) => trace.note(|| slot_pace_step(wish, bounds)),
+        (Pace::More | Pace::Less, None) => trace.note(|| pace_step(target, bounds)),
+        (Pace::More | Pace::Less, Some(_)) => trace.note(|| slot_pace_step(target, bounds)),
     }
-    trace.note(|| next_update_step(wish, last));
-    trace.note_some(|| held_slot_step(wish, bounds));
+    trace.note(|| next_update_step(target, last));
+    trace.note_some(|| held_slot_step(target, bounds));
 }
 
 /// What the pace does to the binding interval, and which bound holds it.
-fn pace_step(wish: &TargetTime, bounds: Bounds) -> PlanStep {
-    let scaled = bounds.scaled(wish.raw);
+fn pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
+    let scaled = bounds.scaled(target.raw);
     let verb = pace_verb(bounds);
-    let held = bounds.holder(wish.raw);
+    let held = bounds.holder(target.raw);
     let held = held.map(|held| format!(", held at {}", bound_words(held, bounds)));
     let at_normal = Bounds { pace: Pace::Normal, ..bounds };
-    let idle = at_normal.interval(wish.raw) == wish.binding;
+    let idle = at_normal.interval(target.raw) == target.binding;
     let effect = if idle { ": the setting has no effect" } else { "" };
     let scaled = duration_words(scaled);
     let reason = format!("{verb} to {scaled}{}{effect}", held.unwrap_or_default());
-    interval_step(PlanStage::Pace, Some(wish.raw), wish.binding, reason)
+    interval_step(PlanStage::Pace, Some(target.raw), target.binding, reason)
 }
 
 fn pace_verb(bounds: Bounds) -> &'static str {
@@ -130,18 +130,18 @@ fn pace_verb(bounds: Bounds) -> &'static str {
 }
 
 /// What the pace does to the publisher's update times; the bounds act later, on the time itself.
-fn slot_pace_step(wish: &TargetTime, bounds: Bounds) -> PlanStep {
-    let scaled = bounds.scaled(wish.raw);
+fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
+    let scaled = bounds.scaled(target.raw);
     let reason = format!(
         "{} to {} from one update time to the next",
         pace_verb(bounds),
         duration_words(scaled)
     );
-    interval_step(PlanStage::Pace, Some(wish.raw), scaled, reason)
+    interval_step(PlanStage::Pace, Some(target.raw), scaled, reason)
 }
 
 /// What the pace does to placed polls: it changes the price of a poll, and with it their number.
-fn placed_pace_step(wish: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
+fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
         Pace::More => {
@@ -151,14 +151,14 @@ fn placed_pace_step(wish: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
             "a poll counts four times, so there are about half as many, as far as bounds allow"
         }
     };
-    Some(interval_step(PlanStage::Pace, Some(wish.raw), wish.binding, reason.to_owned()))
+    Some(interval_step(PlanStage::Pace, Some(target.raw), target.binding, reason.to_owned()))
 }
 
-fn bound_step(wish: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
-    let held = bounds.holder(wish.raw)?;
+fn bound_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
+    let held = bounds.holder(target.raw)?;
     let (stage, verb) = bound_verb(held);
     let reason = format!("{verb} {}", bound_words(held, bounds));
-    Some(interval_step(stage, Some(wish.raw), wish.binding, reason))
+    Some(interval_step(stage, Some(target.raw), target.binding, reason))
 }
 
 fn bound_verb(held: IntervalBound) -> (PlanStage, &'static str) {
@@ -179,14 +179,14 @@ fn bound_words(held: IntervalBound, bounds: Bounds) -> String {
     format!("{name} of {}", duration_words(seconds))
 }
 
-fn next_update_step(wish: &TargetTime, last: i64) -> PlanStep {
-    let interval = duration_words(wish.binding);
-    let at = wish.slot.unwrap_or(wish.at);
-    let reason = match wish.kind {
+fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
+    let interval = duration_words(target.binding);
+    let at = target.slot.unwrap_or(target.at);
+    let reason = match target.kind {
         PlanKind::Boundary => {
             format!("brought forward to the moment at which the interval of {interval} begins")
         }
-        PlanKind::Slot if is_placed(wish) => {
+        PlanKind::Slot if is_placed(target) => {
             format!("where the learned plan places the next poll, {interval} after the last one")
         }
         PlanKind::Slot => "the publisher's first update time after the last poll".to_owned(),
@@ -198,25 +198,25 @@ fn next_update_step(wish: &TargetTime, last: i64) -> PlanStep {
 }
 
 /// A slot that the reader's bounds move.
-fn held_slot_step(wish: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
-    let (slot, held) = (wish.slot?, wish.held?);
+fn held_slot_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
+    let (slot, held) = (target.slot?, target.held?);
     let (stage, direction) = match held {
         IntervalBound::Minimum => (PlanStage::Minimum, "that is too soon"),
         IntervalBound::Maximum => (PlanStage::Maximum, "that is too late"),
     };
     let bound = bound_words(held, bounds);
     let reason = format!("{direction}: {bound} after the last poll instead");
-    Some(time_step(stage, Some(slot), wish.at, reason))
+    Some(time_step(stage, Some(slot), target.at, reason))
 }
 
 /// The spread.
 pub(in crate::schedule) fn explain_jitter(
-    wish: &TargetTime,
+    target: &TargetTime,
     jittered: &Jittered,
     bounds: Bounds,
     last: i64,
 ) -> PlanStep {
-    let shift = jittered.at - wish.at;
+    let shift = jittered.at - target.at;
     let limit = duration_words(jittered.limit / 2);
     let together = "so that readers do not all arrive together";
     let mut reason = match shift {
@@ -231,7 +231,7 @@ pub(in crate::schedule) fn explain_jitter(
     if shift != 0 && jittered.at == last + bounds.min {
         reason += "; held at the minimum";
     }
-    time_step(PlanStage::Jitter, Some(wish.at), jittered.at, reason)
+    time_step(PlanStage::Jitter, Some(target.at), jittered.at, reason)
 }
 
 /// A floor, with its effect. The two minimums are only mentioned where they move something.

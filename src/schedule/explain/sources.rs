@@ -15,23 +15,23 @@ use crate::schedule::target_time::TargetTime;
 pub(in crate::schedule) fn source_sentence(
     facts: &Facts,
     recommendation: &Recommendation,
-    wish: &TargetTime,
+    target: &TargetTime,
 ) -> String {
     let by_rules = matches!(recommendation.course, RecommendedCourse::Rules(_));
-    let sentence = match wish.rule {
-        Some(rule) => binding_rule_sentence(facts, recommendation.source, rule, wish.raw),
+    let sentence = match target.rule {
+        Some(rule) => binding_rule_sentence(facts, recommendation.source, rule, target.raw),
         None if by_rules => {
-            let instead = flat_sentence(facts, wish.source, wish.raw);
+            let instead = flat_sentence(facts, target.source, target.raw);
             format!("no interval rule covers this hour; {instead}")
         }
-        None => learned_sentence(facts, wish)
-            .unwrap_or_else(|| flat_sentence(facts, wish.source, wish.raw)),
+        None => learned_sentence(facts, target)
+            .unwrap_or_else(|| flat_sentence(facts, target.source, target.raw)),
     };
-    let outranked = outranked(facts, recommendation, wish);
+    let outranked = outranked(facts, recommendation, target);
     let outranked =
         if outranked.is_empty() { String::new() } else { format!(" (it outranks {outranked})") };
     let skips = skips_note(facts).map(|note| format!("; {note}")).unwrap_or_default();
-    let learned = facts.learned.as_ref().filter(|_| wish.source != IntervalSource::Learned);
+    let learned = facts.learned.as_ref().filter(|_| target.source != IntervalSource::Learned);
     let observed = learned.map(|learned| {
         let gap = duration_words(i64::from(learned.interval_seconds));
         format!("; observed: news about every {gap}")
@@ -72,8 +72,8 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
 }
 
 /// What a learned plan was learned from.
-fn learned_sentence(facts: &Facts, wish: &TargetTime) -> Option<String> {
-    let learned = facts.learned.as_ref().filter(|_| wish.source == IntervalSource::Learned)?;
+fn learned_sentence(facts: &Facts, target: &TargetTime) -> Option<String> {
+    let learned = facts.learned.as_ref().filter(|_| target.source == IntervalSource::Learned)?;
     Some(learned.plan.as_ref()?.rhythm.sentence())
 }
 
@@ -95,12 +95,12 @@ fn sy_sentence(sy: SyHint, every: &str) -> String {
 }
 
 /// Sources of publisher and reader that speak too, but stand lower.
-fn outranked(facts: &Facts, recommendation: &Recommendation, wish: &TargetTime) -> String {
+fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime) -> String {
     let above_rules =
         matches!(recommendation.source, IntervalSource::Fixed | IntervalSource::OwnRules);
     let rules = above_rules && !facts.hints.intervals.is_empty();
     let rules = rules.then(|| "the publisher's interval rules".to_owned());
-    let below = flat_sources(facts).filter(|stated| stated.source != wish.source);
+    let below = flat_sources(facts).filter(|stated| stated.source != target.source);
     let below = below.filter_map(|stated| {
         let name = match stated.source {
             IntervalSource::Sy | IntervalSource::BoilerplateSy => "sy",
@@ -120,7 +120,7 @@ fn outranked(facts: &Facts, recommendation: &Recommendation, wish: &TargetTime) 
 
 /// Why stated skip windows do not apply.
 fn skips_note(facts: &Facts) -> Option<&'static str> {
-    match Skips::of(facts) {
+    match Skips::from_facts(facts) {
         Skips::None | Skips::Kept(_) | Skips::WholeWeek => None,
         Skips::ReplacedByRules => Some("the rules also replace skipHours and skipDays"),
         Skips::ReplacedBySy => Some("sy also replaces skipHours and skipDays"),

@@ -16,7 +16,7 @@ use crate::schedule::week::hour_of_week;
 /// GET-SCHEDULE for one feed: the interval at an instant after pace and bounds, and the seconds for
 /// which it lasts; `None`: for ever.
 pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>) {
-    let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
     let (interval, duration) = match &recommendation.course {
         RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
@@ -34,7 +34,7 @@ pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>)
 /// Place in the document of the interval rule in force at an instant; `None`: no rule covers it, or
 /// no rules are followed.
 pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
-    let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
     match &recommendation.course {
         RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
@@ -49,7 +49,7 @@ pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
 /// The interval, seconds, at the start of each hour of the UTC week around an instant, Monday
 /// 00:00 first.
 pub fn week_of_intervals(facts: &Facts, around: DateTime<Utc>) -> [u32; HOURS as usize] {
-    let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
     let whole = |seconds: i64| u32::try_from(seconds).unwrap_or(u32::MAX);
     let mut week = [whole(bounds.interval(fallback)); HOURS as usize];

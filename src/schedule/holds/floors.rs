@@ -18,7 +18,7 @@ use crate::schedule::limits::DEAD_SECONDS;
 use crate::schedule::limits::HOUR;
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::Recommendation;
-use crate::schedule::target_time::wish;
+use crate::schedule::target_time::find_target;
 
 /// One floor in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ fn back_off(ground: &Ground<'_>) -> Option<Floor> {
     let failures = ground.facts.failures;
     let last_try = ground.last_try.filter(|_| failures > 0)?;
     let doubling = doubled(failures);
-    let after_success = wish(ground.recommendation, ground.bounds, last_try);
+    let after_success = find_target(ground.recommendation, ground.bounds, last_try);
     let recommended = (after_success.at - last_try).max(after_success.binding);
     let demanded = ground.facts.failure.map_or(0, minimum_after);
     let (delay, by) = [

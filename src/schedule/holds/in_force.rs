@@ -32,7 +32,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
     let ground = Ground {
         facts,
         recommendation: &recommendation,
-        bounds: Bounds::of(facts),
+        bounds: Bounds::from_facts(facts),
         now,
         last_try: not_later(facts.last_try).max(not_later(facts.last_ok)),
         u: usable(u),
@@ -56,7 +56,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
 /// The hours of the UTC week in which the feed is not polled, Monday 00:00 first; `None`: no skip window is in
 /// force.
 pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
-    let windows = Skips::of(facts).kept()?;
+    let windows = Skips::from_facts(facts).kept()?;
     let mut week = [false; HOURS as usize];
     for (hour, skipped) in (0..HOURS).zip(&mut week) {
         *skipped = windows.closes(hour);

@@ -28,7 +28,7 @@ pub enum ByHand {
 
 /// Judges a poll by hand. `cool_down` is false only for hosts that need no sparing (UX 4,
 /// `space_loopback = false`).
-pub fn by_hand(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
+pub fn judge_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         return ByHand::AtRest;
     }
@@ -69,16 +69,16 @@ mod tests {
     fn a_poll_by_hand_waits_a_minute_and_asks_about_retry_after() {
         let wait = |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by });
         let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
-        assert_eq!(by_hand(&facts, at(59), true), ByHand::CoolDown(at(60)));
-        assert_eq!(by_hand(&facts, at(59), false), ByHand::Allowed);
-        assert_eq!(by_hand(&facts, at(60), true), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
+        assert_eq!(judge_manual_poll(&facts, at(59), false), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Allowed);
         facts.retry_after = wait(WaitHeader::CacheControl);
-        assert_eq!(by_hand(&facts, at(60), true), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Allowed);
         facts.host_wait = wait(WaitHeader::RetryAfter);
-        assert_eq!(by_hand(&facts, at(60), true), ByHand::Confirm(at(3600)));
-        assert_eq!(by_hand(&facts, at(3600), true), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Confirm(at(3600)));
+        assert_eq!(judge_manual_poll(&facts, at(3600), true), ByHand::Allowed);
         facts.standing = FeedStatus::Gone;
-        assert_eq!(by_hand(&facts, at(3600), true), ByHand::AtRest);
+        assert_eq!(judge_manual_poll(&facts, at(3600), true), ByHand::AtRest);
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn a_named_zone_follows_its_daylight_saving() {
 #[test]
 fn next_update_itself_is_the_closed_form_of_the_17_50_case() {
     let table = crate::schedule::interval::rules::RuleTable::new(&set_p()).expect("rules");
-    let bounds = Bounds::of(&Facts::default());
+    let bounds = Bounds::from_facts(&Facts::default());
     let rhythm = Rhythm { table: &table, fallback: 3600, bounds };
     let next = next_update(rhythm, seconds(at("03-02 17:50")));
     assert_eq!(instant(next.at), at("03-02 18:20"));

@@ -1,4 +1,4 @@
-//! The pace: the reader's wish for more or fewer polls, as a factor on every interval.
+//! The pace: the reader's choice of more or fewer polls, as a factor on every interval.
 
 use serde::{Deserialize, Serialize};
 

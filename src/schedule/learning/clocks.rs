@@ -105,7 +105,7 @@ pub(super) fn mixture(weeks: &[WeekSample], sharp: bool, effort: Effort) -> Mixt
     for week in weeks {
         week.bins.iter().for_each(|&(bin, count)| total.add(bin, count * week.weight));
     }
-    let all = Folded::of(&total);
+    let all = Folded::from_histogram(&total);
     let evidence: Vec<Evidence> = evidence(weeks, &all);
     let (shares, foresight) = learned_shares(&evidence, sharp, effort);
     Mixture { shares, density: all.mixed(&shares), foresight }
@@ -118,7 +118,7 @@ struct Folded {
 }
 
 impl Folded {
-    fn of(histogram: &WeekBins) -> Self {
+    fn from_histogram(histogram: &WeekBins) -> Self {
         let days = histogram.by_kind_of_day();
         let (near, wide) = (NEAR_BINS, WIDE_BINS);
         let clocks =

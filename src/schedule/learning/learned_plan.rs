@@ -66,7 +66,7 @@ pub fn learn(
     terms: &LearnTerms,
     now: DateTime<Utc>,
 ) -> Option<LearnedPlan> {
-    let forecast = Forecast::of(publications, terms, minute(now))?;
+    let forecast = Forecast::from_publications(publications, terms, minute(now))?;
     Some(forecast.plan(terms, usable_price(terms.price_minutes), now))
 }
 
@@ -77,7 +77,7 @@ pub fn learn_for_polls(
     now: DateTime<Utc>,
     polls_per_week: f64,
 ) -> Option<LearnedPlan> {
-    let forecast = Forecast::of(publications, terms, minute(now))?;
+    let forecast = Forecast::from_publications(publications, terms, minute(now))?;
     let price = forecast.price_for(terms, polls_per_week);
     Some(forecast.plan(terms, price, now))
 }
@@ -106,7 +106,11 @@ struct ForecastBasis {
 }
 
 impl Forecast {
-    fn of(publications: &Publications, terms: &LearnTerms, now: i64) -> Option<Self> {
+    fn from_publications(
+        publications: &Publications,
+        terms: &LearnTerms,
+        now: i64,
+    ) -> Option<Self> {
         let since = publications.since()?.min(now - 1);
         let oldest = now - super::publications::WINDOW_MINUTES;
         let since = since.max(oldest);
@@ -115,7 +119,7 @@ impl Forecast {
         let whole_days = publications.has_whole_days_only();
         let past = Past { minutes: &minutes, since, now, sharp: !whole_days };
         let profile = in_best_zone(&past, publications, &terms.zone);
-        let waiting = ExpectedWaiting::of(&profile.lambda, profile.phases);
+        let waiting = ExpectedWaiting::from_rates(&profile.lambda, profile.phases);
         let document_entries = publications.document_entries();
         let known = ForecastBasis {
             publications: minutes.len(),
@@ -147,8 +151,8 @@ impl Forecast {
             let Some(grid) = self.grid(terms, price) else {
                 return self.flat_price(polls_per_week);
             };
-            let polls =
-                PaceCost::of(&PricePlan::new(&self.waiting, &grid), &self.waiting).polls_per_week;
+            let polls = PaceCost::of_plan(&PricePlan::new(&self.waiting, &grid), &self.waiting)
+                .polls_per_week;
             let off = (polls - polls_per_week).abs();
             if off < best.0 {
                 best = (off, price);
@@ -181,18 +185,18 @@ impl Forecast {
         };
         let costs = match &course {
             LearnedCourse::Placed { plans, .. } => {
-                plans.each_ref().map(|plan| PaceCost::of(plan, &self.waiting))
+                plans.each_ref().map(|plan| PaceCost::of_plan(plan, &self.waiting))
             }
             LearnedCourse::Spaced(seconds) => Pace::ALL.map(|pace| {
                 let (times, part) = pace.ratio();
                 let seconds = i64::from(*seconds) * times / part;
                 let (min, max) = (i64::from(terms.min_seconds), i64::from(terms.max_seconds));
-                PaceCost::even(seconds.max(min).min(max.max(min)))
+                PaceCost::of_even_interval(seconds.max(min).min(max.max(min)))
             }),
         };
         let [_, normal, _] = costs;
         let known = &self.known;
-        let rhythm = LearnedRhythm::of(
+        let rhythm = LearnedRhythm::from_profile(
             &self.profile,
             &normal,
             known.publications,
@@ -224,7 +228,7 @@ const fn price_factor(pace: Pace) -> f64 {
 /// clearly better.
 fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
     let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
-    let stated = ZoneClock::of(&stated);
+    let stated = ZoneClock::for_zone(&stated);
     let foresight = |clock: ZoneClock| profile(past, clock, Effort::Comparison).foresight;
     let mut best = (stated, foresight(stated) + ZONE_MARGIN);
     for zone in OTHER_ZONES {

@@ -53,7 +53,7 @@ pub(super) struct ExpectedWaiting {
 impl ExpectedWaiting {
     /// Sums up a week of rates a minute. `phases`: the part of a bin's publications in each of its minutes; those of
     /// the first are found by the poll at the start of the bin.
-    pub(super) fn of(lambda: &WeekBins, phases: [f64; 5]) -> Self {
+    pub(super) fn from_rates(lambda: &WeekBins, phases: [f64; 5]) -> Self {
         let [first, second, third, fourth, fifth] = phases;
         let later = second + third + fourth + fifth;
         let waits = 4.0 * second + 3.0 * third + 2.0 * fourth + fifth;
@@ -304,7 +304,7 @@ mod tests {
     fn week() -> ExpectedWaiting {
         let mut lambda = WeekBins::flat(0.0005);
         (0..7).for_each(|day| lambda.add(day * DAY_BINS + 100 + day, 0.05));
-        ExpectedWaiting::of(&lambda, [0.2; 5])
+        ExpectedWaiting::from_rates(&lambda, [0.2; 5])
     }
 
     #[test]

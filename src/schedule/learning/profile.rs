@@ -38,7 +38,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(past: &Past<'_>, clock: ZoneClock) -> Self {
+    fn from_past(past: &Past<'_>, clock: ZoneClock) -> Self {
         let weights: Vec<f64> = (0..=WEEKS_WEIGHED).map(weight).collect();
         let mut offsets = Offsets { clock, known: None };
         let seen = past.minutes.iter().map(|&minute| {
@@ -131,7 +131,7 @@ pub(super) struct Profile {
 
 /// The profile of a past in one zone.
 pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Profile {
-    let seen = Seen::of(past, clock);
+    let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
     let mixture = mixture(&seen.weekly(round_minute), past.sharp, effort);

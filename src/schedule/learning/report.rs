@@ -56,7 +56,7 @@ pub struct PaceCost {
 
 impl PaceCost {
     /// Follows a plan for some weeks.
-    pub(super) fn of(plan: &PricePlan, waiting: &ExpectedWaiting) -> Self {
+    pub(super) fn of_plan(plan: &PricePlan, waiting: &ExpectedWaiting) -> Self {
         let end = WEEKS_FOLLOWED * BINS;
         let (mut point, mut polls) = (0, 0);
         let (mut waited, mut published) = (0.0, 0.0);
@@ -75,14 +75,14 @@ impl PaceCost {
     }
 
     /// Of an even interval, seconds.
-    pub(super) fn even(seconds: i64) -> Self {
+    pub(super) fn of_even_interval(seconds: i64) -> Self {
         let minutes = real(seconds.max(1)) / 60.0;
         Self { polls_per_week: real(WEEK_MINUTES) / minutes, delay_minutes: minutes / 2.0 }
     }
 }
 
 impl LearnedRhythm {
-    pub(super) fn of(
+    pub(super) fn from_profile(
         profile: &Profile,
         spending: &PaceCost,
         publications: usize,

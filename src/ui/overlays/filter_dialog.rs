@@ -100,7 +100,7 @@ impl RuleForm {
     fn new(model: &Model, rule: EntryFilter, offer: &Offer) -> Self {
         let reaches = reaches(model, &rule, offer.feed);
         let names = reaches.iter().map(|reach| reach_words(model, reach)).collect();
-        let chosen = reaches.iter().position(|reach| *reach == rule.reach).unwrap_or(0);
+        let chosen = reaches.iter().position(|reach| *reach == rule.scope).unwrap_or(0);
         let action = match rule.action {
             Action::Hide => 0,
             Action::Read => 1,
@@ -193,7 +193,7 @@ impl RuleForm {
                 3 => Action::Label(self.text(RuleField::Label).trim_start_matches('#').to_owned()),
                 _ => Action::Hide,
             },
-            reach: self.reaches.get(self.chosen(RuleField::Reach)).cloned().unwrap_or_default(),
+            scope: self.reaches.get(self.chosen(RuleField::Reach)).cloned().unwrap_or_default(),
             title: self.text(RuleField::Title).to_owned(),
             author: self.text(RuleField::Author).to_owned(),
             text: self.text(RuleField::Text).to_owned(),
@@ -252,7 +252,7 @@ fn reaches(model: &Model, rule: &EntryFilter, feed: Option<FeedKey>) -> Vec<Filt
     if feed.is_none() {
         reaches.extend(model.feeds.keys().copied().map(FilterScope::Feed));
     }
-    reaches.push(rule.reach.clone());
+    reaches.push(rule.scope.clone());
     let mut each_once: Vec<FilterScope> = Vec::new();
     for reach in reaches {
         if !each_once.contains(&reach) {
@@ -295,7 +295,7 @@ pub fn mute(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
     let author = opened.and_then(|entry| entry.kept.author.clone()).or_else(|| row.author.clone());
     let title = telling(&row.title);
     let rule = EntryFilter {
-        reach: FilterScope::Feed(feed),
+        scope: FilterScope::Feed(feed),
         title: title.clone(),
         ..EntryFilter::default()
     };

@@ -62,7 +62,7 @@ pub fn advice(model: &Model, subscription: &Subscription, now: DateTime<Utc>) ->
 fn by_hand(model: &Model, subscription: &Subscription, now: DateTime<Utc>) -> Advice {
     let spared = model.settings.network.space_loopback || !is_loopback(&subscription.record.url);
     let failing = subscription.is_failing();
-    match schedule::by_hand(&subscription.state.facts, now, spared) {
+    match schedule::judge_manual_poll(&subscription.state.facts, now, spared) {
         ByHand::Allowed if failing => Advice::now("r", "tries again now"),
         ByHand::Allowed => Advice::now("r", "polls it now, whatever the plan says"),
         ByHand::CoolDown(until) => {

@@ -142,7 +142,7 @@ pub fn renamed(model: &mut Model, now: DateTime<Utc>, typed: &str) -> Vec<Effect
     }
     let mut rules = model.rules.list.clone();
     for rule in &mut rules {
-        if let FilterScope::Tag(reached) = &mut rule.reach
+        if let FilterScope::Tag(reached) = &mut rule.scope
             && let Some(renamed) = moved(reached)
         {
             *reached = renamed;

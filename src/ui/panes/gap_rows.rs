@@ -56,7 +56,7 @@ pub fn in_query(model: &Model, query: &ListQuery, now: DateTime<Utc>) -> Vec<Gap
         Scope::Found(matching) => matching.wants_gaps() && matching.feeds.contains(&feed.key),
     };
     let young = |mark: &GapMark| match &query.scope {
-        Scope::Found(matching) => matching.takes_date(mark.listed.timestamp()),
+        Scope::Found(matching) => matching.fits_date(mark.listed.timestamp()),
         Scope::Everything | Scope::Feeds(_) => query.since.is_none_or(|since| mark.listed >= since),
     };
     let feeds = model.feeds.values().filter(in_scope);
@@ -234,7 +234,7 @@ fn stated(
 ) -> Option<String> {
     feed.state.facts.last_ok?;
     let walking = crate::engine::backfill::walks::progress(model, feed);
-    Some(walking.unwrap_or_else(|| words(feed.history.standing())))
+    Some(walking.unwrap_or_else(|| words(feed.history.status())))
 }
 
 /// Whether the list of all gaps is open.

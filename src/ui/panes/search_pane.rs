@@ -227,7 +227,7 @@ pub fn typed(model: &mut Model, now: DateTime<Utc>) -> Vec<Effect> {
             if unchanged {
                 return Vec::new();
             }
-            model.screen.marks = Marks::of(&matching.terms);
+            model.screen.marks = Marks::for_terms(&matching.terms);
             let ranked = !matching.terms.is_empty();
             search_for(model, now, matching, ranked)
         }

@@ -21,7 +21,7 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     let rule = EntryFilter {
         id: 7,
         title: "sponsored".into(),
-        reach: FilterScope::Tag("garden".into()),
+        scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
     Store::open(&program.data()).unwrap().save_rules(&[rule]).unwrap();

@@ -104,7 +104,7 @@ impl Reader {
             Answer::Status(_) | Answer::Timeout => return None,
         };
         self.take(&url, &document, true);
-        self.record.checked(self.policy.mode, self.now);
+        self.record.apply_check(self.policy.mode, self.now);
         self.walk(web)
     }
 
@@ -119,8 +119,8 @@ impl Reader {
             whole,
             document,
         };
-        self.record.polled(&polled);
-        let verdict = self.record.take_window(&polled, false);
+        self.record.apply_poll(&polled);
+        let verdict = self.record.compare_windows(&polled, false);
         let place = DocumentPlace { position: Position::Subscription, fetched_at: self.now };
         let mut merging = Merging::at(place);
         if let OverrunVerdict::Renamed(renamed) = &verdict {
@@ -242,7 +242,7 @@ impl Reader {
                 known.entry(row.identity).or_default().push(found);
             }
         }
-        let merged = merge_as(document, merging, &self.record.graves, &known, self.counters);
+        let merged = merge_as(document, merging, &self.record.tombstones, &known, self.counters);
         for (&seq, entry) in &merged.entries {
             let place = seq as usize;
             if place == self.rows.len() {
@@ -286,7 +286,7 @@ impl Reader {
     }
 
     pub fn standing(&self) -> String {
-        self.record.standing().text()
+        self.record.status().text()
     }
 
     /// Ids of all live entries, sorted.

@@ -98,13 +98,13 @@ fn a_conditional_answer_is_verified_before_anything_is_noted() {
         document: &after,
     };
     let before = reader.record.windows.clone();
-    assert_eq!(reader.record.take_window(&polled, true), OverrunVerdict::Verify);
+    assert_eq!(reader.record.compare_windows(&polled, true), OverrunVerdict::Verify);
     assert_eq!(reader.record.windows, before);
     assert!(reader.gaps().is_empty());
     // The whole window shows that the first answer was made for us.
     let whole = window(5..50);
     let polled = Polled { document: &whole, ..polled };
-    assert_eq!(reader.record.take_window(&polled, false), OverrunVerdict::Fine);
+    assert_eq!(reader.record.compare_windows(&polled, false), OverrunVerdict::Fine);
     assert!(reader.gaps().is_empty());
 }
 
@@ -140,9 +140,9 @@ fn a_delta_is_never_compared_and_goes_in_front_of_the_window() {
         document,
     };
     let delta = window(40..45);
-    assert_eq!(reader.record.take_window(&polled(&delta, false), true), OverrunVerdict::Fine);
+    assert_eq!(reader.record.compare_windows(&polled(&delta, false), true), OverrunVerdict::Fine);
     let next = window(44..54);
-    assert_eq!(reader.record.take_window(&polled(&next, true), false), OverrunVerdict::Fine);
+    assert_eq!(reader.record.compare_windows(&polled(&next, true), false), OverrunVerdict::Fine);
 }
 
 #[test]
@@ -162,20 +162,20 @@ fn an_entry_deleted_by_its_publisher_is_hidden_until_a_newer_copy_comes() {
         document.entries[0].updated = hour.map(at);
         document
     };
-    let grave = FeedDocument {
+    let tombstones = FeedDocument {
         tombstones: vec![Tombstone { id: "urn:0".into(), when: at(5) }],
         ..window(1..2)
     };
     for (hour, stays) in [(None, false), (Some(4), false), (Some(5), false), (Some(6), true)] {
-        for graves_first in [false, true] {
+        for tombstone_first in [false, true] {
             let mut reader = Reader::of(FEED);
             let entry = undated(hour);
-            let order = if graves_first { [&grave, &entry] } else { [&entry, &grave] };
+            let order = if tombstone_first { [&tombstones, &entry] } else { [&entry, &tombstones] };
             for document in order {
                 reader.take(FEED, document, true);
                 reader.pass(1);
             }
-            assert_eq!(reader.ids().contains(&"urn:0"), stays, "{hour:?}, {graves_first}");
+            assert_eq!(reader.ids().contains(&"urn:0"), stays, "{hour:?}, {tombstone_first}");
             assert_eq!(reader.kept.len(), 2);
             reader.take(FEED, &undated(Some(7)), true);
             assert!(reader.ids().contains(&"urn:0"), "a newer copy revives it");

@@ -39,7 +39,7 @@ impl Texts {
             let Some(record) = self.record(feed).filter(|record| record.ended.is_none()) else {
                 continue;
             };
-            let judge = judge.of_feed(feed, &record.tags, now);
+            let judge = judge.for_feed(feed, &record.tags, now);
             if judge.is_empty() {
                 continue;
             }

@@ -144,8 +144,8 @@ impl Store {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
             let fits = |row: &&crate::history::IndexRow| {
                 shown(row.flags)
-                    && matching.takes(row.flags, row.listed)
-                    && matching.labels.take(key.feed, |rules| rulings.have_hit(rules, key))
+                    && matching.fits(row.flags, row.listed)
+                    && matching.labels.fit(key.feed, |rules| rulings.have_hit(rules, key))
             };
             if let Some(row) = row.filter(fits) {
                 found.push(Found { key, listed: row.listed, score });
