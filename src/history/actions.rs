@@ -15,7 +15,7 @@ use super::record::WalkRun;
 pub enum GoOn {
     /// The walk goes on: [`super::ArchiveWalk::next`] says where.
     Walking,
-    /// The next page is to be loaded ([`super::paging`]).
+    /// The next page is to be loaded ([`super::walk::paging`]).
     Page,
     /// Nothing can be asked for here.
     Nothing,

@@ -6,7 +6,6 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-use super::address::host;
 use super::walk::adaptor::Via;
 use super::walk::retry::ArchiveFailure;
 use crate::feed::text::one_line;
@@ -280,81 +279,4 @@ impl Gap {
     pub fn counts(&self) -> bool {
         self.kind() != GapKind::Paged
     }
-
-    /// Its line in a list (SPEC C.8). Dates are in UTC.
-    pub fn text(&self) -> String {
-        let url = &self.edge.url;
-        let missing = self.edge.newer.oldest.map_or_else(
-            || "older entries missing".to_owned(),
-            |date| format!("entries before {} missing", day(date)),
-        );
-        match &self.reason {
-            Reason::Status(status) => format!("{missing}: archive {url} answered {status}"),
-            Reason::Unanswered(why) => format!("{missing}: archive {url} did not answer: {why}"),
-            Reason::Blocked(why) => format!("{missing}: archive {url} was not asked: {why}"),
-            Reason::TooLarge(why) => format!("{missing}: archive {url} is too large: {why}"),
-            Reason::Unreadable(why) => {
-                format!("{missing}: archive {url} could not be read: {why}")
-            }
-            Reason::Limit { limit, fetched } => self.limit_text(*limit, *fetched),
-            Reason::Loop => format!("{missing}: archive chain loops at {url}"),
-            Reason::Overrun { .. } => {
-                let until = self.edge.newer.oldest.map(day);
-                match (self.older.map(day), until) {
-                    (Some(from), Some(until)) => {
-                        format!("entries may have been missed between {from} and {until}")
-                    }
-                    (None, Some(until)) => {
-                        format!("entries may have been missed before {until}")
-                    }
-                    (_, None) => "entries may have been missed here".to_owned(),
-                }
-            }
-            Reason::Paged => "older pages may exist; what is shown may be incomplete".to_owned(),
-            Reason::Interrupted => "fetching history paused".to_owned(),
-        }
-    }
-
-    fn limit_text(&self, limit: Limit, fetched: u32) -> String {
-        let many = if fetched == 1 { "archive" } else { "archives" };
-        let exist = "older archives exist";
-        match limit {
-            Limit::Documents | Limit::Entries | Limit::Bytes => {
-                format!("{exist} ({fetched} fetched). Continue?")
-            }
-            Limit::Day => {
-                format!("{exist} ({fetched} fetched; enough for today). Continue tomorrow?")
-            }
-            Limit::NothingNew => {
-                format!(
-                    "{exist} ({fetched} fetched; the last three brought nothing new). Continue?"
-                )
-            }
-            Limit::Kept => format!("{exist}, but no more than are known of this feed are kept"),
-            Limit::Consent => {
-                let host = host(&self.edge.url).unwrap_or_else(|| self.edge.url.clone());
-                if fetched == 0 {
-                    format!("{exist} at {host}. Fetch them?")
-                } else {
-                    format!("{exist} at {host} ({fetched} {many} fetched). Continue?")
-                }
-            }
-            Limit::OldForm => {
-                format!("{exist}: this feed uses an old form of history. Fetch them?")
-            }
-            Limit::Off => format!("{exist}; history is off for this feed"),
-            Limit::Stopped => format!("{exist} ({fetched} fetched; stopped). Continue?"),
-        }
-    }
-
-    /// What the prevention of SPEC C.8.1 says beside a suspected overrun.
-    pub fn advice(&self) -> Option<String> {
-        let Reason::Overrun { window, per_day } = self.reason else { return None };
-        let pace = per_day.map(|count| format!(", about {count} a day")).unwrap_or_default();
-        Some(format!("the feed shows {window} entries at a time{pace}: poll it more often"))
-    }
-}
-
-fn day(date: DateTime<Utc>) -> String {
-    date.format("%Y-%m-%d").to_string()
 }

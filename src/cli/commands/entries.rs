@@ -104,7 +104,7 @@ fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags
 fn gap_line(model: &Model, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
     let date = gap.listed().format("%Y-%m-%d %H:%M");
     let title = model.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
-    let next = gap_rows::lines(gap, now, model.zone).next;
+    let next = crate::history::GapLines::new(gap, now, model.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
 }
 

@@ -87,7 +87,7 @@ fn told(model: &Model, feed: &Subscription, nodes: &Nodes, gaps: &[Gap], now: Da
         console::put(&format!("  {:>5} entries{span}  {}", node.entries, node.url));
     }
     for gap in gaps {
-        let said = gap_rows::lines(gap, now, model.zone);
+        let said = crate::history::GapLines::new(gap, now, model.zone);
         console::put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
 }

@@ -35,7 +35,6 @@ use crate::history::{
     WalkNotice,
 };
 use crate::schedule::Wait;
-use crate::ui::panes::gap_rows;
 
 /// A walk under way.
 #[derive(Debug, Clone, PartialEq)]
@@ -384,7 +383,7 @@ pub fn rest(
     let Some(subscription) = model.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.asking = None;
     let record = subscription.history.clone();
-    let notice = notice.or_else(|| gap_rows::still_missing(&record).filter(|_| backfill.asked));
+    let notice = notice.or_else(|| record.still_missing().filter(|_| backfill.asked));
     if let Some(text) = notice {
         let title = subscription.record.shown_title();
         model.screen.say(now, format!("{title}: {text}"));

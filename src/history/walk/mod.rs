@@ -5,5 +5,6 @@ pub mod adaptor;
 mod adaptor_links;
 pub mod archive_walk;
 pub(super) mod chain_ends;
+pub mod paging;
 pub mod policy;
 pub mod retry;

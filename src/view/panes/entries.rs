@@ -8,6 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use crate::engine::entries::entry_filters;
 use crate::engine::model::Model;
+use crate::history::GapLines;
 use crate::history::{FeedKey, GapKey};
 use crate::ui::panes::browsing;
 use crate::ui::panes::entry_list::Row;
@@ -17,7 +18,6 @@ use crate::ui::panes::entry_list::Show;
 use crate::ui::panes::entry_list::day_of;
 use crate::ui::panes::feeds_pane::FeedsRow;
 use crate::ui::panes::gap_rows;
-use crate::ui::panes::gap_rows::GapLines;
 use crate::ui::panes::search_pane::Search;
 use crate::ui::screen::Pane;
 use crate::view::cells;
@@ -232,7 +232,7 @@ fn gap_lines(
     width: usize,
 ) -> Vec<Line<'static>> {
     let said = gap_rows::shown(model, feed, gap, now)
-        .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, model.zone));
+        .map_or_else(GapLines::being_fetched, |gap| GapLines::new(&gap, now, model.zone));
     let one_feed = is_of_one_feed(model);
     let named = model.feeds.get(&feed).filter(|_| !one_feed);
     let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();

@@ -4,14 +4,23 @@
 
 use chrono::{DateTime, Utc};
 
-use super::address::{canonical, refusal, same_origin, without_fragment};
-use super::gap::{Edge, Gap, GapKey, Limit, Newer};
-use super::merge::{DocumentPlace, Merging, span};
-use super::rank::Position;
-use super::record::HistoryRecord;
-use super::walk::archive_walk::ArchiveRequest;
-use super::walk::archive_walk::Arrival;
-use super::walk::policy::WalkPolicy;
+use super::archive_walk::ArchiveRequest;
+use super::archive_walk::Arrival;
+use super::policy::WalkPolicy;
+use crate::history::address::canonical;
+use crate::history::address::refusal;
+use crate::history::address::same_origin;
+use crate::history::address::without_fragment;
+use crate::history::gap::Edge;
+use crate::history::gap::Gap;
+use crate::history::gap::GapKey;
+use crate::history::gap::Limit;
+use crate::history::gap::Newer;
+use crate::history::merge::DocumentPlace;
+use crate::history::merge::Merging;
+use crate::history::merge::span;
+use crate::history::rank::Position;
+use crate::history::record::HistoryRecord;
 
 /// What became of a page that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
