@@ -20,7 +20,7 @@ pub enum Pattern {
     Regex(Box<Regex>),
 }
 
-/// Why a rule cannot be. Each prints as one sentence.
+/// Why a filter cannot be. Each prints as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterFlaw {
     /// An expression cannot be read.

@@ -1,4 +1,4 @@
-//! An entry as rules look at it: its text is made plain, and folded, only if a rule asks for it.
+//! An entry as filters look at it: its text is made plain, and folded, only if a filter asks for it.
 
 use std::cell::OnceCell;
 
@@ -9,10 +9,8 @@ use crate::search::folded;
 /// Characters of a text that are looked at; an expression over more would make polls slow.
 const TEXT_CHARS_MAX: usize = 100_000;
 
-/// An entry.
 #[derive(Debug)]
 pub struct FilterSubject<'e> {
-    /// Its feed.
     pub feed: FeedKey,
     title: &'e str,
     author: &'e str,

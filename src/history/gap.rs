@@ -109,7 +109,6 @@ pub struct Gap {
     /// When it is tried again by itself, after a good check; `None`: only by hand.
     #[serde(default)]
     pub retry_at: Option<DateTime<Utc>>,
-    /// Its state.
     #[serde(default)]
     pub state: GapState,
 }
@@ -243,7 +242,6 @@ impl Gap {
         }
     }
 
-    /// Its kind.
     pub const fn kind(&self) -> GapKind {
         match self.reason {
             Reason::Status(_)

@@ -43,7 +43,6 @@ pub struct KeptEntry {
     pub rank: Rank,
     /// Attached files.
     pub enclosures: Vec<Enclosure>,
-    /// Categories.
     pub categories: Vec<String>,
 }
 

@@ -30,7 +30,6 @@ pub struct DocumentPlace {
 pub struct KnownEntry {
     /// Sequence number.
     pub seq: u32,
-    /// Its row.
     pub row: IndexRow,
     /// Its kept form.
     pub kept: KeptEntry,
@@ -59,7 +58,6 @@ pub struct Merged {
 /// One entry to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedEntry {
-    /// Its row.
     pub row: IndexRow,
     /// Its kept form.
     pub kept: KeptEntry,

@@ -21,7 +21,6 @@ pub(super) struct Met {
     pub(super) is_archive: bool,
     /// What each of its entries says, by id.
     contents: BTreeMap<String, u128>,
-    /// Its newest date.
     newest: Option<DateTime<Utc>>,
     /// The publisher's identity of the feed.
     feed_id: Option<String>,

@@ -20,7 +20,6 @@ const DAY: f64 = 86_400.0;
 /// What a schedule costs, before floors and skip windows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// Polls a day.
     pub polls_a_day: f64,
     /// Mean wait of a publication, minutes: as learned, else half an interval.
     pub delay_minutes: f64,

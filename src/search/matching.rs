@@ -18,23 +18,23 @@ pub struct Matching {
     pub after: Option<i64>,
     /// Listed before this instant, in Unix seconds.
     pub before: Option<i64>,
-    /// Labels that rules give.
+    /// Labels that filters give.
     pub labels: Labels,
 }
 
 /// Tags that are looked for where they are also labels of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
-    /// An entry is of one of these feeds, or was hit by one of these rules; `None`: any entry.
+    /// An entry is of one of these feeds, or was hit by one of these filters; `None`: any entry.
     pub wanted: Option<(BTreeSet<FeedKey>, BTreeSet<u32>)>,
-    /// It was hit by none of these rules.
+    /// It was hit by none of these filters.
     pub excluded: BTreeSet<u32>,
     /// And is of none of these feeds.
     pub barred: BTreeSet<FeedKey>,
 }
 
 impl Labels {
-    /// Whether an entry of a feed fits. `hit`: whether one of some rules hit it.
+    /// Whether an entry of a feed fits. `hit`: whether one of some filters hit it.
     pub fn fit(&self, feed: FeedKey, hit: impl Fn(&BTreeSet<u32>) -> bool) -> bool {
         let wanted = self.wanted.as_ref();
         wanted.is_none_or(|(feeds, rules)| feeds.contains(&feed) || hit(rules))

@@ -60,7 +60,6 @@ pub struct Term {
 pub enum QueryField {
     /// In title, author or text.
     Anywhere,
-    /// In the title.
     Title,
     /// In the author's name.
     Author,
@@ -71,7 +70,6 @@ pub enum QueryField {
 pub struct Named {
     /// The part, as typed.
     pub name: String,
-    /// It is excluded.
     pub excluded: bool,
 }
 
@@ -80,11 +78,10 @@ pub struct Named {
 pub enum EntryState {
     /// Not read.
     Unread,
-    /// Read.
     Read,
     /// With a star.
     Starred,
-    /// Hidden by a rule.
+    /// Hidden by a filter.
     Hidden,
     /// No entry, but a place where some are missing.
     Gap,
@@ -99,7 +96,6 @@ pub enum QueryFlaw {
         None => "the fields are feed, tag, title, author, is, after and before".to_owned(),
     })]
     Field {
-        /// The name.
         name: String,
         /// The field that is perhaps meant.
         nearest: Option<&'static str>,
@@ -110,7 +106,6 @@ pub enum QueryFlaw {
         None => "unread, read, starred, hidden and gap".to_owned(),
     })]
     State {
-        /// The word.
         word: String,
         /// The word that is perhaps meant.
         nearest: Option<&'static str>,
@@ -120,7 +115,6 @@ pub enum QueryFlaw {
         "'{field}:{date}' is not a date; write 2014, 2014-03, 2014-03-05, or 7d for seven days ago"
     )]
     Date {
-        /// The field.
         field: &'static str,
         /// What was typed.
         date: String,

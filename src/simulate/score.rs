@@ -154,7 +154,6 @@ fn u32_of(count: f64) -> u32 {
 /// Means over feeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanScore {
-    /// Feeds in it.
     pub feeds: usize,
     /// Means of the figures.
     pub score: Score,

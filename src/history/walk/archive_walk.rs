@@ -44,7 +44,6 @@ use crate::history::record::HistoryRecord;
 /// A feed's history in motion: its record, its archives, and how far it may go.
 #[derive(Debug)]
 pub struct ArchiveWalk<'a> {
-    /// The record.
     pub record: &'a mut HistoryRecord,
     /// The archives fetched.
     pub nodes: &'a mut Nodes,

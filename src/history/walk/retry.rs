@@ -49,7 +49,6 @@ const WAITS: [(RetryClass, &[i64]); 4] = [
 ];
 
 impl ArchiveFailure {
-    /// Its class.
     pub const fn class(&self) -> RetryClass {
         match self {
             Self::Status { status: 408 | 425 | 429 | 500..=599, .. }

@@ -29,7 +29,6 @@ pub struct LearnedRhythm {
     pub rate_per_week: f64,
     /// How far each clock is believed, in the order of [`super::PublicationClock::ALL`].
     pub shares: Shares,
-    /// Polls a week.
     pub polls_per_week: f64,
     /// Mean interval, seconds.
     pub interval_seconds: u32,
@@ -48,7 +47,6 @@ pub struct LearnedRhythm {
 /// What a plan costs at one pace, and what it promises.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaceCost {
-    /// Polls a week.
     pub polls_per_week: f64,
     /// Mean wait of a publication, minutes, if the feed goes on as it did.
     pub delay_minutes: f64,

@@ -1,4 +1,4 @@
-//! One rule of the reader's: what an entry must be to be hit, and what is done to it then.
+//! One filter of the reader: which entries it hits, and what it does to them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::history::{FeedKey, Flag, Flags};
 /// Characters of a label.
 const LABEL_CHARS_MAX: usize = 60;
 
-/// A rule. All of its conditions must fit; an empty one fits everything.
+/// A filter. All of its conditions must fit; an empty one fits everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EntryFilter {
@@ -30,7 +30,7 @@ pub struct EntryFilter {
     pub until: Option<DateTime<Utc>>,
 }
 
-/// What a rule does to an entry.
+/// What a filter does to an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// It is in no list, except that of hidden entries; a star shows it all the same.
@@ -38,13 +38,12 @@ pub enum Action {
     Hide,
     /// It is marked read.
     Read,
-    /// It is starred.
     Star,
     /// It carries a label, by which lists show it and `tag:` finds it.
     Label(String),
 }
 
-/// Whose entries a rule looks at.
+/// Whose entries a filter looks at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FilterScope {
     /// Those of all feeds.
@@ -170,16 +169,16 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_named_by_what_it_looks_for() {
-        let rule = EntryFilter {
+    fn a_filter_is_named_by_what_it_looks_for() {
+        let filter = EntryFilter {
             title: " sponsored ".into(),
             scope: FilterScope::Feed(FeedKey(1)),
             ..EntryFilter::default()
         };
-        assert_eq!(rule.describe(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
-        let rule =
-            EntryFilter { author: "Ann".into(), scope: FilterScope::Tag("a/b".into()), ..rule };
-        assert_eq!(rule.describe(None), "title ~ sponsored, author ~ Ann, tag a/b");
+        assert_eq!(filter.describe(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
+        let filter =
+            EntryFilter { author: "Ann".into(), scope: FilterScope::Tag("a/b".into()), ..filter };
+        assert_eq!(filter.describe(None), "title ~ sponsored, author ~ Ann, tag a/b");
     }
 
     #[test]
@@ -198,15 +197,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_would_hit_everything_or_gives_no_label_is_refused() {
-        let rule = EntryFilter::default();
-        assert_eq!(rule.check(), Err(FilterFlaw::HitsAll));
-        let rule = EntryFilter { scope: FilterScope::Feed(FeedKey(1)), ..rule };
-        assert_eq!(rule.check(), Ok(()));
-        let rule = EntryFilter { action: Action::Label("  ".into()), ..rule };
-        assert_eq!(rule.check(), Err(FilterFlaw::NoLabel));
-        let rule = EntryFilter { text: "/(/".into(), ..rule };
-        assert!(matches!(rule.check(), Err(FilterFlaw::Regex { .. })));
+    fn a_filter_that_would_hit_everything_or_gives_no_label_is_refused() {
+        let filter = EntryFilter::default();
+        assert_eq!(filter.check(), Err(FilterFlaw::HitsAll));
+        let filter = EntryFilter { scope: FilterScope::Feed(FeedKey(1)), ..filter };
+        assert_eq!(filter.check(), Ok(()));
+        let filter = EntryFilter { action: Action::Label("  ".into()), ..filter };
+        assert_eq!(filter.check(), Err(FilterFlaw::NoLabel));
+        let filter = EntryFilter { text: "/(/".into(), ..filter };
+        assert!(matches!(filter.check(), Err(FilterFlaw::Regex { .. })));
     }
 
     #[test]
