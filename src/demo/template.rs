@@ -64,7 +64,7 @@ pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Editio
         match TemplateMark::read(mark) {
             Some(TemplateMark::Base) if shown => text.push_str(stage.base),
             Some(TemplateMark::Ago(span, form)) if shown => {
-                text.push_str(&form.write(stage.started - span))
+                text.push_str(&form.write(stage.started - span));
             }
             Some(TemplateMark::Then(form)) if shown => text.push_str(&form.write(then)),
             Some(TemplateMark::Changed(span, form)) if shown => {

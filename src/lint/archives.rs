@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::finding::{Findings, Level, Topic};
-use super::wording::counted;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
 use crate::history::address::canonical;
+use crate::schedule::counted_words;
 
 /// A document of the chain, as far as its neighbours are compared with it.
 #[derive(Debug)]
@@ -159,14 +159,14 @@ fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         }
     }
     if let Some(first) = same.first() {
-        let entries = counted(same.len(), "entry", "entries");
+        let entries = counted_words(same.len(), "entry", "entries");
         let message = format!("{entries} unchanged in a newer archive too: one copy is enough");
         findings.warn(Topic::Archives, "overlap", first, message);
     }
     if changed > 0 {
         let message = format!(
             "{} in another form in a newer archive: readers keep the newer one",
-            counted(changed, "entry", "entries")
+            counted_words(changed, "entry", "entries")
         );
         findings.add(Level::Note, Topic::Archives, "overlap", "", message);
     }

@@ -6,8 +6,9 @@ use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::polls::{facts, mean_gap, reference};
 use super::speakers::{Speaker, speakers};
-use super::wording::{about, counted, instant, listed};
+use super::wording::{about, instant, listed};
 use crate::feed::{Hints, Role, Sight, SyHint};
+use crate::schedule::counted_words;
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
 use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
 
@@ -128,7 +129,7 @@ fn flat(hints: &Hints, speaker: Speaker, standing: &str, findings: &mut Findings
 }
 
 fn sy_words(sy: SyHint, every: &str) -> String {
-    let times = counted(usize::try_from(sy.frequency).unwrap_or(usize::MAX), "update", "updates");
+    let times = counted_words(sy.frequency, "update", "updates");
     let phase = match sy.base {
         Some(base) => format!("in step with {}", instant(base)),
         None => "counted from the last poll, since no base is stated".to_owned(),

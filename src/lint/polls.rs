@@ -4,8 +4,9 @@ use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Topic};
-use super::wording::{about, counted, instant, listed, moment};
+use super::wording::{about, instant, listed, moment};
 use crate::feed::{FeedDocument, Role};
+use crate::schedule::counted_words;
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
 
@@ -59,7 +60,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
          without jitter): {} a week",
         instant(polls.last_ok),
         listed(&next),
-        counted(polls.a_week, "poll", "polls"),
+        counted_words(polls.a_week, "poll", "polls"),
     );
     findings.note(Topic::Polls, "feed", message);
     if exhibit.document.role == Role::Archive {

@@ -11,7 +11,6 @@ use super::examine::examine;
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, LintFinding, Topic};
 use super::verdict::{Chain, LintReport};
-use super::wording::counted;
 use super::{entries, history};
 use crate::feed::{self, Origin, Role};
 use crate::history::address::canonical;
@@ -19,6 +18,7 @@ use crate::history::{
     ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, HistoryRecord, Limit, Next, Nodes,
     Polled, Reason, WalkPolicy,
 };
+use crate::schedule::counted_words;
 
 /// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
 #[derive(Debug)]
@@ -195,11 +195,8 @@ impl Survey {
     }
 
     fn chain_sentence(&self, is_whole: bool) -> String {
-        let many = |count: u32, one: &str, many: &str| {
-            counted(usize::try_from(count).unwrap_or(usize::MAX), one, many)
-        };
-        let archives = many(self.record.archives, "archive", "archives");
-        let entries = many(self.record.run.entries, "entry", "entries");
+        let archives = counted_words(self.record.archives, "archive", "archives");
+        let entries = counted_words(self.record.run.entries, "entry", "entries");
         let back = self.record.reaches.map(|at| format!(", back to {}", at.format("%Y-%m-%d")));
         let end = if is_whole { "; the oldest one was reached" } else { "" };
         format!("{archives} with {entries} could be read{}{end}", back.unwrap_or_default())
@@ -282,7 +279,7 @@ fn once_each(findings: Vec<LintFinding>) -> Vec<LintFinding> {
     let told = |(finding, more): (LintFinding, usize)| match more {
         0 => finding,
         more => {
-            let documents = counted(more, "more document", "more documents");
+            let documents = counted_words(more, "more document", "more documents");
             let message = format!("{} (and in {documents})", finding.message);
             LintFinding { message, ..finding }
         }

@@ -34,6 +34,7 @@ mod week;
 pub use crate::schedule::explain::week_picture::interval_in_force;
 pub use crate::schedule::explain::week_picture::rule_in_force;
 pub use crate::schedule::explain::week_picture::week_of_intervals;
+pub use crate::schedule::explain::wording::counted_words;
 pub use crate::schedule::explain::wording::duration_words;
 pub use crate::schedule::explain::wording::rule_words;
 pub use crate::schedule::holds::cache::CacheState;

@@ -8,7 +8,7 @@ use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
-use crate::schedule::explain::wording::duration_words;
+use crate::schedule::explain::wording::{counted_words, duration_words};
 use crate::schedule::interval::rules::ZoneClock;
 
 /// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
@@ -124,7 +124,7 @@ impl LearnedRhythm {
     pub fn sentence(&self) -> String {
         let from = format!(
             "learned from {} in {}",
-            counted(self.publications, "publication"),
+            counted_words(self.publications, "publication", "publications"),
             observed_words(self.observed_minutes)
         );
         if self.publications < PUBLICATIONS_MIN {
@@ -170,15 +170,14 @@ impl LearnedRhythm {
     }
 }
 
-fn counted(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
-}
-
 fn observed_words(minutes: i64) -> String {
     let (weeks, days) =
         ((minutes + WEEK_MINUTES / 2) / WEEK_MINUTES, (minutes + DAY_MINUTES / 2) / DAY_MINUTES);
-    let whole = |count: i64| usize::try_from(count).unwrap_or(0);
-    if weeks >= 2 { counted(whole(weeks), "week") } else { counted(whole(days.max(1)), "day") }
+    if weeks >= 2 {
+        counted_words(weeks, "week", "weeks")
+    } else {
+        counted_words(days.max(1), "day", "days")
+    }
 }
 
 /// Minutes in words, as exact as they deserve.
