@@ -1,14 +1,8 @@
 //! What the reader can ask of a feed's history: go on, stop, read again, not see.
 
-use super::gap::GapKey;
-use super::gap::GapKind;
-use super::gap::GapState;
-use super::gap::Limit;
-use super::gap::Reason;
+use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
-use super::record::Frontier;
-use super::record::HistoryRecord;
-use super::record::WalkRun;
+use super::record::{Frontier, HistoryRecord, WalkRun};
 
 /// What became of the reader's wish to go on at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,16 +50,11 @@ pub mod windows;
 
 pub use crate::history::actions::GoOn;
 pub use crate::history::tombstones::Tombstones;
-pub use crate::history::walk::adaptor::ActiveAdaptor;
-pub use crate::history::walk::adaptor::Adaptor;
-pub use crate::history::walk::adaptor::Via;
-pub use crate::history::walk::archive_walk::ArchiveRequest;
-pub use crate::history::walk::archive_walk::ArchiveWalk;
-pub use crate::history::walk::archive_walk::Arrival;
-pub use crate::history::walk::archive_walk::Next;
-pub use crate::history::walk::archive_walk::WalkNotice;
-pub use crate::history::walk::policy::Mode;
-pub use crate::history::walk::policy::WalkPolicy;
+pub use crate::history::walk::adaptor::{ActiveAdaptor, Adaptor, Via};
+pub use crate::history::walk::archive_walk::{
+    ArchiveRequest, ArchiveWalk, Arrival, Next, WalkNotice,
+};
+pub use crate::history::walk::policy::{Mode, WalkPolicy};
 pub use crate::history::walk::retry::ArchiveFailure;
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};

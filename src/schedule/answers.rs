@@ -3,8 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::facts::{Facts, FeedStatus, PollFailure};
-use super::holds::cache::CacheState;
-use super::holds::cache::TimingHeaders;
+use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 
 impl Facts {

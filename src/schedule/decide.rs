@@ -8,29 +8,20 @@
 use chrono::{DateTime, Utc};
 
 use super::bounds::{Bounds, IntervalBound};
-use super::explain::explanation::PlanTrace;
-use super::explain::explanation::explain_due;
-use super::explain::explanation::explain_jitter;
-use super::explain::explanation::explain_target;
-use super::explain::explanation::first_poll_step;
-use super::explain::explanation::floor_step;
-use super::explain::explanation::rest_step;
-use super::explain::explanation::skip_step;
+use super::explain::explanation::{
+    PlanTrace, explain_due, explain_jitter, explain_target, first_poll_step, floor_step, rest_step,
+    skip_step,
+};
 use super::facts::Facts;
 use super::flaws::planning_flaws;
-use super::holds::bans::Exit;
-use super::holds::bans::SkipWindows;
-use super::holds::bans::Skips;
-use super::holds::floors::Ground;
-use super::holds::floors::floors;
-use super::holds::rest::at_rest;
-use super::holds::rest::never;
+use super::holds::bans::{Exit, SkipWindows, Skips};
+use super::holds::floors::{Ground, floors};
+use super::holds::rest::{at_rest, never};
 use super::instant::{instant, seconds};
 use super::jitter::{jittered, share, usable, width};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::recommend;
-use super::target_time::TargetTime;
-use super::target_time::find_target;
+use super::target_time::{TargetTime, find_target};
 
 /// The plan for one feed, with its explanation.
 ///

@@ -3,8 +3,7 @@
 use chrono_tz::Tz;
 
 use super::bounds::Bounds;
-use super::explain::wording::duration_words;
-use super::explain::wording::rule_words;
+use super::explain::wording::{duration_words, rule_words};
 use super::facts::Facts;
 use super::holds::bans::Skips;
 use super::interval::rules::rule_mask;

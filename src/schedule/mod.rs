@@ -31,28 +31,17 @@ mod target_time;
 mod timetable;
 mod week;
 
-pub use crate::schedule::explain::week_picture::interval_in_force;
-pub use crate::schedule::explain::week_picture::rule_in_force;
-pub use crate::schedule::explain::week_picture::week_of_intervals;
-pub use crate::schedule::explain::wording::counted_words;
-pub use crate::schedule::explain::wording::duration_words;
-pub use crate::schedule::explain::wording::rule_words;
-pub use crate::schedule::holds::cache::CacheState;
-pub use crate::schedule::holds::cache::Lifetime;
-pub use crate::schedule::holds::cache::TimingHeaders;
-pub use crate::schedule::holds::in_force::Restriction;
-pub use crate::schedule::holds::in_force::floors_in_force;
-pub use crate::schedule::holds::in_force::skipped_hours;
-pub use crate::schedule::holds::manual_poll::ByHand;
-pub use crate::schedule::holds::manual_poll::judge_manual_poll;
-pub use crate::schedule::holds::manual_poll::urgency;
-pub use crate::schedule::holds::retry_after::Wait;
-pub use crate::schedule::holds::retry_after::WaitHeader;
+pub use crate::schedule::explain::week_picture::{
+    interval_in_force, rule_in_force, week_of_intervals,
+};
+pub use crate::schedule::explain::wording::{counted_words, duration_words, rule_words};
+pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
+pub use crate::schedule::holds::in_force::{Restriction, floors_in_force, skipped_hours};
+pub use crate::schedule::holds::manual_poll::{ByHand, judge_manual_poll, urgency};
+pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 pub use crate::schedule::interval::pace::Pace;
-pub use crate::schedule::json::facts_json::StatedFacts;
-pub use crate::schedule::json::facts_json::read_facts;
-pub use crate::schedule::json::plan_json::plan_document;
-pub use crate::schedule::json::plan_json::plan_json;
+pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};
+pub use crate::schedule::json::plan_json::{plan_document, plan_json};
 pub use decide::{decide, decide_time};
 pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, ScheduleSettings};
 pub use following::{following_plans, with_pace};

@@ -5,8 +5,7 @@ use super::super::plan::{PlanKind, SettledBy};
 use super::super::specimens::*;
 use super::*;
 use crate::feed::{Day, Hints, IntervalRule, Period, SyHint};
-use crate::schedule::holds::cache::CacheState;
-use crate::schedule::holds::cache::TimingHeaders;
+use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
 use crate::schedule::interval::pace::Pace;
 

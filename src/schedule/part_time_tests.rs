@@ -5,8 +5,7 @@ use super::super::plan::PlanKind;
 use super::super::specimens::*;
 use super::*;
 use crate::feed::Period;
-use crate::schedule::holds::cache::CacheState;
-use crate::schedule::holds::cache::TimingHeaders;
+use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
 
 /// Plans right after the last poll, with jitter.

@@ -1,16 +1,13 @@
 //! From a recommendation to an instant, before jitter, floors and bans (SPEC B.1 steps 3 and 4).
 
-use super::bounds::Bounds;
-use super::bounds::IntervalBound;
+use super::bounds::{Bounds, IntervalBound};
 use super::interval::next_update::next_update;
 use super::interval::rules::RuleTable;
 use super::interval::segments::Rhythm;
 use super::interval::slots::next_slot;
 use super::limits::JITTER_CAP_SECONDS;
 use super::plan::PlanKind;
-use super::recommend::IntervalSource;
-use super::recommend::Recommendation;
-use super::recommend::RecommendedCourse;
+use super::recommend::{IntervalSource, Recommendation, RecommendedCourse};
 
 /// When publisher and reader would like the poll to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

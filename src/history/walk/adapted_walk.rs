@@ -2,21 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::Via;
-use super::adaptor::taken_at;
-use super::archive_walk::ArchiveWalk;
-use super::archive_walk::Arrival;
+use super::adaptor::{Via, taken_at};
+use super::archive_walk::{ArchiveWalk, Arrival};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::canonical;
-use crate::history::gap::GapKey;
-use crate::history::gap::Newer;
-use crate::history::merge::DocumentPlace;
-use crate::history::merge::Merging;
-use crate::history::merge::span;
-use crate::history::node::ArchiveNode;
-use crate::history::node::NodeState;
-use crate::history::node::fingerprint;
+use crate::history::gap::{GapKey, Newer};
+use crate::history::merge::{DocumentPlace, Merging, span};
+use crate::history::node::{ArchiveNode, NodeState, fingerprint};
 use crate::history::rank::Position;
 use crate::history::record::Frontier;
 

@@ -12,34 +12,16 @@
 use chrono::{DateTime, Utc};
 
 use super::adaptor::Via;
-use super::policy::FRONTIERS_MAX;
-use super::policy::GAPS_MAX;
-use super::policy::Mode;
-use super::policy::NODES_MAX;
-use super::policy::WalkPolicy;
+use super::policy::{FRONTIERS_MAX, GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
-use crate::history::address::canonical;
-use crate::history::address::refusal;
-use crate::history::address::same_origin;
-use crate::history::gap::Edge;
-use crate::history::gap::GapKey;
-use crate::history::gap::Limit;
-use crate::history::gap::Newer;
-use crate::history::kind::Reached;
-use crate::history::kind::believable_self;
-use crate::history::kind::older_link;
-use crate::history::merge::DocumentPlace;
-use crate::history::merge::Merging;
-use crate::history::merge::span;
-use crate::history::node::ArchiveNode;
-use crate::history::node::NodeState;
-use crate::history::node::Nodes;
-use crate::history::node::fingerprint;
+use crate::history::address::{canonical, refusal, same_origin};
+use crate::history::gap::{Edge, GapKey, Limit, Newer};
+use crate::history::kind::{Reached, believable_self, older_link};
+use crate::history::merge::{DocumentPlace, Merging, span};
+use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
-use crate::history::record::DayUsage;
-use crate::history::record::Frontier;
-use crate::history::record::HistoryRecord;
+use crate::history::record::{DayUsage, Frontier, HistoryRecord};
 
 /// A feed's history in motion: its record, its archives, and how far it may go.
 #[derive(Debug)]

@@ -6,13 +6,7 @@ use super::adaptor::Via;
 use super::archive_walk::ArchiveWalk;
 use super::policy::GAPS_MAX;
 use super::retry::ArchiveFailure;
-use crate::history::gap::Edge;
-use crate::history::gap::Gap;
-use crate::history::gap::GapKey;
-use crate::history::gap::GapState;
-use crate::history::gap::Limit;
-use crate::history::gap::Newer;
-use crate::history::gap::Reason;
+use crate::history::gap::{Edge, Gap, GapKey, GapState, Limit, Newer, Reason};
 use crate::history::node::End;
 use crate::history::record::Frontier;
 

@@ -4,21 +4,11 @@
 
 use chrono::{DateTime, Utc};
 
-use super::archive_walk::ArchiveRequest;
-use super::archive_walk::Arrival;
+use super::archive_walk::{ArchiveRequest, Arrival};
 use super::policy::WalkPolicy;
-use crate::history::address::canonical;
-use crate::history::address::refusal;
-use crate::history::address::same_origin;
-use crate::history::address::without_fragment;
-use crate::history::gap::Edge;
-use crate::history::gap::Gap;
-use crate::history::gap::GapKey;
-use crate::history::gap::Limit;
-use crate::history::gap::Newer;
-use crate::history::merge::DocumentPlace;
-use crate::history::merge::Merging;
-use crate::history::merge::span;
+use crate::history::address::{canonical, refusal, same_origin, without_fragment};
+use crate::history::gap::{Edge, Gap, GapKey, Limit, Newer};
+use crate::history::merge::{DocumentPlace, Merging, span};
 use crate::history::rank::Position;
 use crate::history::record::HistoryRecord;
 

@@ -2,13 +2,9 @@
 
 use crate::feed::{Hints, Period};
 use crate::schedule::decide::decide;
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::FeedStatus;
-use crate::schedule::facts::Learned;
-use crate::schedule::facts::PollFailure;
+use crate::schedule::facts::{Facts, FeedStatus, Learned, PollFailure};
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::plan::PlanStage;
-use crate::schedule::plan::Value;
+use crate::schedule::plan::{PlanStage, Value};
 use crate::schedule::specimens::*;
 
 /// Plans at `now` and compares the reasons.

@@ -3,25 +3,16 @@
 //! A step that changes nothing says so.
 
 use super::sources::source_sentence;
-use super::wording::counted_words;
-use super::wording::duration_words;
-use crate::schedule::bounds::Bounds;
-use crate::schedule::bounds::IntervalBound;
+use super::wording::{counted_words, duration_words};
+use crate::schedule::bounds::{Bounds, IntervalBound};
 use crate::schedule::holds::bans::Exit;
-use crate::schedule::holds::floors::Cause;
-use crate::schedule::holds::floors::DelayBy;
-use crate::schedule::holds::floors::Floor;
-use crate::schedule::holds::floors::Ground;
+use crate::schedule::holds::floors::{Cause, DelayBy, Floor, Ground};
 use crate::schedule::holds::rest::Rest;
 use crate::schedule::holds::retry_after::WaitHeader;
 use crate::schedule::instant::instant;
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::jitter::Jittered;
-use crate::schedule::jitter::is_placed;
-use crate::schedule::plan::PlanKind;
-use crate::schedule::plan::PlanStage;
-use crate::schedule::plan::PlanStep;
-use crate::schedule::plan::Value;
+use crate::schedule::jitter::{Jittered, is_placed};
+use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
 use crate::schedule::target_time::TargetTime;
 
 /// Collects steps, or does nothing where nobody asks for them.

@@ -1,14 +1,10 @@
 //! The source of a recommendation in a sentence, with what it outranks.
 
-use super::wording::duration_words;
-use super::wording::rule_words;
+use super::wording::{duration_words, rule_words};
 use crate::feed::{IntervalRule, Period, SyHint};
 use crate::schedule::facts::Facts;
 use crate::schedule::holds::bans::Skips;
-use crate::schedule::recommend::IntervalSource;
-use crate::schedule::recommend::Recommendation;
-use crate::schedule::recommend::RecommendedCourse;
-use crate::schedule::recommend::flat_sources;
+use crate::schedule::recommend::{IntervalSource, Recommendation, RecommendedCourse, flat_sources};
 use crate::schedule::target_time::TargetTime;
 
 /// Which source speaks, what it says, what it outranks, and what was observed beside it.

@@ -5,13 +5,10 @@ use chrono::{DateTime, Utc};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::Facts;
 use crate::schedule::instant::seconds;
-use crate::schedule::interval::segments::IntervalWalk;
-use crate::schedule::interval::segments::Rhythm;
+use crate::schedule::interval::segments::{IntervalWalk, Rhythm};
 use crate::schedule::limits::HOUR;
-use crate::schedule::recommend::RecommendedCourse;
-use crate::schedule::recommend::recommend;
-use crate::schedule::week::HOURS;
-use crate::schedule::week::hour_of_week;
+use crate::schedule::recommend::{RecommendedCourse, recommend};
+use crate::schedule::week::{HOURS, hour_of_week};
 
 /// GET-SCHEDULE for one feed: the interval at an instant after pace and bounds, and the seconds for
 /// which it lasts; `None`: for ever.

@@ -1,9 +1,7 @@
 //! Durations, rules and lists in words, for explanations.
 
 use crate::feed::{Day, IntervalRule, Zone};
-use crate::schedule::limits::DAY;
-use crate::schedule::limits::HOUR;
-use crate::schedule::limits::MINUTE;
+use crate::schedule::limits::{DAY, HOUR, MINUTE};
 
 /// A duration with its units, exact: `7 min 30 s`, `2 h`, `1 d 2 h`.
 pub fn duration_words(seconds: i64) -> String {

@@ -3,14 +3,10 @@
 use crate::feed::{Day, Hints};
 use crate::schedule::facts::Facts;
 use crate::schedule::interval::rules::rule_mask;
-use crate::schedule::limits::DAY;
-use crate::schedule::limits::HOUR;
+use crate::schedule::limits::{DAY, HOUR};
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::is_boilerplate;
-use crate::schedule::week::HOURS;
-use crate::schedule::week::WeekMask;
-use crate::schedule::week::hour_of_week;
-use crate::schedule::week::next_hour;
+use crate::schedule::week::{HOURS, WeekMask, hour_of_week, next_hour};
 
 /// Skip windows that are in force. At least one hour of the week is open.
 #[derive(Debug, Clone, Copy)]

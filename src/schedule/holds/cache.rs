@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::feed::sparse::is_default;
 
 use crate::schedule::instant::seconds;
-use crate::schedule::limits::CACHE_ABSURD_SECONDS;
-use crate::schedule::limits::CACHE_FALLBACK_SECONDS;
-use crate::schedule::limits::CACHE_FULL_SECONDS;
+use crate::schedule::limits::{CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACHE_FULL_SECONDS};
 
 /// The headers of one answer that speak about time, as received. Several lines of one name are
 /// joined by a comma before they come here.

@@ -3,19 +3,14 @@
 use chrono::{DateTime, Utc};
 
 use super::cache::counted;
-use super::retry_after::Wait;
-use super::retry_after::WaitHeader;
+use super::retry_after::{Wait, WaitHeader};
 use crate::schedule::bounds::Bounds;
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::FeedStatus;
-use crate::schedule::facts::PollFailure;
+use crate::schedule::facts::{Facts, FeedStatus, PollFailure};
 use crate::schedule::instant::seconds_up;
 use crate::schedule::jitter::share;
-use crate::schedule::limits::BACK_OFF_BASE_SECONDS;
-use crate::schedule::limits::BACK_OFF_CAP_SECONDS;
-use crate::schedule::limits::DAY;
-use crate::schedule::limits::DEAD_SECONDS;
-use crate::schedule::limits::HOUR;
+use crate::schedule::limits::{
+    BACK_OFF_BASE_SECONDS, BACK_OFF_CAP_SECONDS, DAY, DEAD_SECONDS, HOUR,
+};
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::Recommendation;
 use crate::schedule::target_time::find_target;

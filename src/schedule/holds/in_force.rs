@@ -3,15 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use super::bans::Skips;
-use super::floors::Cause;
-use super::floors::Floor;
-use super::floors::Ground;
-use super::floors::floors;
+use super::floors::{Cause, Floor, Ground, floors};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::explain::explanation::floor_step;
 use crate::schedule::facts::Facts;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
+use crate::schedule::instant::{instant, seconds};
 use crate::schedule::jitter::usable;
 use crate::schedule::recommend::recommend;
 use crate::schedule::week::HOURS;

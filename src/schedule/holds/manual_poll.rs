@@ -3,12 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::floors::end_of;
-use super::retry_after::Wait;
-use super::retry_after::WaitHeader;
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::FeedStatus;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
+use super::retry_after::{Wait, WaitHeader};
+use crate::schedule::facts::{Facts, FeedStatus};
+use crate::schedule::instant::{instant, seconds};
 use crate::schedule::limits::COOL_DOWN_SECONDS;
 use crate::schedule::plan::Decision;
 

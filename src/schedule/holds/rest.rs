@@ -1,10 +1,7 @@
 //! Feeds that are not polled automatically at all (SPEC B.1 step 0).
 
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::FeedStatus;
-use crate::schedule::plan::Decision;
-use crate::schedule::plan::PlanKind;
-use crate::schedule::plan::SettledBy;
+use crate::schedule::facts::{Facts, FeedStatus};
+use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
 /// Why a feed is left alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::cache::CacheState;
-use super::cache::TimingHeaders;
-use super::cache::http_date;
-use super::cache::whole_number;
+use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
 

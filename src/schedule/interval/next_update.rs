@@ -10,9 +10,7 @@
 //! most one an hour and one for each change of its offset, and it stops at `next`, which is never
 //! later than p + I(p).
 
-use super::segments::InForce;
-use super::segments::IntervalWalk;
-use super::segments::Rhythm;
+use super::segments::{InForce, IntervalWalk, Rhythm};
 use crate::schedule::plan::PlanKind;
 
 /// The answer of [`next_update`].

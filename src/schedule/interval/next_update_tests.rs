@@ -6,11 +6,9 @@ use crate::schedule::bounds::Bounds;
 use crate::schedule::decide::decide_time;
 use crate::schedule::explain::week_picture::interval_in_force;
 use crate::schedule::facts::Facts;
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
+use crate::schedule::instant::{instant, seconds};
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::plan::Decision;
-use crate::schedule::plan::PlanKind;
+use crate::schedule::plan::{Decision, PlanKind};
 use crate::schedule::specimens::*;
 use PlanKind::{Boundary, Interval};
 

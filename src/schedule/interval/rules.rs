@@ -7,8 +7,7 @@ use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
 use crate::feed::{IntervalRule, Zone};
-use crate::schedule::limits::MINUTE;
-use crate::schedule::limits::RULES_MAX;
+use crate::schedule::limits::{MINUTE, RULES_MAX};
 use crate::schedule::week::WeekMask;
 
 /// Rules in order of precedence, the strongest first. Bit `i` of a set of rules is `rules[i]`.

@@ -4,13 +4,10 @@
 //! its offset. A walk steps from one such boundary to the next; at each it looks only at the rules
 //! of the zones that reached it.
 
-use super::rules::RuleTable;
-use super::rules::TableZone;
-use super::rules::ZoneClock;
+use super::rules::{RuleTable, TableZone, ZoneClock};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::limits::HORIZON_SECONDS;
-use crate::schedule::week::hour_of_week;
-use crate::schedule::week::next_hour;
+use crate::schedule::week::{hour_of_week, next_hour};
 
 /// A rule table under the reader's pace and bounds, with an interval for the hours no rule covers.
 #[derive(Debug, Clone, Copy)]

@@ -6,12 +6,9 @@
 use chrono::{DateTime, Datelike, Months, Utc};
 
 use crate::feed::{Period, SyHint};
-use crate::schedule::instant::instant;
-use crate::schedule::instant::seconds;
+use crate::schedule::instant::{instant, seconds};
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::limits::DAY;
-use crate::schedule::limits::HOUR;
-use crate::schedule::limits::WEEK;
+use crate::schedule::limits::{DAY, HOUR, WEEK};
 
 /// One slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

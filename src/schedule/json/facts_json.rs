@@ -8,21 +8,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::feed::{Hints, Zone};
-use crate::schedule::facts::Facts;
-use crate::schedule::facts::FeedStatus;
-use crate::schedule::facts::Learned;
-use crate::schedule::facts::PollFailure;
-use crate::schedule::facts::ScheduleSettings;
-use crate::schedule::holds::cache::CacheState;
-use crate::schedule::holds::cache::TimingHeaders;
+use crate::schedule::facts::{Facts, FeedStatus, Learned, PollFailure, ScheduleSettings};
+use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::learning::LearnTerms;
-use crate::schedule::learning::MINUTE_MAX;
-use crate::schedule::learning::PRICE_MINUTES;
-use crate::schedule::learning::PUBLICATIONS_MAX;
-use crate::schedule::learning::Publications;
-use crate::schedule::learning::learn;
+use crate::schedule::learning::{
+    LearnTerms, MINUTE_MAX, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, learn,
+};
 use crate::schedule::limits::INTERVAL_MAX_SECONDS;
 
 /// Facts as stated, with the two parameters of a plan.

@@ -8,11 +8,7 @@ use super::facts_json::read_facts;
 use crate::feed::{Flaw, Hints};
 use crate::schedule::decide::decide;
 use crate::schedule::learning::learned_json;
-use crate::schedule::plan::Plan;
-use crate::schedule::plan::PlanKind;
-use crate::schedule::plan::PlanStage;
-use crate::schedule::plan::SettledBy;
-use crate::schedule::plan::Value;
+use crate::schedule::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
 
 /// The whole of `plan --document --facts`: hints of a document, the JSON text of facts, and the
 /// document's own flaws; `clock` counts only if the facts state no time at all. The error is a

@@ -3,8 +3,7 @@
 use super::*;
 use crate::schedule::facts::PollFailure;
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::specimens::at;
-use crate::schedule::specimens::set_p;
+use crate::schedule::specimens::{at, set_p};
 
 fn ttl(minutes: u32) -> Hints {
     Hints { ttl_minutes: Some(minutes), ..Hints::default() }
