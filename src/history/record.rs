@@ -164,6 +164,14 @@ impl HistoryStatus {
     }
 }
 
+impl WalkRun {
+    /// Counts an archive that was fetched, and its entries.
+    pub(super) const fn add_archive(&mut self, entries: u32) {
+        self.fetched = self.fetched.saturating_add(1);
+        self.entries = self.entries.saturating_add(entries);
+    }
+}
+
 impl HistoryRecord {
     /// The state of the feed's history. What is still to be fetched counts as missing, and so does what the
     /// reader chose not to see.

@@ -71,9 +71,7 @@ impl ArchiveWalk<'_> {
             span: dates,
             fingerprint: fingerprint(document),
         };
-        let run = &mut self.record.run;
-        run.fetched = run.fetched.saturating_add(1);
-        run.entries = run.entries.saturating_add(entries);
+        self.record.run.add_archive(entries);
         self.record.archives = self.record.archives.saturating_add(1);
         if let Some((_, oldest)) = dates {
             let before = self.record.reaches.unwrap_or(oldest);

@@ -233,9 +233,7 @@ impl ArchiveWalk<'_> {
         self.close_gap(frontier);
         self.add_aliases(&edge.key, answered, document, arrival);
         self.nodes.insert(edge.key.clone(), node);
-        let run = &mut self.record.run;
-        run.fetched = run.fetched.saturating_add(1);
-        run.entries = run.entries.saturating_add(entries);
+        self.record.run.add_archive(entries);
         self.record.archived = true;
         if !frontier.again {
             self.record.archives = self.record.archives.saturating_add(1);
