@@ -8,7 +8,7 @@ use backissue::feed::Zone;
 use backissue::schedule::learning::{
     LearnTerms, LearnedPlan, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, WINDOW_MINUTES, learn,
 };
-use backissue::schedule::{Facts, Learned, Settings, decide_time};
+use backissue::schedule::{Facts, Learned, ScheduleSettings, decide_time};
 use chrono::{DateTime, Utc};
 use divan::{Bencher, black_box};
 
@@ -47,7 +47,7 @@ fn is_soon(decision: &backissue::schedule::Decision) -> bool {
 
 fn facts(plan: Option<Arc<LearnedPlan>>, feed: i64) -> Facts {
     let last_ok = DateTime::from_timestamp(NOW * 60 - feed * 7, 0);
-    let settings = Settings::default();
+    let settings = ScheduleSettings::default();
     let learned = plan.map(|plan| Learned::by_plan(plan, last_ok, &settings));
     Facts { learned, settings, last_ok, last_try: last_ok, ..Facts::default() }
 }

@@ -24,7 +24,7 @@
 use std::time::{Duration, Instant};
 
 use backissue::engine::settings::Settings;
-use backissue::filters::EntryRule;
+use backissue::filters::EntryFilter;
 use backissue::io::runtime::Runtime;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, Texts};
@@ -104,15 +104,15 @@ fn main() {
     let unread = bench.runtime.program.engine.unread();
     bench.shown("all marked read", "A", |app| app.engine.unread() == 0);
     bench.shown("and undone", "u", |app| app.engine.unread() == unread);
-    let title = EntryRule { title: word(40), ..EntryRule::default() };
+    let title = EntryFilter { title: word(40), ..EntryFilter::default() };
     preview("a rule's preview: by title", &texts, &title);
-    let text = EntryRule { text: word(2_000), ..EntryRule::default() };
+    let text = EntryFilter { text: word(2_000), ..EntryFilter::default() };
     preview("a rule's preview: by text", &texts, &text);
     println!("{} MB resident", resident_mb());
 }
 
 /// What a rule hits, looked for off the loop.
-fn preview(what: &str, texts: &Texts, rule: &EntryRule) {
+fn preview(what: &str, texts: &Texts, rule: &EntryFilter) {
     let began = Instant::now();
     let hits = texts.hits(rule, now(), &|| true).unwrap().preview.hits;
     let taken = began.elapsed().as_secs_f64() * 1000.0;

@@ -83,7 +83,7 @@ fn measure(store: &mut Store, what: &str, query: &str, typing: bool) {
         states: query.states,
         ..Matching::default()
     };
-    let marks = Marks::of(&matching.terms);
+    let marks = Marks::for_terms(&matching.terms);
     let mut taken: Vec<Duration> = Vec::new();
     let mut found = 0;
     for _ in 0..9 {

@@ -10,7 +10,7 @@
 //! | [`lint`] | what readers will make of a document, for its publisher |
 //! | [`search`] | what a reader looks for: the words of a text, the query, the marks of a hit |
 //! | [`simulate`] | the paper's experiment: policies run over publication times, and scored |
-//! | [`filters`] | the reader's own rules about entries: what they hit, what they do |
+//! | [`filters`] | the reader's filters on entries: which they hit, what they do |
 //! | [`demo`] | the demo's publisher: what it answers to which request |
 //! | [`engine`] | the program without a screen: subscriptions, polls, archives, marks, filters |
 //! | [`ui`] | the state of the screen: panes, overlays, keys, themes |

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::simulate::Policy;
+use crate::simulate::PollPolicy;
 
 /// `simulate`.
 #[derive(Debug, clap::Args)]
@@ -61,13 +61,13 @@ pub(super) enum SimulatePolicy {
 }
 
 impl SimulatePolicy {
-    pub(super) const fn policy(self) -> Policy {
+    pub(super) const fn policy(self) -> PollPolicy {
         match self {
-            Self::Linear => Policy::Linear,
-            Self::Rules => Policy::Rules,
-            Self::Learned => Policy::Learned,
-            Self::EntryFrequency => Policy::EntryFrequency,
-            Self::Aimd => Policy::Aimd,
+            Self::Linear => PollPolicy::Linear,
+            Self::Rules => PollPolicy::Rules,
+            Self::Learned => PollPolicy::Learned,
+            Self::EntryFrequency => PollPolicy::EntryFrequency,
+            Self::Aimd => PollPolicy::Aimd,
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::engine::feeds::subscription::{Obstacle, Subscription};
 use crate::engine::feeds::trouble::{self, Concern};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::state::Engine;
-use crate::history::{Gap, GapKind, GapState, Reason, Standing as HistoryStanding};
-use crate::schedule::{SettledBy, Standing};
+use crate::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
+use crate::schedule::{FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.
@@ -23,7 +23,7 @@ pub(super) fn state_word(feed: &Subscription) -> &'static str {
     let facts = &feed.state.facts;
     if feed.is_gone() {
         "gone"
-    } else if facts.standing == Standing::Dead {
+    } else if facts.standing == FeedStatus::Dead {
         "dead"
     } else if feed.state.obstacle == Some(Obstacle::LoginPage) {
         "portal"
@@ -156,7 +156,7 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
     let (word, text) = if feed.state.facts.last_ok.is_none() {
         ("unknown", "not polled yet".to_owned())
     } else {
-        let standing = record.standing();
+        let standing = record.status();
         let word = match standing {
             HistoryStanding::Complete => "complete",
             HistoryStanding::CompleteExcept(_) => "gaps",

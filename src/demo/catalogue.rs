@@ -11,7 +11,7 @@ pub(super) struct Document {
     pub(super) address: &'static str,
     pub(super) media_type: &'static str,
     pub(super) template: &'static str,
-    pub(super) validators: Validators,
+    pub(super) validators: DemoValidators,
     pub(super) cache_control: Option<&'static str>,
     pub(super) access: Access,
     /// Answers 226 with only the new entries when asked to (RFC 3229).
@@ -20,7 +20,7 @@ pub(super) struct Document {
 
 /// Which validators go with a document, so that a reader meets each combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Validators {
+pub(super) enum DemoValidators {
     Both,
     Tag,
     Date,
@@ -37,7 +37,7 @@ pub(super) enum Access {
 }
 
 /// A feed of the demo as its front page offers it.
-pub(super) struct Offer {
+pub(super) struct DemoOffer {
     /// The address a reader subscribes to; for the moved feed the old one.
     pub(super) address: &'static str,
     pub(super) title: &'static str,
@@ -71,7 +71,7 @@ macro_rules! document {
             address: $address,
             media_type: $media_type,
             template: include_str!(concat!("../../assets/demo/", $name, $suffix)),
-            validators: Validators::Both,
+            validators: DemoValidators::Both,
             cache_control: None,
             access: Access::Open,
             deltas: false,
@@ -86,11 +86,11 @@ pub(super) const DOCUMENTS: [Document; 19] = [
         ..document!("kitchen", ".xml", RSS, "/kitchen/feed.xml")
     },
     Document {
-        validators: Validators::Date,
+        validators: DemoValidators::Date,
         ..document!("observatory", ".rdf", RDF, "/observatory/notices.rdf")
     },
     Document {
-        validators: Validators::Tag,
+        validators: DemoValidators::Tag,
         ..document!("lights", ".xml", RSS, "/lights/feed.xml")
     },
     document!("garden", ".xml", ATOM, "/garden/diary.xml"),
@@ -123,78 +123,78 @@ const fn archive(document: Document) -> Document {
     Document { cache_control: FOR_EVER, ..document }
 }
 
-pub(super) const OFFERS: [Offer; 11] = [
-    Offer {
+pub(super) const OFFERS: [DemoOffer; 11] = [
+    DemoOffer {
         address: "/courier/feed.xml",
         title: "Saltmere Courier",
         media_type: RSS,
         tags: &["news", "coast"],
         note: "interval rules; a new entry every minute and a half",
     },
-    Offer {
+    DemoOffer {
         address: "/kitchen/feed.xml",
         title: "A Kitchen by the Locks",
         media_type: RSS,
         tags: &["home"],
         note: "ttl; the feed has summaries, the linked pages the full text",
     },
-    Offer {
+    DemoOffer {
         address: "/observatory/notices.rdf",
         title: "Murn Observatory Notices",
         media_type: RDF,
         tags: &["science"],
         note: "RSS 1.0 with updatePeriod and updateFrequency",
     },
-    Offer {
+    DemoOffer {
         address: "/lights/feed.xml",
         title: "Board of Lights: Notices to Mariners",
         media_type: RSS,
         tags: &["coast"],
         note: "skipHours and skipDays",
     },
-    Offer {
+    DemoOffer {
         address: "/garden/diary.xml",
         title: "Walled Garden Diary",
         media_type: ATOM,
         tags: &["home", "garden"],
         note: "six archives; one answers 403 for the first minute",
     },
-    Offer {
+    DemoOffer {
         address: "/finds/feed.json",
         title: "The Beachcomber's Index",
         media_type: JSON,
         tags: &["coast"],
         note: "a paged JSON Feed of three pages",
     },
-    Offer {
+    DemoOffer {
         address: "/benches/ranking.xml",
         title: "Ten Quietest Benches",
         media_type: ATOM,
         tags: &["home"],
         note: "a complete feed; the ranking changes after three and after six minutes",
     },
-    Offer {
+    DemoOffer {
         address: "/ferry/feed.xml",
         title: "The Last Ferry",
         media_type: RSS,
         tags: &["listening"],
         note: "moved for good, with sound enclosures",
     },
-    Offer {
+    DemoOffer {
         address: "/tramway/feed.xml",
         title: "Vennick Tramway Appeal",
         media_type: RSS,
         tags: &["news"],
         note: "answers once, then is gone",
     },
-    Offer {
+    DemoOffer {
         address: "/desk/feed.xml",
         title: "The Compositor's Desk",
         media_type: ATOM,
         tags: &["type"],
         note: "tables, code, lists, quotes, pictures, footnotes and scripts",
     },
-    Offer {
+    DemoOffer {
         address: "/levels/feed.xml",
         title: "Locks and Levels",
         media_type: RSS,

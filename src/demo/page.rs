@@ -2,11 +2,11 @@
 
 use feed_rs::model::{Entry, Feed, Text};
 
-use super::catalogue::{DOCUMENTS, Document, OFFERS, Offer};
-use super::template::{Edition, Stage, expand};
+use super::catalogue::{DOCUMENTS, DemoOffer, Document, OFFERS};
+use super::template::{Edition, TemplateContext, expand};
 
 /// The HTML page at an address, if there is one.
-pub(super) fn at(address: &str, stage: Stage<'_>) -> Option<String> {
+pub(super) fn at(address: &str, stage: TemplateContext<'_>) -> Option<String> {
     if address == "/" {
         return Some(front());
     }
@@ -39,7 +39,7 @@ fn front() -> String {
     html("The demo publisher of backissue", &head, &body)
 }
 
-fn offer(Offer { address, title, note, .. }: &Offer) -> String {
+fn offer(DemoOffer { address, title, note, .. }: &DemoOffer) -> String {
     format!("<li><a href=\"{address}\">{}</a>: {}</li>\n", escaped(title), escaped(note))
 }
 
@@ -71,7 +71,7 @@ fn entry_page(feed: &Feed, entry: &Entry) -> String {
     html(&title, "", &body)
 }
 
-fn read(document: &Document, stage: Stage<'_>) -> Option<Feed> {
+fn read(document: &Document, stage: TemplateContext<'_>) -> Option<Feed> {
     let text = expand(document.template, stage, Edition::Page).text;
     feed_rs::parser::parse(text.as_bytes()).ok()
 }

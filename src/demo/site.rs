@@ -8,9 +8,11 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::catalogue::{Access, DOCUMENTS, Document, ENCLOSED, MOVED, OFFERS, Offer, Validators};
+use super::catalogue::{
+    Access, DOCUMENTS, DemoOffer, DemoValidators, Document, ENCLOSED, MOVED, OFFERS,
+};
 use super::page;
-use super::template::{Edition, Expansion, Stage, expand};
+use super::template::{Edition, Expansion, TemplateContext, expand};
 
 /// Bodies below this many bytes are sent as they are.
 const GZIP_BYTES_MIN: usize = 512;
@@ -65,7 +67,7 @@ impl DemoSite {
 
     /// The feeds to subscribe to at the start, in the order they should be listed.
     pub fn subscriptions(&self) -> Vec<DemoSubscription> {
-        let subscription = |offer: &Offer| DemoSubscription {
+        let subscription = |offer: &DemoOffer| DemoSubscription {
             url: format!("{}{}", self.base, offer.address),
             tags: offer.tags.iter().map(ToString::to_string).collect(),
             note: offer.note,
@@ -80,7 +82,7 @@ impl DemoSite {
 
     /// What a GET of this address is answered at `now`; instants before the start count as the start.
     pub fn answer(&self, request: &DemoRequest<'_>, now: DateTime<Utc>) -> DemoAnswer {
-        let stage = Stage { base: &self.base, started: self.started, now };
+        let stage = TemplateContext { base: &self.base, started: self.started, now };
         let address = match request.query {
             Some(query) => format!("{}?{query}", request.path),
             None => request.path.to_owned(),
@@ -109,7 +111,7 @@ impl DemoSite {
         &self,
         document: &Document,
         request: &DemoRequest<'_>,
-        stage: Stage<'_>,
+        stage: TemplateContext<'_>,
     ) -> DemoAnswer {
         let whole = expand(document.template, stage, Edition::Feed);
         let tag = format!("\"{}-{}\"", document.name, whole.changes);
@@ -138,10 +140,10 @@ impl DemoSite {
         } else {
             plain(200, document.media_type, whole.text)
         };
-        if document.validators != Validators::Date {
+        if document.validators != DemoValidators::Date {
             answer.set("etag", tag);
         }
-        if document.validators != Validators::Tag {
+        if document.validators != DemoValidators::Tag {
             answer.set("last-modified", http_date(whole.changed));
         }
         if let Some(cache_control) = document.cache_control {
@@ -185,14 +187,14 @@ fn plain(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> DemoAnswer 
 fn is_known(
     request: &DemoRequest<'_>,
     tag_known: bool,
-    validators: Validators,
+    validators: DemoValidators,
     changed: DateTime<Utc>,
 ) -> bool {
     match (request.if_none_match, request.if_modified_since) {
-        (Some(_), _) => tag_known && validators != Validators::Date,
+        (Some(_), _) => tag_known && validators != DemoValidators::Date,
         (None, Some(date)) => {
             let since = httpdate::parse_http_date(date).map(DateTime::<Utc>::from);
-            validators != Validators::Tag && since.is_ok_and(|since| since >= changed)
+            validators != DemoValidators::Tag && since.is_ok_and(|since| since >= changed)
         }
         (None, None) => false,
     }
@@ -202,7 +204,7 @@ fn is_known(
 fn delta(
     document: &Document,
     request: &DemoRequest<'_>,
-    stage: Stage<'_>,
+    stage: TemplateContext<'_>,
     whole: &Expansion,
 ) -> Option<String> {
     let asked = request.a_im?.split(',').any(|im| im.trim().eq_ignore_ascii_case("feed"));

@@ -67,7 +67,7 @@ fn no_document_keeps_a_mark() {
         for running in [0, 7200] {
             for edition in [Edition::Feed, Edition::Since(0), Edition::Page] {
                 let now = start() + TimeDelta::seconds(running);
-                let stage = Stage { base: BASE, started: start(), now };
+                let stage = TemplateContext { base: BASE, started: start(), now };
                 let text = expand(document.template, stage, edition).text;
                 assert!(!text.contains("{{"), "{}: {text}", document.name);
             }
@@ -80,7 +80,7 @@ fn every_entry_has_an_id_of_its_own_and_a_date_that_looks_recent() {
     for document in &DOCUMENTS {
         let running = 3600;
         let now = start() + TimeDelta::seconds(running);
-        let stage = Stage { base: BASE, started: start(), now };
+        let stage = TemplateContext { base: BASE, started: start(), now };
         let text = expand(document.template, stage, Edition::Feed).text;
         let feed = feed_rs::parser::parse(text.as_bytes()).unwrap();
         assert_eq!(ids(&feed).len(), feed.entries.len(), "{}", document.name);
@@ -103,7 +103,7 @@ fn every_link_into_the_site_leads_somewhere() {
     for document in &DOCUMENTS {
         let running = 3600;
         let now = start() + TimeDelta::seconds(running);
-        let stage = Stage { base: BASE, started: start(), now };
+        let stage = TemplateContext { base: BASE, started: start(), now };
         let text = expand(document.template, stage, Edition::Page).text;
         for piece in text.split(BASE).skip(1) {
             let address: String =
@@ -133,8 +133,8 @@ fn each_validator_brings_a_304_while_nothing_changes() {
         let Access::Open = document.access else { continue };
         let first = answered(&site, document.address, 10);
         let (tag, date) = (first.header("etag"), first.header("last-modified"));
-        assert_eq!(tag.is_some(), document.validators != Validators::Date);
-        assert_eq!(date.is_some(), document.validators != Validators::Tag);
+        assert_eq!(tag.is_some(), document.validators != DemoValidators::Date);
+        assert_eq!(date.is_some(), document.validators != DemoValidators::Tag);
         for request in [
             DemoRequest { if_none_match: tag, ..DemoRequest::default() },
             DemoRequest { if_modified_since: date, ..DemoRequest::default() },

@@ -19,7 +19,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 /// Where and when a template is expanded.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stage<'a> {
+pub(super) struct TemplateContext<'a> {
     pub(super) base: &'a str,
     pub(super) started: DateTime<Utc>,
     pub(super) now: DateTime<Utc>,
@@ -46,7 +46,7 @@ pub(super) struct Expansion {
     pub(super) changed: DateTime<Utc>,
 }
 
-pub(super) fn expand(template: &str, stage: Stage<'_>, edition: Edition) -> Expansion {
+pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Edition) -> Expansion {
     let passed = passed_moments(template, stage);
     let changed = passed.last().map(|span| stage.started + *span);
     let news_after = match edition {
@@ -61,26 +61,33 @@ pub(super) fn expand(template: &str, stage: Stage<'_>, edition: Edition) -> Expa
     let mut then = stage.started;
     for (mark, prose) in pieces(template) {
         let shown = blocks.iter().all(|wanted| *wanted);
-        match Mark::read(mark) {
-            Some(Mark::Base) if shown => text.push_str(stage.base),
-            Some(Mark::Ago(span, form)) if shown => text.push_str(&form.of(stage.started - span)),
-            Some(Mark::Then(form)) if shown => text.push_str(&form.of(then)),
-            Some(Mark::Changed(span, form)) if shown => {
-                text.push_str(&form.of(changed.unwrap_or(stage.started - span)));
+        match TemplateMark::read(mark) {
+            Some(TemplateMark::Base) if shown => text.push_str(stage.base),
+            Some(TemplateMark::Ago(span, form)) if shown => {
+                text.push_str(&form.write(stage.started - span));
             }
-            Some(Mark::Base | Mark::Ago(..) | Mark::Then(_) | Mark::Changed(..)) => {}
-            Some(Mark::After(span)) => {
+            Some(TemplateMark::Then(form)) if shown => text.push_str(&form.write(then)),
+            Some(TemplateMark::Changed(span, form)) if shown => {
+                text.push_str(&form.write(changed.unwrap_or(stage.started - span)));
+            }
+            Some(
+                TemplateMark::Base
+                | TemplateMark::Ago(..)
+                | TemplateMark::Then(_)
+                | TemplateMark::Changed(..),
+            ) => {}
+            Some(TemplateMark::After(span)) => {
                 then = stage.started + span;
                 let news = news_after.is_none_or(|known| span > known);
                 blocks.push(passed.contains(&span) && news);
             }
-            Some(Mark::Until(span)) => {
+            Some(TemplateMark::Until(span)) => {
                 then = stage.started + span;
                 blocks.push(!passed.contains(&span) && !delta);
             }
-            Some(Mark::Standing) => blocks.push(!delta),
-            Some(Mark::Full) => blocks.push(edition == Edition::Page),
-            Some(Mark::End) => drop(blocks.pop()),
+            Some(TemplateMark::Standing) => blocks.push(!delta),
+            Some(TemplateMark::Full) => blocks.push(edition == Edition::Page),
+            Some(TemplateMark::End) => drop(blocks.pop()),
             None if mark.is_empty() => {}
             None => text.extend(["{{", mark, "}}"]),
         }
@@ -92,18 +99,18 @@ pub(super) fn expand(template: &str, stage: Stage<'_>, edition: Edition) -> Expa
 }
 
 /// The instants of all blocks that have passed, as time since the start, in order, each once.
-fn passed_moments(template: &str, stage: Stage<'_>) -> Vec<TimeDelta> {
+fn passed_moments(template: &str, stage: TemplateContext<'_>) -> Vec<TimeDelta> {
     let running = stage.now - stage.started;
     let mut moments: Vec<TimeDelta> = pieces(template)
-        .filter_map(|(mark, _)| match Mark::read(mark)? {
-            Mark::After(span) | Mark::Until(span) => Some(span),
-            Mark::Base
-            | Mark::Ago(..)
-            | Mark::Then(_)
-            | Mark::Changed(..)
-            | Mark::Standing
-            | Mark::Full
-            | Mark::End => None,
+        .filter_map(|(mark, _)| match TemplateMark::read(mark)? {
+            TemplateMark::After(span) | TemplateMark::Until(span) => Some(span),
+            TemplateMark::Base
+            | TemplateMark::Ago(..)
+            | TemplateMark::Then(_)
+            | TemplateMark::Changed(..)
+            | TemplateMark::Standing
+            | TemplateMark::Full
+            | TemplateMark::End => None,
         })
         .filter(|span| *span <= running)
         .collect();
@@ -121,7 +128,7 @@ fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Mark {
+enum TemplateMark {
     Base,
     Ago(TimeDelta, Form),
     Then(Form),
@@ -133,7 +140,7 @@ enum Mark {
     End,
 }
 
-impl Mark {
+impl TemplateMark {
     fn read(mark: &str) -> Option<Self> {
         let mut words = mark.split(':');
         Some(match (words.next()?, words.next(), words.next()) {
@@ -170,7 +177,7 @@ impl Form {
         })
     }
 
-    fn of(self, instant: DateTime<Utc>) -> String {
+    fn write(self, instant: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Rfc822 => "%a, %d %b %Y %H:%M:%S GMT",
             Self::Rfc3339 => "%Y-%m-%dT%H:%M:%SZ",
@@ -211,7 +218,7 @@ mod tests {
     fn expanded(template: &str, running: i64, edition: Edition) -> Expansion {
         let started = Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap();
         let now = started + TimeDelta::seconds(running);
-        expand(template, Stage { base: "http://h", started, now }, edition)
+        expand(template, TemplateContext { base: "http://h", started, now }, edition)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::rollback::Rollback;
 use super::run_external::ExternalRun;
 use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 
 /// Something asked of the world. The answer, where there is one, comes as an [`super::input::Input`].
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub enum Effect {
     /// Learn the rhythm of a feed.
     Learn(Box<LearnWanted>),
     /// Look through the store for what a filter hits.
-    FindFilterHits(Box<EntryRule>),
+    FindFilterHits(Box<EntryFilter>),
     /// Open an address in the reader's browser.
     Open(String),
     /// Start a command of the reader's own.

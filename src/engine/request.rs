@@ -8,7 +8,7 @@ use super::feeds::subscribe::Subscribe;
 use super::feeds::subscription::Chosen;
 use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 use crate::schedule::Pace;
 
@@ -70,7 +70,7 @@ pub enum Request {
     /// Mark everything read that the list with this number holds.
     MarkListRead(u64),
     /// Keep a filter, a new one if it has no number, and apply it.
-    SaveFilter(Box<EntryRule>),
+    SaveFilter(Box<EntryFilter>),
     /// Give up a filter; what it hid is shown again.
     RemoveFilter(u32),
     /// Keep these searches in place of those that are saved.

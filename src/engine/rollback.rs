@@ -11,7 +11,7 @@ use super::saved_searches::SavedSearch;
 use super::state::Engine;
 use super::store_work::{JobId, JobSubject, Stored};
 use super::undo::ChangeId;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag};
 
 /// How to take back what was shown ahead of one job.
@@ -33,10 +33,10 @@ pub enum Rollback {
         /// Its number.
         id: u32,
         /// The filter.
-        before: Option<Box<EntryRule>>,
+        before: Option<Box<EntryFilter>>,
     },
     /// The whole list of filters as it was before.
-    Filters(Vec<EntryRule>),
+    Filters(Vec<EntryFilter>),
     /// The saved searches as they were before.
     Searches {
         /// The searches.

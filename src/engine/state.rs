@@ -207,7 +207,7 @@ impl Engine {
     pub fn take_saved(
         &mut self,
         searches: Vec<SavedSearch>,
-        filters: Vec<crate::filters::EntryRule>,
+        filters: Vec<crate::filters::EntryFilter>,
     ) {
         self.saved_searches = searches;
         self.filters = Filters::new(filters);

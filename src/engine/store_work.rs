@@ -17,7 +17,7 @@ use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionR
 use super::poll::poll_log::PollLogEntry;
 use super::rollback::Rollback;
 use super::saved_searches::SavedSearch;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
 use crate::schedule::learning::Publications;
 use crate::search::Matching;
@@ -92,7 +92,7 @@ pub enum Job {
     /// Counts the unread entries that saved searches find: [`Answer::SearchesCounted`].
     CountSearches(Vec<(u32, Matching)>),
     /// Writes the filters: [`Answer::FiltersSaved`].
-    SaveFilters(Vec<EntryRule>),
+    SaveFilters(Vec<EntryFilter>),
     /// Does with the entries of a filter what is wanted: [`Answer::Filtered`].
     Filter(Box<FilterWork>),
     /// Counts what the filters hit: [`Answer::FiltersCounted`].

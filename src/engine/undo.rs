@@ -16,7 +16,7 @@ use super::poll::redirects;
 use super::saved_searches::{self, SavedSearch};
 use super::state::Engine;
 use super::wording::entries;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 
 /// Steps that can be taken back.
@@ -94,7 +94,7 @@ pub enum Step {
     /// A filter was made, changed or given up.
     Filters {
         /// The filters before.
-        before: Vec<EntryRule>,
+        before: Vec<EntryFilter>,
         /// What that did to entries.
         changes: Box<FilterChanges>,
         /// It was taken back: its step makes it again.
@@ -105,7 +105,7 @@ pub enum Step {
         /// The tags of those feeds before.
         tags: Vec<(FeedKey, Vec<String>)>,
         /// The filters before, which may name it.
-        filters: Vec<EntryRule>,
+        filters: Vec<EntryFilter>,
     },
     /// The reader changed what was chosen for a subscription.
     Changed {

@@ -1,16 +1,16 @@
-//! The reader's own rules about entries: which entries they hit, and what they do to them.
+//! The reader's filters on entries: which entries they hit, and what they do to them.
 //! Pure; stands on `feed`, `history` and `search`.
 //!
 //! This folder reads no store: `io` hands it entries and writes what it decides.
 
-mod judge;
+mod entry_filter;
 mod pattern;
-mod rule;
+mod prepared;
 mod subject;
 mod until;
 
-pub use judge::Judge;
-pub use pattern::{Pattern, RuleFlaw};
-pub use rule::{Action, EntryRule, Reach};
-pub use subject::Subject;
+pub use entry_filter::{Action, EntryFilter, FilterScope};
+pub use pattern::{FilterFlaw, Pattern};
+pub use prepared::PreparedFilters;
+pub use subject::FilterSubject;
 pub use until::{read_until, until_text};

@@ -20,9 +20,9 @@ pub enum Pattern {
     Regex(Box<Regex>),
 }
 
-/// Why a rule cannot be. Each prints as one sentence.
+/// Why a filter cannot be. Each prints as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RuleFlaw {
+pub enum FilterFlaw {
     /// An expression cannot be read.
     #[error("'/{expression}/' is no regular expression: {why}")]
     Regex {
@@ -51,10 +51,10 @@ pub enum RuleFlaw {
 impl Pattern {
     /// Reads a pattern as typed: `/like (this|that)/` is a regular expression, anything else is words that must all
     /// occur, in any order; `"two words"` must stand together.
-    pub fn read(typed: &str) -> Result<Self, RuleFlaw> {
+    pub fn read(typed: &str) -> Result<Self, FilterFlaw> {
         let typed = typed.trim();
         if typed.chars().count() > PATTERN_CHARS_MAX {
-            return Err(RuleFlaw::Long);
+            return Err(FilterFlaw::Long);
         }
         let between = typed.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
         if let Some(expression) = between.filter(|expression| !expression.is_empty()) {
@@ -93,16 +93,16 @@ fn words(typed: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn compiled(expression: &str) -> Result<Regex, RuleFlaw> {
+fn compiled(expression: &str) -> Result<Regex, FilterFlaw> {
     let built = RegexBuilder::new(expression)
         .case_insensitive(true)
         .size_limit(REGEX_BYTES_MAX)
         .dfa_size_limit(REGEX_BYTES_MAX)
         .build();
     built.map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => RuleFlaw::LargeRegex(expression.to_owned()),
+        regex::Error::CompiledTooBig(_) => FilterFlaw::LargeRegex(expression.to_owned()),
         error @ (regex::Error::Syntax(_) | _) => {
-            RuleFlaw::Regex { expression: expression.to_owned(), why: reason(&error.to_string()) }
+            FilterFlaw::Regex { expression: expression.to_owned(), why: reason(&error.to_string()) }
         }
     })
 }
@@ -160,7 +160,7 @@ mod tests {
             let why = Pattern::read(typed).unwrap_err().to_string();
             assert!(why.contains(part) && !why.contains('\n'), "{typed}: {why}");
         }
-        assert!(matches!(Pattern::read(&"x".repeat(1001)), Err(RuleFlaw::Long)));
+        assert!(matches!(Pattern::read(&"x".repeat(1001)), Err(FilterFlaw::Long)));
     }
 
     proptest! {

@@ -1,31 +1,29 @@
-//! An entry as rules look at it: its text is made plain, and folded, only if a rule asks for it.
+//! An entry as filters look at it: its text is made plain, and folded, only if a filter asks for it.
 
 use std::cell::OnceCell;
 
 use crate::feed::text::{one_line, strip_markup};
-use crate::history::{Body, FeedKey, KeptEntry};
+use crate::history::{EntryBody, FeedKey, KeptEntry};
 use crate::search::folded;
 
 /// Characters of a text that are looked at; an expression over more would make polls slow.
 const TEXT_CHARS_MAX: usize = 100_000;
 
-/// An entry.
 #[derive(Debug)]
-pub struct Subject<'e> {
-    /// Its feed.
+pub struct FilterSubject<'e> {
     pub feed: FeedKey,
     title: &'e str,
     author: &'e str,
-    body: Option<&'e Body>,
+    body: Option<&'e EntryBody>,
     text: OnceCell<String>,
     plain_title: OnceCell<String>,
     plain_author: OnceCell<String>,
     plain_text: OnceCell<String>,
 }
 
-impl<'e> Subject<'e> {
+impl<'e> FilterSubject<'e> {
     /// An entry of a feed with its text.
-    pub fn new(feed: FeedKey, kept: &'e KeptEntry, body: Option<&'e Body>) -> Self {
+    pub fn new(feed: FeedKey, kept: &'e KeptEntry, body: Option<&'e EntryBody>) -> Self {
         Self {
             feed,
             title: kept.title.as_deref().unwrap_or_default(),
@@ -51,7 +49,7 @@ impl<'e> Subject<'e> {
     /// Its text without markup, on one line.
     pub(super) fn text(&self) -> &str {
         self.text.get_or_init(|| {
-            let markup = self.body.and_then(Body::text).unwrap_or_default();
+            let markup = self.body.and_then(EntryBody::text).unwrap_or_default();
             one_line(&strip_markup(markup), TEXT_CHARS_MAX)
         })
     }

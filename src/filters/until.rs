@@ -1,9 +1,9 @@
-//! How long a rule holds, as people write it: `7d`, `2w`, `6m`, `1y`, or a day.
+//! How long a filter holds, as people write it: `7d`, `2w`, `6m`, `1y`, or a day.
 
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// Reads how long a rule holds: a number of days, weeks, months or years from now, or the last day of it. `None` in
+/// Reads how long a filter holds: a number of days, weeks, months or years from now, or the last day of it. `None` in
 /// the answer: for good. The error is a sentence.
 pub fn read_until(
     typed: &str,

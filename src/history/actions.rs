@@ -2,14 +2,14 @@
 
 use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
-use super::record::{Frontier, HistoryRecord, Run};
+use super::record::{Frontier, HistoryRecord, WalkRun};
 
 /// What became of the reader's wish to go on at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoOn {
-    /// The walk goes on: [`super::Walk::next`] says where.
+    /// The walk goes on: [`super::ArchiveWalk::next`] says where.
     Walking,
-    /// The next page is to be loaded ([`super::paging`]).
+    /// The next page is to be loaded ([`super::walk::paging`]).
     Page,
     /// Nothing can be asked for here.
     Nothing,
@@ -22,7 +22,7 @@ impl HistoryRecord {
             // A walk that rests (G7) goes on.
             let rests = self.frontiers.iter().any(|next| GapKey::archive(&next.edge.key) == key);
             if rests {
-                self.consent();
+                self.start_agreed_run();
             }
             return if rests { GoOn::Walking } else { GoOn::Nothing };
         };
@@ -30,7 +30,7 @@ impl HistoryRecord {
             GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit => {
                 let old_form = Reason::Limit { limit: Limit::OldForm, fetched: 0 };
                 self.old_form_confirmed |= gap.reason.is_like(&old_form);
-                self.consent();
+                self.start_agreed_run();
                 self.retry(key, gap.edge, true);
                 GoOn::Walking
             }
@@ -49,7 +49,7 @@ impl HistoryRecord {
         let mut edge = gap.edge.clone();
         (edge.url, edge.key) = (node.url.clone(), archive);
         (edge.epoch, edge.depth) = (node.epoch, node.depth);
-        self.consent();
+        self.start_agreed_run();
         self.push(Frontier {
             edge,
             gap: Some(key),
@@ -65,7 +65,7 @@ impl HistoryRecord {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;
         if self.frontiers.iter().any(|next| next.gap.is_none()) {
-            self.consent();
+            self.start_agreed_run();
             answer = GoOn::Walking;
         }
         for key in keys {
@@ -78,9 +78,9 @@ impl HistoryRecord {
     }
 
     /// A new run begins with the reader's consent.
-    fn consent(&mut self) {
+    fn start_agreed_run(&mut self) {
         let recovering = self.run.recovering && !self.frontiers.is_empty();
-        self.run = Run { consented: true, recovering, ..Run::default() };
+        self.run = WalkRun { consented: true, recovering, ..WalkRun::default() };
     }
 
     /// The reader stops the walk: where it stood is a gap (G3).
@@ -123,7 +123,7 @@ impl HistoryRecord {
         (self.settled, self.asking) = (None, None);
         (self.archives, self.reaches) = (0, None);
         self.epoch = self.epoch.saturating_add(1);
-        self.consent();
+        self.start_agreed_run();
         self.run.rereading = true;
         if let Some(head) = &mut self.head {
             head.epoch = self.epoch;

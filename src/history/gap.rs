@@ -6,9 +6,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-use super::address::host;
 use super::walk::adaptor::Via;
-use super::walk::retry::Failure;
+use super::walk::retry::ArchiveFailure;
 use crate::feed::text::one_line;
 
 /// Characters kept of what went wrong: servers write some of these words.
@@ -24,7 +23,7 @@ const KEYS: (u64, u64) = (0x6761_7073_206f_6620, 0x6120_6665_6564_2121);
 pub struct GapKey(pub u64);
 
 impl GapKey {
-    fn of(kind: &str, anchor: &str) -> Self {
+    fn hash_of(kind: &str, anchor: &str) -> Self {
         let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
         hasher.write(kind.as_bytes());
         hasher.write_u8(0x1f);
@@ -34,22 +33,22 @@ impl GapKey {
 
     /// An archive that is not here (G1 to G3).
     pub fn archive(canonical: &str) -> Self {
-        Self::of("archive", canonical)
+        Self::hash_of("archive", canonical)
     }
 
     /// A link of one document back to an archive that is here (G4).
     pub fn broken_link(newer: &str, canonical: &str) -> Self {
-        Self::of(newer, canonical)
+        Self::hash_of(newer, canonical)
     }
 
     /// An overrun of the window after this entry (G5); the hash of its id.
     pub fn overrun(newest_known: u64) -> Self {
-        Self::of("overrun", &newest_known.to_string())
+        Self::hash_of("overrun", &newest_known.to_string())
     }
 
     /// The older pages of a paged feed (G6).
     pub fn pages() -> Self {
-        Self::of("pages", "")
+        Self::hash_of("pages", "")
     }
 }
 
@@ -110,7 +109,6 @@ pub struct Gap {
     /// When it is tried again by itself, after a good check; `None`: only by hand.
     #[serde(default)]
     pub retry_at: Option<DateTime<Utc>>,
-    /// Its state.
     #[serde(default)]
     pub state: GapState,
 }
@@ -208,14 +206,14 @@ pub enum Limit {
 
 impl Reason {
     /// Why an archive is missing, by what became of its request.
-    pub fn of(failure: &Failure) -> Self {
+    pub fn from_failure(failure: &ArchiveFailure) -> Self {
         match failure {
-            Failure::Status { status, .. } => Self::Status(*status),
-            Failure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),
-            Failure::Blocked(why) => Self::Blocked(one_line(why, WHY_CHARS)),
-            Failure::TooLarge(why) => Self::TooLarge(one_line(why, WHY_CHARS)),
-            Failure::Unreadable(why) => Self::Unreadable(one_line(why, WHY_CHARS)),
-            Failure::Offline => Self::Interrupted,
+            ArchiveFailure::Status { status, .. } => Self::Status(*status),
+            ArchiveFailure::Unanswered(why) => Self::Unanswered(one_line(why, WHY_CHARS)),
+            ArchiveFailure::Blocked(why) => Self::Blocked(one_line(why, WHY_CHARS)),
+            ArchiveFailure::TooLarge(why) => Self::TooLarge(one_line(why, WHY_CHARS)),
+            ArchiveFailure::Unreadable(why) => Self::Unreadable(one_line(why, WHY_CHARS)),
+            ArchiveFailure::Offline => Self::Interrupted,
         }
     }
 
@@ -244,7 +242,6 @@ impl Gap {
         }
     }
 
-    /// Its kind.
     pub const fn kind(&self) -> GapKind {
         match self.reason {
             Reason::Status(_)
@@ -280,81 +277,4 @@ impl Gap {
     pub fn counts(&self) -> bool {
         self.kind() != GapKind::Paged
     }
-
-    /// Its line in a list (SPEC C.8). Dates are in UTC.
-    pub fn text(&self) -> String {
-        let url = &self.edge.url;
-        let missing = self.edge.newer.oldest.map_or_else(
-            || "older entries missing".to_owned(),
-            |date| format!("entries before {} missing", day(date)),
-        );
-        match &self.reason {
-            Reason::Status(status) => format!("{missing}: archive {url} answered {status}"),
-            Reason::Unanswered(why) => format!("{missing}: archive {url} did not answer: {why}"),
-            Reason::Blocked(why) => format!("{missing}: archive {url} was not asked: {why}"),
-            Reason::TooLarge(why) => format!("{missing}: archive {url} is too large: {why}"),
-            Reason::Unreadable(why) => {
-                format!("{missing}: archive {url} could not be read: {why}")
-            }
-            Reason::Limit { limit, fetched } => self.limit_text(*limit, *fetched),
-            Reason::Loop => format!("{missing}: archive chain loops at {url}"),
-            Reason::Overrun { .. } => {
-                let until = self.edge.newer.oldest.map(day);
-                match (self.older.map(day), until) {
-                    (Some(from), Some(until)) => {
-                        format!("entries may have been missed between {from} and {until}")
-                    }
-                    (None, Some(until)) => {
-                        format!("entries may have been missed before {until}")
-                    }
-                    (_, None) => "entries may have been missed here".to_owned(),
-                }
-            }
-            Reason::Paged => "older pages may exist; what is shown may be incomplete".to_owned(),
-            Reason::Interrupted => "fetching history paused".to_owned(),
-        }
-    }
-
-    fn limit_text(&self, limit: Limit, fetched: u32) -> String {
-        let many = if fetched == 1 { "archive" } else { "archives" };
-        let exist = "older archives exist";
-        match limit {
-            Limit::Documents | Limit::Entries | Limit::Bytes => {
-                format!("{exist} ({fetched} fetched). Continue?")
-            }
-            Limit::Day => {
-                format!("{exist} ({fetched} fetched; enough for today). Continue tomorrow?")
-            }
-            Limit::NothingNew => {
-                format!(
-                    "{exist} ({fetched} fetched; the last three brought nothing new). Continue?"
-                )
-            }
-            Limit::Kept => format!("{exist}, but no more than are known of this feed are kept"),
-            Limit::Consent => {
-                let host = host(&self.edge.url).unwrap_or_else(|| self.edge.url.clone());
-                if fetched == 0 {
-                    format!("{exist} at {host}. Fetch them?")
-                } else {
-                    format!("{exist} at {host} ({fetched} {many} fetched). Continue?")
-                }
-            }
-            Limit::OldForm => {
-                format!("{exist}: this feed uses an old form of history. Fetch them?")
-            }
-            Limit::Off => format!("{exist}; history is off for this feed"),
-            Limit::Stopped => format!("{exist} ({fetched} fetched; stopped). Continue?"),
-        }
-    }
-
-    /// What the prevention of SPEC C.8.1 says beside a suspected overrun.
-    pub fn advice(&self) -> Option<String> {
-        let Reason::Overrun { window, per_day } = self.reason else { return None };
-        let pace = per_day.map(|count| format!(", about {count} a day")).unwrap_or_default();
-        Some(format!("the feed shows {window} entries at a time{pace}: poll it more often"))
-    }
-}
-
-fn day(date: DateTime<Utc>) -> String {
-    date.format("%Y-%m-%d").to_string()
 }

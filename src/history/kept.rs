@@ -43,13 +43,12 @@ pub struct KeptEntry {
     pub rank: Rank,
     /// Attached files.
     pub enclosures: Vec<Enclosure>,
-    /// Categories.
     pub categories: Vec<String>,
 }
 
 impl KeptEntry {
     /// What is kept of a copy.
-    pub fn of(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
+    pub fn from_copy(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
         Self {
             id: entry.id.clone(),
             title: entry.title.clone(),
@@ -106,16 +105,16 @@ fn excerpt(entry: &Entry) -> Option<String> {
 
 /// The text of an entry as the publisher marked it up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Body {
+pub struct EntryBody {
     /// Summary or description.
     pub summary: Option<String>,
     /// Full content.
     pub content: Option<String>,
 }
 
-impl Body {
+impl EntryBody {
     /// The text of a copy.
-    pub fn of(entry: &Entry) -> Self {
+    pub fn from_copy(entry: &Entry) -> Self {
         Self { summary: entry.summary.clone(), content: entry.content.clone() }
     }
 

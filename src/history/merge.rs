@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::counters::Counters;
-use super::kept::{Body, KeptEntry, listed};
+use super::kept::{EntryBody, KeptEntry, listed};
 use super::rank::{Position, Rank};
 use super::row::{Flags, IndexRow, TEXT_LOST};
-use super::tombstones::Graves;
+use super::tombstones::Tombstones;
 use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 
 /// Where a document comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct DocumentPlace {
     /// Its place in the logical feed.
     pub position: Position,
     /// When it was fetched.
@@ -30,7 +30,6 @@ pub struct Place {
 pub struct KnownEntry {
     /// Sequence number.
     pub seq: u32,
-    /// Its row.
     pub row: IndexRow,
     /// Its kept form.
     pub kept: KeptEntry,
@@ -59,19 +58,18 @@ pub struct Merged {
 /// One entry to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedEntry {
-    /// Its row.
     pub row: IndexRow,
     /// Its kept form.
     pub kept: KeptEntry,
     /// Its body, if it changed.
-    pub body: Option<Body>,
+    pub body: Option<EntryBody>,
 }
 
 /// How a document is merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merging {
     /// Where it comes from.
-    pub place: Place,
+    pub place: DocumentPlace,
     /// Where its entries stand that state no date; `None`: at first sight.
     pub placed: Option<DateTime<Utc>>,
     /// Entries the publisher gave new ids (SPEC C.8.1 rule 5): the new id, and the identity hash of the old one.
@@ -80,7 +78,7 @@ pub struct Merging {
 
 impl Merging {
     /// A document that stands at `place` in its feed.
-    pub const fn at(place: Place) -> Self {
+    pub const fn at(place: DocumentPlace) -> Self {
         Self { place, placed: None, renamed: BTreeMap::new() }
     }
 }
@@ -93,8 +91,13 @@ pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// Merges a document that stands at `place` in its feed; see [`merge_as`].
-pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Counters) -> Merged {
-    merge_as(document, &Merging::at(place), &Graves::default(), known, counters)
+pub fn merge(
+    document: &FeedDocument,
+    place: DocumentPlace,
+    known: &Known,
+    counters: Counters,
+) -> Merged {
+    merge_as(document, &Merging::at(place), &Tombstones::default(), known, counters)
 }
 
 /// Merges the entries of `document`.
@@ -109,12 +112,12 @@ pub fn merge(document: &FeedDocument, place: Place, known: &Known, counters: Cou
 pub fn merge_as(
     document: &FeedDocument,
     merging: &Merging,
-    graves: &Graves,
+    tombstones: &Tombstones,
     known: &Known,
     counters: Counters,
 ) -> Merged {
-    let mut graves = graves.clone();
-    graves.take(document);
+    let mut tombstones = tombstones.clone();
+    tombstones.add_from(document);
     let place = merging.place;
     let mut merged = Merged { counters, ..Merged::default() };
     let document_time = document.head.updated.or(document.head.published);
@@ -133,7 +136,7 @@ pub fn merge_as(
             }
         }
     }
-    merged.bury(document, &graves, known);
+    merged.apply_tombstones(document, &tombstones, known);
     merged
 }
 
@@ -184,7 +187,7 @@ fn short_content_hash(entry: &Entry) -> u64 {
 impl Merged {
     fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
         let seen = merging.place.fetched_at;
-        let kept = KeptEntry { placed: merging.placed, ..KeptEntry::of(entry, seen, rank) };
+        let kept = KeptEntry { placed: merging.placed, ..KeptEntry::from_copy(entry, seen, rank) };
         let flags = match merging.place.position {
             Position::Subscription => Flags::NEW,
             Position::Page | Position::Archive { .. } | Position::Capture { .. } => Flags::OLD,
@@ -195,7 +198,8 @@ impl Merged {
         self.counters.next_seq = seq.saturating_add(1);
         self.counters.shift(None, Some(row.flags));
         self.new = self.new.saturating_add(1);
-        self.entries.insert(seq, MergedEntry { row, kept, body: Some(Body::of(entry)) });
+        self.entries
+            .insert(seq, MergedEntry { row, kept, body: Some(EntryBody::from_copy(entry)) });
     }
 
     fn replace(&mut self, entry: &Entry, rank: Rank, content: u64, known: &KnownEntry) {
@@ -203,7 +207,7 @@ impl Merged {
         let changed = content != known.row.content;
         let kept = if changed {
             let (placed, deleted) = (old.placed, old.deleted);
-            KeptEntry { placed, deleted, ..KeptEntry::of(entry, old.first_seen, rank) }
+            KeptEntry { placed, deleted, ..KeptEntry::from_copy(entry, old.first_seen, rank) }
         } else {
             let (published, updated) = (entry.published, entry.updated);
             KeptEntry { id: entry.id.clone(), rank, published, updated, ..old.clone() }
@@ -214,7 +218,7 @@ impl Merged {
         self.counters.shift(Some(known.row.flags), Some(flags));
         let edited = changed && known.row.content != TEXT_LOST;
         self.edited = self.edited.saturating_add(u32::from(edited));
-        let body = changed.then(|| Body::of(entry));
+        let body = changed.then(|| EntryBody::from_copy(entry));
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }
 
@@ -227,7 +231,12 @@ impl Merged {
     }
 
     /// Deletes and revives entries: those written, and the known ones that the document calls deleted.
-    fn bury(&mut self, document: &FeedDocument, graves: &Graves, known: &Known) {
+    fn apply_tombstones(
+        &mut self,
+        document: &FeedDocument,
+        tombstones: &Tombstones,
+        known: &Known,
+    ) {
         for tombstone in &document.tombstones {
             let same = known.get(&identity_hash(&tombstone.id)).map_or(&[][..], Vec::as_slice);
             for known in same.iter().filter(|known| known.kept.id == tombstone.id) {
@@ -239,7 +248,7 @@ impl Merged {
             }
         }
         for entry in self.entries.values_mut() {
-            entry.kept.deleted = graves.of(entry.row.identity).max(entry.kept.deleted);
+            entry.kept.deleted = tombstones.deleted_at(entry.row.identity).max(entry.kept.deleted);
             let when = entry.kept.deleted;
             let is_deleted =
                 when.is_some_and(|when| entry.kept.updated.is_none_or(|at| at <= when));
@@ -272,8 +281,8 @@ mod tests {
         FeedDocument { entries, ..FeedDocument::default() }
     }
 
-    fn polled(seconds: i64) -> Place {
-        Place { position: Position::Subscription, fetched_at: at(seconds) }
+    fn polled(seconds: i64) -> DocumentPlace {
+        DocumentPlace { position: Position::Subscription, fetched_at: at(seconds) }
     }
 
     /// What the store would hand over after `merged` was written.

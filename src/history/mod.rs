@@ -11,62 +11,64 @@
 //! [`Nodes::take_touched`] says which to write). Both are written **in the batch** of the entries that brought them
 //! about: a crash then falls between two steps, and no step is done twice or forgotten.
 //!
-//! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::polled`], then
-//! [`HistoryRecord::take_window`], and the record goes into the commit; its verdict may ask for one more request without
+//! **A poll.** When a 200 or 226 of the subscription document is settled: [`HistoryRecord::apply_poll`], then
+//! [`HistoryRecord::compare_windows`], and the record goes into the commit; its verdict may ask for one more request without
 //! validators, or for [`Merging::renamed`]. The commit merges with [`merge_as`], and for a complete feed calls
 //! [`complete::withdraw`] on the feed's rows. When the commit of a 200, 226 or 304 is durable:
-//! [`HistoryRecord::checked`], and if [`HistoryRecord::has_work`], a walk.
+//! [`HistoryRecord::apply_check`], and if [`HistoryRecord::has_work`], a walk.
 //!
-//! **A walk.** [`Walk::next`] names an archive; its request takes its turn in the site's queue behind all polls, is
+//! **A walk.** [`ArchiveWalk::next`] names an archive; its request takes its turn in the site's queue behind all polls, is
 //! unconditional, and goes where SPEC D.6 lets a supplied address go ([`ArchiveRequest::by`]). A feed document comes to
-//! [`Walk::arrived`]: write entries ([`merge_as`] with the [`Merging`] it answers), record and nodes in one batch, then
-//! [`Walk::merged`] with the number of new entries, then `next` again. Anything else comes to [`Walk::failed`]: write the
-//! record, then `next` again, but not after [`Failure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
+//! [`ArchiveWalk::arrived`]: write entries ([`merge_as`] with the [`Merging`] it answers), record and nodes in one batch, then
+//! [`ArchiveWalk::merged`] with the number of new entries, then `next` again. Anything else comes to [`ArchiveWalk::failed`]: write the
+//! record, then `next` again, but not after [`ArchiveFailure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
 //! Only after a check or a wish of the reader does it go on.
 //!
-//! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::checked`], and when the reader
-//! chooses one or none. Of a listing that was asked for, [`Walk::listed`] is told instead of [`Walk::arrived`].
+//! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::apply_check`], and when the reader
+//! chooses one or none. Of a listing that was asked for, [`ArchiveWalk::listed`] is told instead of [`ArchiveWalk::arrived`].
 //!
 //! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
-//! [`HistoryRecord::standing`] is the header line. FeedSettings of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
+//! [`HistoryRecord::status`] is the header line. FeedSettings of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
 //! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
 pub mod address;
 pub mod complete;
 pub mod counters;
 pub mod gap;
+mod gap_wording;
 pub mod kept;
 pub mod keys;
 pub mod kind;
 pub mod merge;
 pub mod node;
 pub mod overrun;
-pub mod paging;
 pub mod polled;
 pub mod rank;
 pub mod record;
 pub mod row;
+pub mod windows;
 
 pub use crate::history::actions::GoOn;
-pub use crate::history::tombstones::Graves;
-pub use crate::history::walk::adaptor::{Adaptor, Via, Way};
-pub use crate::history::walk::archive_walk::{ArchiveRequest, Arrival, Next, Notice, Walk};
-pub use crate::history::walk::policy::{Mode, Policy};
-pub use crate::history::walk::retry::Failure;
+pub use crate::history::tombstones::Tombstones;
+pub use crate::history::walk::adaptor::{ActiveAdaptor, Adaptor, Via};
+pub use crate::history::walk::archive_walk::{
+    ArchiveRequest, ArchiveWalk, Arrival, Next, WalkNotice,
+};
+pub use crate::history::walk::policy::{Mode, WalkPolicy};
+pub use crate::history::walk::retry::ArchiveFailure;
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
-pub use kept::{Body, KeptEntry, listed};
+pub use gap_wording::GapLines;
+pub use kept::{EntryBody, KeptEntry, listed};
 pub use keys::{EntryKey, FeedKey};
 pub use kind::{DocumentKind, Reached, document_kind};
-pub use merge::{Known, KnownEntry, Merged, MergedEntry, Merging, Place, merge, merge_as};
-pub use node::{Node, NodeState, Nodes};
+pub use merge::{DocumentPlace, Known, KnownEntry, Merged, MergedEntry, Merging, merge, merge_as};
+pub use node::{ArchiveNode, NodeState, Nodes};
 pub use polled::Polled;
 pub use rank::Rank;
-pub use record::{HistoryRecord, Run, Standing};
+pub use record::{HistoryRecord, HistoryStatus, WalkRun};
 pub use row::{Flag, Flags, IndexRow, TEXT_LOST};
 
 pub mod actions;
-#[cfg(test)]
-mod gap_tests;
 pub mod tombstones;
 pub mod walk;

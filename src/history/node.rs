@@ -18,7 +18,7 @@ const KEYS: (u64, u64) = (0x6172_6368_6976_6520, 0x7468_6174_206d_6f76);
 /// An archive that was fetched, or another name of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Node {
+pub struct ArchiveNode {
     /// What became of it.
     pub state: NodeState,
     /// Its address as it was asked for.
@@ -73,7 +73,7 @@ pub fn fingerprint(document: &FeedDocument) -> u64 {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nodes {
-    kept: BTreeMap<String, Node>,
+    kept: BTreeMap<String, ArchiveNode>,
     /// Addresses changed since [`Nodes::take_touched`].
     #[serde(skip)]
     touched: BTreeSet<String>,
@@ -103,12 +103,12 @@ pub enum End {
 
 impl Nodes {
     /// Those with these records, as a store kept them.
-    pub fn from_records(records: impl IntoIterator<Item = (String, Node)>) -> Self {
+    pub fn from_records(records: impl IntoIterator<Item = (String, ArchiveNode)>) -> Self {
         Self { kept: records.into_iter().collect(), touched: BTreeSet::new() }
     }
 
     /// The archive known under an address, and the address it is kept under.
-    pub fn find(&self, key: &str) -> Option<(&str, &Node)> {
+    pub fn find(&self, key: &str) -> Option<(&str, &ArchiveNode)> {
         let (kept, node) = self.kept.get_key_value(key)?;
         match &node.state {
             NodeState::AliasOf(other) => {
@@ -119,7 +119,7 @@ impl Nodes {
     }
 
     /// Keeps an archive, or another name of one.
-    pub fn insert(&mut self, key: String, node: Node) {
+    pub fn insert(&mut self, key: String, node: ArchiveNode) {
         self.touched.insert(key.clone());
         self.kept.insert(key, node);
     }
@@ -152,12 +152,12 @@ impl Nodes {
     }
 
     /// All of them, aliases included.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ArchiveNode)> {
         self.kept.iter().map(|(key, node)| (key.as_str(), node))
     }
 
     /// What is to be written since the last call: records by address, `None` for one that is gone.
-    pub fn take_touched(&mut self) -> Vec<(String, Option<Node>)> {
+    pub fn take_touched(&mut self) -> Vec<(String, Option<ArchiveNode>)> {
         let touched = std::mem::take(&mut self.touched);
         touched.into_iter().map(|key| (key.clone(), self.kept.get(&key).cloned())).collect()
     }

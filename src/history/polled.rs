@@ -32,10 +32,10 @@ pub struct Polled<'d> {
 
 impl HistoryRecord {
     /// Takes what a subscription document says of its place in the feed. Called before
-    /// [`HistoryRecord::take_window`] sees the same document.
-    pub fn polled(&mut self, polled: &Polled<'_>) {
+    /// [`HistoryRecord::compare_windows`] sees the same document.
+    pub fn apply_poll(&mut self, polled: &Polled<'_>) {
         let document = polled.document;
-        self.graves.take(document);
+        self.tombstones.add_from(document);
         self.take_own(polled);
         let dates = span(document, polled.fetched_at, None);
         if polled.whole {
@@ -72,7 +72,7 @@ impl HistoryRecord {
 
     /// The feed was checked and the answer was good (200, 226 or 304): what is due may be asked for again. Never
     /// called instead of a check (SPEC C.8).
-    pub fn checked(&mut self, mode: Mode, now: DateTime<Utc>) {
+    pub fn apply_check(&mut self, mode: Mode, now: DateTime<Utc>) {
         self.begin_run();
         if mode == Mode::Off {
             return;

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
-use super::overrun::Windows;
-use super::tombstones::Graves;
+use super::tombstones::Tombstones;
 use super::walk::adaptor::{Adapted, Adaptor};
 use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
+use super::windows::Windows;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
@@ -42,9 +42,9 @@ pub struct HistoryRecord {
     /// What is missing.
     pub gaps: BTreeMap<GapKey, Gap>,
     /// The run under way, or the last one.
-    pub run: Run,
+    pub run: WalkRun,
     /// Archives asked for today.
-    pub day: Day,
+    pub day: DayUsage,
     /// The reader agreed to fetch archives of this feed, or never had to.
     pub walked: bool,
     /// The reader confirmed the old form of history (SPEC C.2 rule 5).
@@ -52,7 +52,8 @@ pub struct HistoryRecord {
     /// What the last documents showed (SPEC C.8.1).
     pub windows: Windows,
     /// Entries deleted by the publisher that were not here (RFC 6721).
-    pub graves: Graves,
+    #[serde(rename = "graves")]
+    pub tombstones: Tombstones,
     /// Entries withdrawn by the last change of a complete feed, for undo (SPEC C.6).
     pub withdrawn: Vec<u32>,
     /// The link of the last subscription document to its next page (SPEC C.7).
@@ -87,7 +88,7 @@ pub struct Frontier {
 /// What one run of archive requests used up (SPEC C.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Run {
+pub struct WalkRun {
     /// Archives asked for.
     pub documents: u32,
     /// Of them, fetched.
@@ -111,7 +112,7 @@ pub struct Run {
 /// Archives asked for in one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Day {
+pub struct DayUsage {
     /// Days since 1970, UTC.
     pub number: i64,
     /// Archives asked for.
@@ -120,7 +121,7 @@ pub struct Day {
 
 /// One of the four states of a feed's history (SPEC C.8), or that of a history that is not the publisher's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum HistoryStatus {
     /// Nothing is missing.
     Complete,
     /// Nothing but so many gaps.
@@ -133,7 +134,7 @@ pub enum Standing {
     Adapted(Adaptor, usize),
 }
 
-impl Standing {
+impl HistoryStatus {
     /// The header line where there is little room; a number of gaps is never left out.
     pub fn brief(self) -> String {
         match self {
@@ -163,17 +164,25 @@ impl Standing {
     }
 }
 
+impl WalkRun {
+    /// Counts an archive that was fetched, and its entries.
+    pub(super) const fn add_archive(&mut self, entries: u32) {
+        self.fetched = self.fetched.saturating_add(1);
+        self.entries = self.entries.saturating_add(entries);
+    }
+}
+
 impl HistoryRecord {
     /// The state of the feed's history. What is still to be fetched counts as missing, and so does what the
     /// reader chose not to see.
-    pub fn standing(&self) -> Standing {
+    pub fn status(&self) -> HistoryStatus {
         if let Some(adaptor) = self.adaptor() {
-            return Standing::Adapted(adaptor, self.missing());
+            return HistoryStatus::Adapted(adaptor, self.missing());
         }
         match self.kind {
-            DocumentKind::Complete => return Standing::Complete,
-            DocumentKind::Paged if !self.archived => return Standing::Paged,
-            DocumentKind::Plain if !self.archived => return Standing::NotOffered,
+            DocumentKind::Complete => return HistoryStatus::Complete,
+            DocumentKind::Paged if !self.archived => return HistoryStatus::Paged,
+            DocumentKind::Plain if !self.archived => return HistoryStatus::NotOffered,
             DocumentKind::Paged
             | DocumentKind::Plain
             | DocumentKind::Archive
@@ -181,8 +190,8 @@ impl HistoryRecord {
             | DocumentKind::ArchivedByPrevious => {}
         }
         match self.missing() {
-            0 => Standing::Complete,
-            missing => Standing::CompleteExcept(missing),
+            0 => HistoryStatus::Complete,
+            missing => HistoryStatus::CompleteExcept(missing),
         }
     }
 
@@ -219,7 +228,7 @@ impl HistoryRecord {
     /// Begins a run unless one is under way.
     pub(super) fn begin_run(&mut self) {
         if self.frontiers.is_empty() {
-            self.run = Run::default();
+            self.run = WalkRun::default();
         }
     }
 

@@ -32,7 +32,7 @@ pub enum Flag {
     Opened,
     /// The entry is starred.
     Starred,
-    /// A rule of the reader's hides the entry.
+    /// A filter hides the entry.
     Hidden,
     /// The entry counts as read because it came from history.
     FromHistory,
@@ -114,7 +114,7 @@ impl Flags {
         !self.has(Self::WITHDRAWN) && !self.has(Self::DELETED)
     }
 
-    /// Hidden by a rule of the reader's; a star shows it all the same.
+    /// Hidden by a filter; a star shows it all the same.
     pub const fn is_hidden(self) -> bool {
         self.has(Self::HIDDEN) && !self.is_starred()
     }

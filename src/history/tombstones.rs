@@ -9,23 +9,23 @@ use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
 /// Tombstones kept of one feed; the oldest go first.
-const GRAVES_MAX: usize = 1_000;
+const TOMBSTONES_MAX: usize = 1_000;
 
 /// When entries were deleted, by the hash of their id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Graves(BTreeMap<u64, DateTime<Utc>>);
+pub struct Tombstones(BTreeMap<u64, DateTime<Utc>>);
 
-impl Graves {
+impl Tombstones {
     /// Takes the tombstones of a document; says whether anything changed.
-    pub fn take(&mut self, document: &FeedDocument) -> bool {
+    pub fn add_from(&mut self, document: &FeedDocument) -> bool {
         let mut changed = false;
         for tombstone in &document.tombstones {
             let when = self.0.entry(identity_hash(&tombstone.id)).or_insert(DateTime::UNIX_EPOCH);
             changed |= *when < tombstone.when;
             *when = tombstone.when.max(*when);
         }
-        while self.0.len() > GRAVES_MAX {
+        while self.0.len() > TOMBSTONES_MAX {
             let oldest = self.0.iter().min_by_key(|(_, when)| **when).map(|(id, _)| *id);
             oldest.map(|id| self.0.remove(&id));
         }
@@ -33,7 +33,7 @@ impl Graves {
     }
 
     /// When the entry with this identity hash was deleted.
-    pub fn of(&self, identity: u64) -> Option<DateTime<Utc>> {
+    pub fn deleted_at(&self, identity: u64) -> Option<DateTime<Utc>> {
         self.0.get(&identity).copied()
     }
 }
@@ -47,18 +47,26 @@ mod tests {
         DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
     }
 
-    fn document(graves: impl Iterator<Item = i64>) -> FeedDocument {
-        let tombstones = graves.map(|n| Tombstone { id: n.to_string(), when: at(n) }).collect();
+    fn document(tombstones: impl Iterator<Item = i64>) -> FeedDocument {
+        let tombstones = tombstones.map(|n| Tombstone { id: n.to_string(), when: at(n) }).collect();
         FeedDocument { tombstones, ..FeedDocument::default() }
     }
 
     #[test]
     fn the_latest_tombstone_counts_and_only_so_many_are_kept() {
-        let mut graves = Graves::default();
-        assert!(graves.take(&document(0..1_500)));
-        assert!(!graves.take(&document(1_499..1_500)));
-        assert_eq!(graves.of(identity_hash("1499")), Some(at(1_499)));
-        assert_eq!(graves.of(identity_hash("3")), None);
-        assert_eq!(graves.0.len(), GRAVES_MAX);
+        let mut tombstones = Tombstones::default();
+        assert!(tombstones.add_from(&document(0..1_500)));
+        assert!(!tombstones.add_from(&document(1_499..1_500)));
+        assert_eq!(tombstones.deleted_at(identity_hash("1499")), Some(at(1_499)));
+        assert_eq!(tombstones.deleted_at(identity_hash("3")), None);
+        assert_eq!(tombstones.0.len(), TOMBSTONES_MAX);
+    }
+
+    #[test]
+    fn a_record_keeps_tombstones_under_the_name_they_were_stored_by() {
+        let stored = r#"{"graves":{"7":"2026-01-01T00:00:00Z"}}"#;
+        let record: crate::history::HistoryRecord = serde_json::from_str(stored).unwrap();
+        assert!(record.tombstones.deleted_at(7).is_some());
+        assert!(serde_json::to_value(&record).unwrap().get("graves").is_some());
     }
 }

@@ -19,7 +19,7 @@ use crate::engine::poll::learn::LearnWanted;
 use crate::engine::request::Request;
 use crate::engine::run_external::ExternalRun;
 use crate::feed::opml::subscription_list;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::schedule::learning;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
@@ -166,7 +166,7 @@ impl Performer {
     }
 
     /// Looks for what a rule would hit, until another preview is wanted.
-    fn preview(&self, number: u64, rule: Box<EntryRule>) {
+    fn preview(&self, number: u64, rule: Box<EntryFilter>) {
         self.preview.store(number, Ordering::Relaxed);
         let (texts, wanted) = (self.texts.clone(), Arc::clone(&self.preview));
         let look = move || {
@@ -223,13 +223,13 @@ fn rendered(wanted: &RenderWork, rendered: Rendered) -> ScreenInput {
 /// What a rule hits.
 fn hits(
     texts: &Texts,
-    rule: &EntryRule,
+    rule: &EntryFilter,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<RuleHits>, StoreError> {
     catch_sled_panic(|| Ok(texts.hits(rule, clock::now(), goes_on)))
 }
 
-fn find_hits(texts: &Texts, rule: &EntryRule) -> ScreenInput {
+fn find_hits(texts: &Texts, rule: &EntryFilter) -> ScreenInput {
     match hits(texts, rule, &|| true) {
         Ok(found) => Input::FilterHits(rule.id, Ok(found.unwrap_or_default().keys)),
         Err(error) => Input::FilterHits(rule.id, Err(error.to_string())),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::finding::{Findings, Level, Topic};
-use super::wording::counted;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
 use crate::history::address::canonical;
+use crate::schedule::counted_words;
 
 /// A document of the chain, as far as its neighbours are compared with it.
 #[derive(Debug)]
@@ -21,7 +21,6 @@ pub(super) struct Met {
     pub(super) is_archive: bool,
     /// What each of its entries says, by id.
     contents: BTreeMap<String, u128>,
-    /// Its newest date.
     newest: Option<DateTime<Utc>>,
     /// The publisher's identity of the feed.
     feed_id: Option<String>,
@@ -57,7 +56,7 @@ impl Met {
 
 /// An archive among what was met before it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Links<'a> {
+pub(super) struct ChainNeighbours<'a> {
     pub(super) document: &'a FeedDocument,
     /// The archive itself.
     pub(super) here: &'a Met,
@@ -70,8 +69,8 @@ pub(super) struct Links<'a> {
 }
 
 /// Checks an archive against its neighbours.
-pub(super) fn check(links: &Links<'_>, findings: &mut Findings) {
-    let Links { document, here, subscription, .. } = *links;
+pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
+    let ChainNeighbours { document, here, subscription, .. } = *links;
     let mut warn = |element: &str, text: &str, message: &str| {
         findings.warn(Topic::Archives, element, text, message);
     };
@@ -110,8 +109,8 @@ pub(super) fn check(links: &Links<'_>, findings: &mut Findings) {
     overlap(links, findings);
 }
 
-fn newer_neighbour(links: &Links<'_>, findings: &mut Findings) {
-    let Links { document, newer, .. } = *links;
+fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
+    let ChainNeighbours { document, newer, .. } = *links;
     let history = &document.history;
     match history.next_archive.as_deref() {
         Some(next) if newer.is_archive && !newer.is_at(next) => {
@@ -137,7 +136,7 @@ fn newer_neighbour(links: &Links<'_>, findings: &mut Findings) {
 }
 
 /// Archives lead from newer entries to older ones.
-fn order(links: &Links<'_>, findings: &mut Findings) {
+fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     if let (Some(here), Some(newer)) = (links.here.newest, links.newer.newest)
         && here > newer
     {
@@ -149,7 +148,7 @@ fn order(links: &Links<'_>, findings: &mut Findings) {
 }
 
 /// Copies of entries that stand in a newer document too.
-fn overlap(links: &Links<'_>, findings: &mut Findings) {
+fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let (mut same, mut changed) = (Vec::new(), 0_usize);
     for (id, content) in &links.here.contents {
         let mut archives = links.before.iter().filter(|met| met.is_archive);
@@ -160,14 +159,14 @@ fn overlap(links: &Links<'_>, findings: &mut Findings) {
         }
     }
     if let Some(first) = same.first() {
-        let entries = counted(same.len(), "entry", "entries");
+        let entries = counted_words(same.len(), "entry", "entries");
         let message = format!("{entries} unchanged in a newer archive too: one copy is enough");
         findings.warn(Topic::Archives, "overlap", first, message);
     }
     if changed > 0 {
         let message = format!(
             "{} in another form in a newer archive: readers keep the newer one",
-            counted(changed, "entry", "entries")
+            counted_words(changed, "entry", "entries")
         );
         findings.add(Level::Note, Topic::Archives, "overlap", "", message);
     }

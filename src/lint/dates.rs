@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
-use super::wording::counted;
 use crate::feed::{Kind, OddityKind};
+use crate::schedule::counted_words;
 
 /// A date up to so far ahead may come from a clock that runs fast, or from a wrong zone (SPEC C.5).
 const TOLERANCE_HOURS: i64 = 24;
@@ -38,7 +38,7 @@ fn sightings(exhibit: &Exhibit<'_>, findings: &mut Findings) {
             | OddityKind::OldNamespace
             | OddityKind::OldVersion => continue,
         };
-        let message = format!("{} {what}", counted(seen.count, "date", "dates"));
+        let message = format!("{} {what}", counted_words(seen.count, "date", "dates"));
         findings.add(level, Topic::Dates, &seen.element, &seen.text, message);
     }
 }
@@ -55,11 +55,11 @@ fn future(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let Some(latest) = ahead.last() else { return };
     let latest = latest.format("%Y-%m-%dT%H:%M:%SZ").to_string();
     if far > 0 {
-        let dates = counted(far, "date", "dates");
+        let dates = counted_words(far, "date", "dates");
         let message = format!("{dates} more than a day in the future: counted as missing");
         findings.warn(Topic::Dates, "date", &latest, message);
     } else {
-        let dates = counted(ahead.len(), "date", "dates");
+        let dates = counted_words(ahead.len(), "date", "dates");
         let message = format!("{dates} in the future, but by less than a day: a wrong zone?");
         findings.warn(Topic::Dates, "date", &latest, message);
     }
@@ -67,7 +67,7 @@ fn future(exhibit: &Exhibit<'_>, findings: &mut Findings) {
 
 fn missing(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let document = exhibit.document;
-    let entries = |count| counted(count, "entry", "entries");
+    let entries = |count| counted_words(count, "entry", "entries");
     if document.kind == Kind::Atom {
         let undated = document.entries.iter().filter(|entry| entry.updated.is_none()).count();
         if undated > 0 {

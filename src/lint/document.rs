@@ -1,9 +1,9 @@
 //! Format, role, size.
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
-use super::wording::counted;
 use crate::feed::{DocumentRole, Kind, NewLocation, OddityKind};
+use crate::schedule::counted_words;
 
 /// From this size on a document is heavy to fetch at every poll, bytes.
 const HEAVY_BYTES: usize = 1 << 20;
@@ -24,8 +24,8 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
                 "{}, {}; {}, {}",
                 format_words(document.kind),
                 role_words(document.role),
-                counted(document.entries.len(), "entry", "entries"),
-                counted(exhibit.size, "byte", "bytes"),
+                counted_words(document.entries.len(), "entry", "entries"),
+                counted_words(exhibit.size, "byte", "bytes"),
             );
             findings.note(Topic::Document, "document", message);
             size(exhibit, findings);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
-use super::wording::counted;
 use crate::feed::identity::is_made_up;
 use crate::feed::{Kind, Oddity, OddityKind};
+use crate::schedule::counted_words;
 
 /// Checks the entries of a document.
 pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
@@ -18,7 +18,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
 }
 
 fn sighting(exhibit: &Exhibit<'_>, seen: &Oddity, findings: &mut Findings) {
-    let entries = counted(seen.count, "entry", "entries");
+    let entries = counted_words(seen.count, "entry", "entries");
     let (level, message) = match seen.kind {
         OddityKind::NoId => (Level::Warning, no_id(exhibit, seen)),
         OddityKind::NotPermanent => (
@@ -58,7 +58,7 @@ fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
             if made_up == 1 { "1".to_owned() } else { made_up.to_string() }
         )
     };
-    format!("{} without {name}: {instead}", counted(seen.count, "entry", "entries"))
+    format!("{} without {name}: {instead}", counted_words(seen.count, "entry", "entries"))
 }
 
 /// Entries with one identity are one entry (SPEC G.41).
@@ -83,12 +83,14 @@ fn texts(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let blank =
         entries.iter().filter(|entry| entry.title.is_none() && entry.body().is_none()).count();
     if blank > 0 {
-        let message = format!("{} with neither title nor text", counted(blank, "entry", "entries"));
+        let message =
+            format!("{} with neither title nor text", counted_words(blank, "entry", "entries"));
         findings.warn(Topic::Entries, "title", "", message);
     }
     let unlinked = entries.iter().filter(|entry| entry.link.is_none()).count();
     if unlinked > 0 {
-        let message = format!("{} without a page to open", counted(unlinked, "entry", "entries"));
+        let message =
+            format!("{} without a page to open", counted_words(unlinked, "entry", "entries"));
         findings.note(Topic::Entries, "link", message);
     }
     if exhibit.document.head.title.is_none() {

@@ -1,29 +1,18 @@
-//! From bytes to a verdict.
+//! Runs all checks of one document and collects their findings in a report.
 
 use chrono::{DateTime, Utc};
 
+use super::exhibit::Exhibit;
 use super::finding::Findings;
 use super::polls::{self, Polls};
-use super::verdict::Verdict;
+use super::verdict::LintReport;
 use super::{dates, document, entries, flaws, hints, history};
-use crate::feed::{self, FeedDocument, Oddity, Origin};
-
-/// All that the checks look at.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Exhibit<'a> {
-    pub(super) document: &'a FeedDocument,
-    pub(super) sightings: &'a [Oddity],
-    /// Size of the document in bytes.
-    pub(super) size: usize,
-    /// Where it came from, if told.
-    pub(super) url: Option<&'a str>,
-    pub(super) now: DateTime<Utc>,
-}
+use crate::feed::{self, Origin};
 
 /// Reads a document and says what readers will make of it.
 ///
 /// `now` tells future dates from past ones, and sets the week of the example polls.
-pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict {
+pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintReport {
     let document = feed::parse(bytes, origin);
     let sightings =
         if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
@@ -45,7 +34,7 @@ pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> Verdict
         entries::check(&exhibit, &mut findings);
         dates::check(&exhibit, &mut findings);
     }
-    Verdict {
+    LintReport {
         kind: document.kind,
         role: document.role,
         title: document.head.title.clone(),

@@ -61,7 +61,7 @@ impl Topic {
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct LintFinding {
     /// How much it matters.
     pub level: Level,
     /// What it is about.
@@ -78,7 +78,7 @@ pub struct Finding {
 
 /// Collects findings.
 #[derive(Debug, Default)]
-pub(super) struct Findings(Vec<Finding>);
+pub(super) struct Findings(Vec<LintFinding>);
 
 impl Findings {
     pub(super) fn add(
@@ -90,7 +90,7 @@ impl Findings {
         message: impl Into<String>,
     ) {
         let (element, text, message) = (element.to_owned(), text.to_owned(), message.into());
-        self.0.push(Finding { level, topic, place: None, element, text, message });
+        self.0.push(LintFinding { level, topic, place: None, element, text, message });
     }
 
     pub(super) fn note(&mut self, topic: Topic, element: &str, message: impl Into<String>) {
@@ -107,12 +107,12 @@ impl Findings {
         self.add(Level::Warning, topic, element, text, message);
     }
 
-    pub(super) fn put(&mut self, finding: Finding) {
+    pub(super) fn put(&mut self, finding: LintFinding) {
         self.0.push(finding);
     }
 
     /// By topic; within one in the order of arising.
-    pub(super) fn into_list(mut self) -> Vec<Finding> {
+    pub(super) fn into_list(mut self) -> Vec<LintFinding> {
         self.0.sort_by_key(|finding| finding.topic);
         self.0
     }

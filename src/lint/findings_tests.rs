@@ -9,7 +9,7 @@ fn now() -> DateTime<Utc> {
     "2026-03-02T10:00:00Z".parse().expect("an instant")
 }
 
-fn verdict(document: &str) -> Verdict {
+fn verdict(document: &str) -> LintReport {
     let origin = Origin { url: Some("https://a.example/feed"), content_type: None };
     examine(document.as_bytes(), &origin, now())
 }
@@ -402,7 +402,7 @@ fn a_sound_feed_has_nothing_but_notes() {
 
 #[test]
 fn programs_get_the_same_in_json() {
-    let json = verdict_json(&verdict(&rss("<ttl>60</ttl>")));
+    let json = report_json(&verdict(&rss("<ttl>60</ttl>")));
     assert_eq!(
         (&json["kind"], &json["role"], &json["errors"]),
         (&"rss".into(), &"plain".into(), &0.into())

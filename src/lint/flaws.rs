@@ -1,8 +1,8 @@
 //! What was dropped or repaired while reading, as findings: each kind once, with its count.
 
 use super::finding::{Findings, Level, Topic};
-use super::wording::counted;
 use crate::feed::Flaw;
+use crate::schedule::counted_words;
 
 /// Elements of flaws and what they are about; what is not here is about the document.
 const TOPICS: [(&str, Topic); 12] = [
@@ -29,7 +29,7 @@ pub(super) fn check(flaws: &[Flaw], findings: &mut Findings) {
         }
         let count = flaws.iter().filter(alike).count();
         let times = if count > 1 {
-            format!(" ({})", counted(count, "time", "times"))
+            format!(" ({})", counted_words(count, "time", "times"))
         } else {
             String::new()
         };

@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use super::polls::{facts, mean_gap, reference};
 use super::speakers::{Speaker, speakers};
-use super::wording::{about, counted, instant, listed};
+use super::wording::{about, instant, listed};
 use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
-use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
+use crate::schedule::{SettledBy, counted_words, duration_words, rule_in_force, rule_words};
 
 /// From this ttl on, minutes, seconds may have been meant (SPEC G.3).
 const SUSPICIOUS_TTL_MINUTES: u32 = 600;
@@ -28,7 +28,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) {
         let uncovered = rules(exhibit, &speakers, findings);
         for (rank, speaker) in speakers.iter().enumerate() {
             let above = speakers.get(..rank).unwrap_or_default();
-            flat(hints, *speaker, &standing(above, *speaker, uncovered), findings);
+            flat(hints, *speaker, &rank_words(above, *speaker, uncovered), findings);
         }
         skips(hints, &speakers, findings);
         if speakers.is_empty() && !hints.expired {
@@ -102,7 +102,7 @@ fn week(exhibit: &Exhibit<'_>) -> (Vec<usize>, usize) {
 }
 
 /// Who outranks a hint.
-fn standing(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
+fn rank_words(above: &[Speaker], speaker: Speaker, uncovered: usize) -> String {
     match above {
         [] => format!("; readers follow it{}", held_words(speaker.seconds.unwrap_or_default())),
         [rules] if rules.by == SettledBy::Rules && uncovered > 0 => {
@@ -128,7 +128,7 @@ fn flat(hints: &Hints, speaker: Speaker, standing: &str, findings: &mut Findings
 }
 
 fn sy_words(sy: SyHint, every: &str) -> String {
-    let times = counted(usize::try_from(sy.frequency).unwrap_or(usize::MAX), "update", "updates");
+    let times = counted_words(sy.frequency, "update", "updates");
     let phase = match sy.base {
         Some(base) => format!("in step with {}", instant(base)),
         None => "counted from the last poll, since no base is stated".to_owned(),

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
 use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
 

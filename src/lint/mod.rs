@@ -1,6 +1,6 @@
 //! What readers will make of a document, for the one who publishes it. Pure; stands on `feed` and `schedule`.
 //!
-//! [`examine()`] turns bytes into a [`Verdict`]: a list of [`Finding`]s in a fixed order, and the polls that
+//! [`examine()`] turns bytes into a [`LintReport`]: a list of [`LintFinding`]s in a fixed order, and the polls that
 //! the document leads to. [`Survey`] does the same for an address: it says which archives to ask for, and what of
 //! the answers and of the chain is wrong. This folder asks nothing of the network and does not know the time.
 
@@ -10,6 +10,7 @@ mod delivery;
 mod document;
 mod entries;
 mod examine;
+mod exhibit;
 mod finding;
 mod flaws;
 mod hints;
@@ -22,10 +23,10 @@ mod wording;
 
 pub use delivery::{Delivered, Headers};
 pub use examine::examine;
-pub use finding::{Finding, Level, Topic};
+pub use finding::{Level, LintFinding, Topic};
 pub use polls::Polls;
 pub use survey::Survey;
-pub use verdict::{Chain, Verdict, verdict_json};
+pub use verdict::{Chain, LintReport, report_json};
 
 #[cfg(test)]
 mod findings_tests;

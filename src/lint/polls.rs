@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::examine::Exhibit;
+use super::exhibit::Exhibit;
 use super::finding::{Findings, Topic};
-use super::wording::{about, counted, instant, listed, moment};
+use super::wording::{about, instant, listed, moment};
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
-use crate::schedule::{Facts, SettledBy, Standing, following};
+use crate::schedule::{Facts, FeedStatus, SettledBy, counted_words, following_plans};
 
 /// How many polls are named.
 const NAMED: usize = 3;
@@ -37,8 +37,11 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
 
 /// The facts of a reader with default settings that polled at the reference.
 pub(super) fn facts(document: &FeedDocument, now: DateTime<Utc>) -> Facts {
-    let standing =
-        if document.role == DocumentRole::Archive { Standing::Archive } else { Standing::Active };
+    let standing = if document.role == DocumentRole::Archive {
+        FeedStatus::Archive
+    } else {
+        FeedStatus::Active
+    };
     let last_ok = Some(reference(now));
     Facts { hints: document.hints.clone(), standing, last_ok, ..Facts::default() }
 }
@@ -59,7 +62,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
          without jitter): {} a week",
         instant(polls.last_ok),
         listed(&next),
-        counted(polls.a_week, "poll", "polls"),
+        counted_words(polls.a_week, "poll", "polls"),
     );
     findings.note(Topic::Polls, "feed", message);
     if exhibit.document.role == DocumentRole::Archive {
@@ -72,7 +75,7 @@ pub(super) fn check(exhibit: &Exhibit<'_>, findings: &mut Findings) -> Option<Po
 
 fn polls(document: &FeedDocument, now: DateTime<Utc>) -> Option<Polls> {
     let last_ok = reference(now);
-    let plans = following(&facts(document, now), last_ok, FOLLOWING_MAX, |_| 0.0);
+    let plans = following_plans(&facts(document, now), last_ok, FOLLOWING_MAX, |_| 0.0);
     let times = || plans.iter().filter_map(|plan| plan.next_poll);
     let week_end = last_ok + Duration::days(7);
     Some(Polls {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::feed::Hints;
-use crate::schedule::{Facts, Settings, SettledBy, Stage, Value, decide};
+use crate::schedule::{Facts, PlanStage, ScheduleSettings, SettledBy, Value, decide};
 
 /// A hint that speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,8 @@ pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<Speaker> {
 
 /// Who settles the time of a feed with these hints, where no bound of the reader is in the way.
 fn strongest(hints: &Hints, now: DateTime<Utc>) -> Speaker {
-    let settings = Settings { min_seconds: 1, max_seconds: u32::MAX, ..Settings::default() };
+    let settings =
+        ScheduleSettings { min_seconds: 1, max_seconds: u32::MAX, ..ScheduleSettings::default() };
     let facts = Facts {
         hints: hints.clone(),
         settings,
@@ -80,7 +81,7 @@ fn strongest(hints: &Hints, now: DateTime<Utc>) -> Speaker {
         ..Facts::default()
     };
     let plan = decide(&facts, now, 0.0);
-    let stated = plan.steps.iter().find(|step| step.stage == Stage::Recommendation);
+    let stated = plan.steps.iter().find(|step| step.stage == PlanStage::Recommendation);
     let seconds = match stated.and_then(|step| step.after) {
         Some(Value::Seconds(seconds)) => Some(seconds),
         Some(Value::At(_)) | None => None,

@@ -24,7 +24,7 @@ macro_rules! check {
     }};
 }
 
-fn says(verdict: &Verdict, element: &str, words: &str) -> bool {
+fn says(verdict: &LintReport, element: &str, words: &str) -> bool {
     verdict.findings.iter().any(|found| found.element == element && found.message.contains(words))
 }
 

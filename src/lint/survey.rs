@@ -1,31 +1,32 @@
 //! A publisher's chain looked through: the documents are asked for by whoever has a network, in the order and within
-//! the caps of a reader's walk ([`Walk`]), and nothing is kept.
+//! the caps of a reader's walk ([`ArchiveWalk`]), and nothing is kept.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::archives::{self, Links, Met};
+use super::archives::{self, ChainNeighbours, Met};
 use super::delivery::{self, Delivered};
-use super::examine::{self, Exhibit};
-use super::finding::{Finding, Findings, Level, Topic};
-use super::verdict::{Chain, Verdict};
-use super::wording::counted;
+use super::examine::examine;
+use super::exhibit::Exhibit;
+use super::finding::{Findings, Level, LintFinding, Topic};
+use super::verdict::{Chain, LintReport};
 use super::{entries, history};
 use crate::feed::{self, DocumentRole, Origin};
 use crate::history::address::canonical;
 use crate::history::{
-    ArchiveRequest, Arrival, Failure, Gap, HistoryRecord, Limit, Next, Nodes, Policy, Polled,
-    Reason, Walk,
+    ArchiveFailure, ArchiveRequest, ArchiveWalk, Arrival, Gap, HistoryRecord, Limit, Next, Nodes,
+    Polled, Reason, WalkPolicy,
 };
+use crate::schedule::counted_words;
 
 /// The survey of a feed. Asked for what to fetch next, told what came, and in the end for the verdict.
 #[derive(Debug)]
 pub struct Survey {
-    verdict: Verdict,
+    verdict: LintReport,
     record: HistoryRecord,
     nodes: Nodes,
-    policy: Policy,
+    policy: WalkPolicy,
     met: Vec<Met>,
     ids: BTreeSet<String>,
     asked: Option<ArchiveRequest>,
@@ -37,7 +38,7 @@ impl Survey {
     pub fn begin(delivered: &Delivered<'_>, now: DateTime<Utc>) -> Self {
         let origin = origin(delivered);
         let document = feed::parse(delivered.bytes, &origin);
-        let mut verdict = examine::examine(delivered.bytes, &origin, now);
+        let mut verdict = examine(delivered.bytes, &origin, now);
         let mut findings = Findings::default();
         delivery::check(
             delivered,
@@ -50,7 +51,7 @@ impl Survey {
         // The reader of a survey is the publisher: no question is to be asked first.
         let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
         if document.kind.is_feed() {
-            record.polled(&Polled {
+            record.apply_poll(&Polled {
                 requested: delivered.asked,
                 answered: delivered.answered,
                 public: delivered.public,
@@ -63,7 +64,7 @@ impl Survey {
             verdict,
             record,
             nodes: Nodes::default(),
-            policy: Policy::default(),
+            policy: WalkPolicy::default(),
             met: vec![Met::new(delivered.asked, delivered.answered, false, &document)],
             ids: document.entries.iter().map(|entry| entry.id.clone()).collect(),
             asked: None,
@@ -111,7 +112,7 @@ impl Survey {
                 "another name of an archive that was met before: let all links use one name";
             findings.warn(Topic::Archives, "prev-archive", &asked.url, message);
         }
-        self.take(findings, delivered.answered);
+        self.add_findings(findings, delivered.answered);
     }
 
     fn compare(
@@ -125,7 +126,7 @@ impl Survey {
         let by = canonical(&asked.by);
         let newer = self.met.iter().rev().find(|met| met.answered == by);
         if let (Some(newer), Some(subscription)) = (newer.or(self.met.last()), self.met.first()) {
-            let links = Links { document, here, newer, subscription, before: &self.met };
+            let links = ChainNeighbours { document, here, newer, subscription, before: &self.met };
             archives::check(&links, findings);
         }
         let sightings = feed::find_oddities(delivered.bytes, &origin(delivered));
@@ -142,17 +143,18 @@ impl Survey {
         }
         entries::check(&exhibit, &mut own);
         // What is told of the chain is not told of each document too.
-        let known = |finding: &Finding| finding.level == Level::Note || finding.element == "self";
+        let known =
+            |finding: &LintFinding| finding.level == Level::Note || finding.element == "self";
         for finding in own.into_list().into_iter().filter(|finding| !known(finding)) {
-            findings.put(Finding { topic: Topic::Archives, ..finding });
+            findings.put(LintFinding { topic: Topic::Archives, ..finding });
         }
     }
 
     /// The archive could not be had.
-    pub fn failed(&mut self, failure: &Failure, now: DateTime<Utc>) {
+    pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
         self.asked = None;
         self.walk().failed(failure, now);
-        if *failure == Failure::Offline {
+        if *failure == ArchiveFailure::Offline {
             self.policy.run_documents = 0;
         }
     }
@@ -162,28 +164,28 @@ impl Survey {
         let mut findings = Findings::default();
         delivery::repeated(status, &mut findings);
         let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
-        self.take(findings, &place);
+        self.add_findings(findings, &place);
     }
 
     /// What readers will make of the feed and of its archives.
-    pub fn into_verdict(mut self) -> Verdict {
+    pub fn into_report(mut self) -> LintReport {
         let archives = self.record.archives;
         let gaps: Vec<Gap> =
             self.record.gaps.values().filter(|gap| gap.counts()).cloned().collect();
         let is_whole = gaps.is_empty() && !self.record.has_work();
         for gap in &gaps {
             let mut findings = Findings::default();
-            ended(gap, &mut findings);
+            explain_end(gap, &mut findings);
             let newer = &gap.edge.newer.url;
             let place = if newer.is_empty() { &gap.edge.url } else { newer };
-            self.take(findings, place);
+            self.add_findings(findings, place);
         }
         if archives > 0 {
-            let told = self.told(is_whole);
+            let told = self.chain_sentence(is_whole);
             let mut findings = Findings::default();
             findings.note(Topic::Archives, "chain", told);
             let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
-            self.take(findings, &place);
+            self.add_findings(findings, &place);
         }
         let mut verdict = self.verdict;
         verdict.findings = once_each(verdict.findings);
@@ -197,22 +199,19 @@ impl Survey {
         verdict
     }
 
-    fn told(&self, is_whole: bool) -> String {
-        let many = |count: u32, one: &str, many: &str| {
-            counted(usize::try_from(count).unwrap_or(usize::MAX), one, many)
-        };
-        let archives = many(self.record.archives, "archive", "archives");
-        let entries = many(self.record.run.entries, "entry", "entries");
+    fn chain_sentence(&self, is_whole: bool) -> String {
+        let archives = counted_words(self.record.archives, "archive", "archives");
+        let entries = counted_words(self.record.run.entries, "entry", "entries");
         let back = self.record.reaches.map(|at| format!(", back to {}", at.format("%Y-%m-%d")));
         let end = if is_whole { "; the oldest one was reached" } else { "" };
         format!("{archives} with {entries} could be read{}{end}", back.unwrap_or_default())
     }
 
-    const fn walk(&mut self) -> Walk<'_> {
-        Walk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
+    const fn walk(&mut self) -> ArchiveWalk<'_> {
+        ArchiveWalk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
     }
 
-    fn take(&mut self, findings: Findings, place: &str) {
+    fn add_findings(&mut self, findings: Findings, place: &str) {
         let mut found = findings.into_list();
         put_place(&mut found, place);
         self.verdict.findings.extend(found);
@@ -223,14 +222,14 @@ fn origin<'a>(delivered: &Delivered<'a>) -> Origin<'a> {
     Origin { url: Some(delivered.answered), content_type: delivered.headers.content_type }
 }
 
-fn put_place(findings: &mut [Finding], place: &str) {
+fn put_place(findings: &mut [LintFinding], place: &str) {
     for finding in findings {
         finding.place.get_or_insert_with(|| place.to_owned());
     }
 }
 
 /// Why the walk ended where it did, told at the document that holds the link.
-fn ended(gap: &Gap, findings: &mut Findings) {
+fn explain_end(gap: &Gap, findings: &mut Findings) {
     let link = gap.edge.url.as_str();
     let (level, message) = match &gap.reason {
         Reason::Status(status) => (
@@ -268,26 +267,26 @@ fn ended(gap: &Gap, findings: &mut Findings) {
 }
 
 /// Of findings that say the same of several archives, the first, with how many there are.
-fn once_each(findings: Vec<Finding>) -> Vec<Finding> {
-    let alike = |one: &Finding, other: &Finding| {
+fn once_each(findings: Vec<LintFinding>) -> Vec<LintFinding> {
+    let alike = |one: &LintFinding, other: &LintFinding| {
         one.topic == other.topic
             && (one.level, &one.element, &one.message)
                 == (other.level, &other.element, &other.message)
             && one.place != other.place
     };
-    let mut kept: Vec<(Finding, usize)> = Vec::new();
+    let mut kept: Vec<(LintFinding, usize)> = Vec::new();
     for finding in findings {
         match kept.iter_mut().find(|(known, _)| alike(known, &finding)) {
             Some((_, more)) => *more = more.saturating_add(1),
             None => kept.push((finding, 0)),
         }
     }
-    let told = |(finding, more): (Finding, usize)| match more {
+    let told = |(finding, more): (LintFinding, usize)| match more {
         0 => finding,
         more => {
-            let documents = counted(more, "more document", "more documents");
+            let documents = counted_words(more, "more document", "more documents");
             let message = format!("{} (and in {documents})", finding.message);
-            Finding { message, ..finding }
+            LintFinding { message, ..finding }
         }
     };
     kept.into_iter().map(told).collect()

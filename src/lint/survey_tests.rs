@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::delivery::{Delivered, Headers};
-use super::finding::{Finding, Level, Topic};
+use super::finding::{Level, LintFinding, Topic};
 use super::survey::Survey;
-use super::verdict::Verdict;
-use crate::history::Failure;
+use super::verdict::LintReport;
+use crate::history::ArchiveFailure;
 
 const FEED: &str = "https://press.example/feed.atom";
 
@@ -74,20 +74,22 @@ fn delivered<'a>(url: &'a str, body: &'a str, headers: Headers<'a>) -> Delivered
     }
 }
 
-fn surveyed(site: &BTreeMap<String, String>, headers: Headers<'_>) -> Verdict {
+fn surveyed(site: &BTreeMap<String, String>, headers: Headers<'_>) -> LintReport {
     let mut survey = Survey::begin(&delivered(FEED, &site[FEED], headers), now());
     while let Some(asked) = survey.next(now()) {
         match site.get(&asked.url) {
             Some(body) => survey.arrived(&delivered(&asked.url, body, headers), now()),
-            None => survey.failed(&Failure::Status { status: 404, retry_after: None }, now()),
+            None => {
+                survey.failed(&ArchiveFailure::Status { status: 404, retry_after: None }, now())
+            }
         }
     }
-    survey.into_verdict()
+    survey.into_report()
 }
 
-fn wrong(verdict: &Verdict) -> Vec<(Level, &str, &str)> {
-    let is_wrong = |finding: &&Finding| finding.level != Level::Note;
-    let told = |finding: &'_ Finding| finding.place.clone();
+fn wrong(verdict: &LintReport) -> Vec<(Level, &str, &str)> {
+    let is_wrong = |finding: &&LintFinding| finding.level != Level::Note;
+    let told = |finding: &'_ LintFinding| finding.place.clone();
     verdict
         .findings
         .iter()
@@ -212,7 +214,7 @@ fn an_address_without_encryption_and_redirects_of_archives_are_warned_of() {
     moved.hops = vec![(302, asked.url.clone())];
     survey.arrived(&moved, now());
     assert_eq!(survey.next(now()), None);
-    let verdict = survey.into_verdict();
+    let verdict = survey.into_report();
     let found: Vec<&str> = wrong(&verdict).iter().map(|found| found.1).collect();
     assert_eq!(found, ["address", "redirect"]);
     assert!(verdict.findings.iter().any(|finding| finding.topic == Topic::Delivery));
@@ -231,7 +233,7 @@ fn a_walk_ends_at_the_caps_of_one_run() {
         survey.arrived(&delivered(&asked.url, &body, GOOD), now());
     }
     assert_eq!(requests, 20);
-    let verdict = survey.into_verdict();
+    let verdict = survey.into_report();
     let ended = verdict
         .findings
         .iter()

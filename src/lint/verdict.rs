@@ -3,13 +3,13 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::finding::{Finding, Level};
+use super::finding::{Level, LintFinding};
 use super::polls::Polls;
 use crate::feed::{DocumentRole, Kind};
 
 /// What readers will make of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
+pub struct LintReport {
     /// Its format.
     pub kind: Kind,
     /// Its place in the logical feed.
@@ -25,7 +25,7 @@ pub struct Verdict {
     /// What it leads to in a reader with default settings; `None` for what is no feed.
     pub polls: Option<Polls>,
     /// By topic, then in a fixed order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LintFinding>,
 }
 
 /// The archives of a feed as they were found.
@@ -41,7 +41,7 @@ pub struct Chain {
     pub is_whole: bool,
 }
 
-impl Verdict {
+impl LintReport {
     /// The number of findings of a level.
     pub fn count(&self, level: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level == level).count()
@@ -49,7 +49,7 @@ impl Verdict {
 }
 
 /// A verdict for programs: times are UTC in RFC 3339, what is absent is null.
-pub fn verdict_json(verdict: &Verdict) -> Value {
+pub fn report_json(verdict: &LintReport) -> Value {
     json!({
         "kind": verdict.kind.word(),
         "role": verdict.role.word(),
@@ -83,7 +83,7 @@ fn chain(chain: &Chain) -> Value {
     })
 }
 
-fn finding(finding: &Finding) -> Value {
+fn finding(finding: &LintFinding) -> Value {
     json!({
         "level": finding.level.word(),
         "topic": finding.topic.word(),

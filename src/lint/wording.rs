@@ -5,11 +5,6 @@ use chrono::{DateTime, Utc};
 use crate::schedule::duration_words;
 use crate::schedule::limits::{DAY, HOUR, MINUTE};
 
-/// `1 entry`, `2 entries`.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// `a, b and c`.
 pub(super) fn listed(words: &[String]) -> String {
     match words {
@@ -58,7 +53,7 @@ mod tests {
             ["", "0", "0 and 1", "0, 1 and 2"]
         );
         assert_eq!(
-            [1, 2].map(|count| counted(count, "entry", "entries")),
+            [1, 2].map(|count| crate::schedule::counted_words(count, "entry", "entries")),
             ["1 entry", "2 entries"]
         );
     }

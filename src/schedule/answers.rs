@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::facts::{Facts, Failure, Standing};
-use super::holds::cache::{AnswerHeaders, CacheState};
+use super::facts::{Facts, FeedStatus, PollFailure};
+use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 
 impl Facts {
@@ -12,7 +12,7 @@ impl Facts {
     pub fn record_success(
         &mut self,
         status: u16,
-        headers: &AnswerHeaders<'_>,
+        headers: &TimingHeaders<'_>,
         started: DateTime<Utc>,
         received_at: DateTime<Utc>,
     ) {
@@ -30,8 +30,8 @@ impl Facts {
     /// recorded.
     pub fn record_failure(
         &mut self,
-        failure: Failure,
-        headers: &AnswerHeaders<'_>,
+        failure: PollFailure,
+        headers: &TimingHeaders<'_>,
         started: DateTime<Utc>,
         received_at: DateTime<Utc>,
     ) {
@@ -39,12 +39,12 @@ impl Facts {
         self.failures = self.failures.saturating_add(1);
         self.failure = Some(failure);
         match failure {
-            Failure::Status(410) => self.standing = Standing::Gone,
-            Failure::Status(status) => {
+            PollFailure::Status(410) => self.standing = FeedStatus::Gone,
+            PollFailure::Status(status) => {
                 let wait = Wait::of_answer(status, headers, received_at);
                 self.retry_after = wait.or(self.retry_after);
             }
-            Failure::Unanswered | Failure::Unreadable | Failure::TooLarge => {}
+            PollFailure::Unanswered | PollFailure::Unreadable | PollFailure::TooLarge => {}
         }
     }
 
@@ -61,8 +61,8 @@ impl Facts {
         self.last_try = Some(started);
         self.failures = 0;
         self.failure = None;
-        if self.standing == Standing::Dead {
-            self.standing = Standing::Active;
+        if self.standing == FeedStatus::Dead {
+            self.standing = FeedStatus::Active;
         }
     }
 }
@@ -76,31 +76,31 @@ mod tests {
     fn failures_are_counted_until_a_success() {
         let (early, late) = (instant(1000), instant(2000));
         let mut facts = Facts::default();
-        let none = AnswerHeaders::default();
-        let retry = AnswerHeaders { retry_after: Some("60"), ..none };
-        facts.record_failure(Failure::Status(503), &retry, early, early);
-        facts.record_failure(Failure::Unanswered, &none, late, late);
+        let none = TimingHeaders::default();
+        let retry = TimingHeaders { retry_after: Some("60"), ..none };
+        facts.record_failure(PollFailure::Status(503), &retry, early, early);
+        facts.record_failure(PollFailure::Unanswered, &none, late, late);
         assert_eq!((facts.failures, facts.last_ok, facts.last_try), (2, None, Some(late)));
         assert_eq!(facts.retry_after.map(|wait| wait.seconds), Some(60));
-        facts.standing = Standing::Dead;
+        facts.standing = FeedStatus::Dead;
         facts.record_success(200, &none, late, late);
         assert_eq!((facts.failures, facts.failure, facts.retry_after), (0, None, None));
-        assert_eq!((facts.standing, facts.last_ok), (Standing::Active, Some(late)));
+        assert_eq!((facts.standing, facts.last_ok), (FeedStatus::Active, Some(late)));
     }
 
     #[test]
     fn a_410_ends_the_feed() {
         let mut facts = Facts::default();
         let at = instant(0);
-        facts.record_failure(Failure::Status(410), &AnswerHeaders::default(), at, at);
-        assert_eq!(facts.standing, Standing::Gone);
+        facts.record_failure(PollFailure::Status(410), &TimingHeaders::default(), at, at);
+        assert_eq!(facts.standing, FeedStatus::Gone);
     }
 
     #[test]
     fn a_304_keeps_the_lifetime_and_a_200_without_one_clears_it() {
-        let (none, at) = (AnswerHeaders::default(), instant(5000));
+        let (none, at) = (TimingHeaders::default(), instant(5000));
         let mut facts = Facts::default();
-        let fresh = AnswerHeaders { cache_control: Some("max-age=600"), ..none };
+        let fresh = TimingHeaders { cache_control: Some("max-age=600"), ..none };
         facts.record_success(200, &fresh, instant(0), instant(0));
         facts.record_success(304, &none, at, at);
         assert_eq!(facts.cache.and_then(|cache| cache.floor_seconds()), Some(600));

@@ -1,17 +1,18 @@
 //! The reader's pace and bounds on an interval (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
 
-use super::facts::{Facts, Pace};
+use super::facts::Facts;
+use super::interval::pace::Pace;
 use super::limits::{HARD_MIN_SECONDS, INTERVAL_MAX_SECONDS};
 use super::plan::SettledBy;
 
 /// One of the reader's two bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum IntervalBound {
     Minimum,
     Maximum,
 }
 
-impl Bound {
+impl IntervalBound {
     pub(super) const fn settled_by(self) -> SettledBy {
         match self {
             Self::Minimum => SettledBy::Minimum,
@@ -36,7 +37,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bounds these facts impose.
-    pub(super) fn of(facts: &Facts) -> Self {
+    pub(super) fn from_facts(facts: &Facts) -> Self {
         let settings = &facts.settings;
         let hard_min = if facts.loopback { 0 } else { HARD_MIN_SECONDS };
         let fixed = settings.fixed_seconds.is_some();
@@ -62,56 +63,69 @@ impl Bounds {
     }
 
     /// Which bound, if any, holds this interval.
-    pub(super) fn holder(&self, raw: i64) -> Option<Bound> {
+    pub(super) fn holder(&self, raw: i64) -> Option<IntervalBound> {
         let scaled = self.scaled(raw);
-        let low = (scaled < self.min).then_some(Bound::Minimum);
-        low.or_else(|| (scaled > self.max).then_some(Bound::Maximum))
+        let low = (scaled < self.min).then_some(IntervalBound::Minimum);
+        low.or_else(|| (scaled > self.max).then_some(IntervalBound::Maximum))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::facts::Settings;
+    use super::super::facts::ScheduleSettings;
     use super::*;
 
-    fn bounds(settings: Settings) -> Bounds {
-        Bounds::of(&Facts { settings, ..Facts::default() })
+    fn bounds(settings: ScheduleSettings) -> Bounds {
+        Bounds::from_facts(&Facts { settings, ..Facts::default() })
     }
 
     #[test]
     fn pace_comes_before_the_bounds() {
-        let with = |pace| bounds(Settings { pace, ..Settings::default() });
+        let with = |pace| bounds(ScheduleSettings { pace, ..ScheduleSettings::default() });
         assert_eq!(with(Pace::More).interval(900), 900);
-        assert_eq!(with(Pace::More).holder(900), Some(Bound::Minimum));
+        assert_eq!(with(Pace::More).holder(900), Some(IntervalBound::Minimum));
         assert_eq!(with(Pace::More).interval(3600), 1800);
         assert_eq!(with(Pace::Less).interval(86_400), 86_400);
-        assert_eq!(with(Pace::Less).holder(86_400), Some(Bound::Maximum));
+        assert_eq!(with(Pace::Less).holder(86_400), Some(IntervalBound::Maximum));
         assert_eq!(with(Pace::Normal).holder(900), None);
     }
 
     #[test]
     fn impossible_bounds_are_made_possible() {
-        let tiny = bounds(Settings { min_seconds: 0, max_seconds: 0, ..Settings::default() });
+        let tiny = bounds(ScheduleSettings {
+            min_seconds: 0,
+            max_seconds: 0,
+            ..ScheduleSettings::default()
+        });
         assert_eq!((tiny.min, tiny.max), (300, 300));
-        let crossed =
-            bounds(Settings { min_seconds: 7200, max_seconds: 60, ..Settings::default() });
+        let crossed = bounds(ScheduleSettings {
+            min_seconds: 7200,
+            max_seconds: 60,
+            ..ScheduleSettings::default()
+        });
         assert_eq!((crossed.min, crossed.max), (7200, 7200));
-        let settings =
-            Settings { min_seconds: u32::MAX, max_seconds: u32::MAX, ..Settings::default() };
+        let settings = ScheduleSettings {
+            min_seconds: u32::MAX,
+            max_seconds: u32::MAX,
+            ..ScheduleSettings::default()
+        };
         assert_eq!(bounds(settings).max, INTERVAL_MAX_SECONDS);
     }
 
     #[test]
     fn a_loopback_host_has_no_hard_minimum_but_never_an_interval_of_nothing() {
-        let settings = Settings { min_seconds: 0, ..Settings::default() };
+        let settings = ScheduleSettings { min_seconds: 0, ..ScheduleSettings::default() };
         let facts = Facts { settings, loopback: true, ..Facts::default() };
-        assert_eq!(Bounds::of(&facts).interval(0), 1);
+        assert_eq!(Bounds::from_facts(&facts).interval(0), 1);
     }
 
     #[test]
     fn a_fixed_interval_knows_only_the_hard_minimum() {
-        let settings =
-            Settings { fixed_seconds: Some(60), pace: Pace::Less, ..Settings::default() };
+        let settings = ScheduleSettings {
+            fixed_seconds: Some(60),
+            pace: Pace::Less,
+            ..ScheduleSettings::default()
+        };
         assert_eq!(bounds(settings.clone()).interval(60), 300);
         assert_eq!(bounds(settings).interval(600), 600);
     }

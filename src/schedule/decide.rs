@@ -7,9 +7,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::bounds::{Bound, Bounds};
+use super::bounds::{Bounds, IntervalBound};
 use super::explain::explanation::{
-    Trace, explain_due, explain_jitter, explain_wish, first_poll_step, floor_step, rest_step,
+    PlanTrace, explain_due, explain_jitter, explain_target, first_poll_step, floor_step, rest_step,
     skip_step,
 };
 use super::facts::Facts;
@@ -21,20 +21,20 @@ use super::instant::{instant, seconds};
 use super::jitter::{jittered, share, usable, width};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::recommend;
-use super::target_time::{Wish, wish};
+use super::target_time::{TargetTime, find_target};
 
 /// The plan for one feed, with its explanation.
 ///
 /// `u`, in [-1, 1), is the feed's share of the jitter, see [`super::spread_unit`].
 pub fn decide(facts: &Facts, now: DateTime<Utc>, u: f64) -> Plan {
-    let mut trace = Trace::on();
-    let decision = settle(facts, now, u, &mut trace);
+    let mut trace = PlanTrace::on();
+    let decision = decide_with_trace(facts, now, u, &mut trace);
     Plan::new(decision, trace.into_steps(), planning_flaws(facts))
 }
 
 /// The same without the explanation: a microsecond or two.
 pub fn decide_time(facts: &Facts, now: DateTime<Utc>, u: f64) -> Decision {
-    settle(facts, now, u, &mut Trace::off())
+    decide_with_trace(facts, now, u, &mut PlanTrace::off())
 }
 
 /// Where a plan stands between two stages.
@@ -48,7 +48,7 @@ struct Draft {
     spread: i64,
 }
 
-fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Trace) -> Decision {
+fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut PlanTrace) -> Decision {
     if let Some(rest) = at_rest(facts) {
         trace.note(|| rest_step(rest));
         return never(rest);
@@ -58,15 +58,15 @@ fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Trace) -> Decis
     let last_ok = not_later(facts.last_ok);
     let last_try = not_later(facts.last_try).max(last_ok);
     let recommendation = recommend(facts);
-    let bounds = Bounds::of(facts);
+    let bounds = Bounds::from_facts(facts);
     let u = usable(u);
     let ground = Ground { facts, recommendation: &recommendation, bounds, now, last_try, u };
     let draft = match last_ok {
-        Some(last) => wished(&ground, last, trace),
+        Some(last) => draft_target(&ground, last, trace),
         None => first_poll(&ground, trace),
     };
     let draft = above_floors(draft, &ground, trace);
-    let draft = match Skips::of(facts).kept().filter(|_| last_ok.is_some()) {
+    let draft = match Skips::from_facts(facts).kept().filter(|_| last_ok.is_some()) {
         Some(windows) => out_of_windows(draft, &windows, clock, u, trace),
         None => draft,
     };
@@ -76,7 +76,7 @@ fn settle(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Trace) -> Decis
 
 /// Step 1: a feed that was never read is due at once, without jitter; after failed attempts the
 /// floors alone say when.
-fn first_poll(ground: &Ground<'_>, trace: &mut Trace) -> Draft {
+fn first_poll(ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
     let at = ground.last_try.unwrap_or(seconds(ground.now));
     trace.note(|| first_poll_step(at, ground.last_try.is_some()));
     let flat = ground.bounds.interval(ground.recommendation.flat.seconds);
@@ -86,30 +86,30 @@ fn first_poll(ground: &Ground<'_>, trace: &mut Trace) -> Draft {
 }
 
 /// Steps 2 to 5: recommendation, pace and bounds, instant, jitter.
-fn wished(ground: &Ground<'_>, last: i64, trace: &mut Trace) -> Draft {
+fn draft_target(ground: &Ground<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
     let bounds = ground.bounds;
-    let wish = wish(ground.recommendation, bounds, last);
-    explain_wish(ground, &wish, last, trace);
-    let jittered = jittered(&wish, bounds, last, ground.u);
-    trace.note(|| explain_jitter(&wish, &jittered, bounds, last));
+    let target = find_target(ground.recommendation, bounds, last);
+    explain_target(ground, &target, last, trace);
+    let jittered = jittered(&target, bounds, last, ground.u);
+    trace.note(|| explain_jitter(&target, &jittered, bounds, last));
     Draft {
         at: jittered.at,
-        kind: wish.kind,
-        binding: Some(wish.binding),
-        settled_by: settled_by(&wish),
-        spread: width(&wish, bounds),
+        kind: target.kind,
+        binding: Some(target.binding),
+        settled_by: settled_by(&target),
+        spread: width(&target, bounds),
     }
 }
 
 /// A bound that changed the interval settles the time, except at a boundary: there the start of the
 /// stretch does, whatever the interval became.
-fn settled_by(wish: &Wish) -> SettledBy {
-    let held = wish.held.filter(|_| wish.kind != PlanKind::Boundary);
-    held.map_or(wish.source.settled_by(), Bound::settled_by)
+fn settled_by(target: &TargetTime) -> SettledBy {
+    let held = target.held.filter(|_| target.kind != PlanKind::Boundary);
+    held.map_or(target.source.settled_by(), IntervalBound::settled_by)
 }
 
 /// Step 6.
-fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut Trace) -> Draft {
+fn above_floors(mut draft: Draft, ground: &Ground<'_>, trace: &mut PlanTrace) -> Draft {
     for floor in floors(ground) {
         trace.note_some(|| floor_step(&floor, draft.at));
         if floor.at > draft.at {
@@ -132,7 +132,7 @@ fn out_of_windows(
     windows: &SkipWindows,
     now: i64,
     u: f64,
-    trace: &mut Trace,
+    trace: &mut PlanTrace,
 ) -> Draft {
     let before = draft.at;
     let opening = windows.opening(before);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::holds::cache::CacheState;
 use super::holds::retry_after::Wait;
 use super::instant::seconds;
+use super::interval::pace::Pace;
 use super::learning::LearnedPlan;
 use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS};
 use crate::feed::sparse::is_default;
@@ -25,10 +26,10 @@ pub struct Facts {
     pub hints: Hints,
     /// What the reader asks: the settings of the feed, global ones filled in. Never stored: made anew for each plan.
     #[serde(skip)]
-    pub settings: Settings,
+    pub settings: ScheduleSettings,
     /// Whether automatic polls happen at all.
     #[serde(skip_serializing_if = "is_default")]
-    pub standing: Standing,
+    pub standing: FeedStatus,
     /// Start of the last poll that ended in 200, 226 or 304 and was processed.
     #[serde(skip_serializing_if = "is_default")]
     pub last_ok: Option<DateTime<Utc>>,
@@ -40,7 +41,7 @@ pub struct Facts {
     pub failures: u32,
     /// How the last attempt failed; only looked at while `failures` is not 0.
     #[serde(skip_serializing_if = "is_default")]
-    pub failure: Option<Failure>,
+    pub failure: Option<PollFailure>,
     /// The lifetime that the last good answer was given (SPEC B.4.2).
     #[serde(skip_serializing_if = "is_default")]
     pub cache: Option<CacheState>,
@@ -61,7 +62,7 @@ pub struct Facts {
 /// The reader's wishes for one feed (SPEC A.8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct ScheduleSettings {
     /// More often, normal, less often.
     pub pace: Pace,
     /// Never more often than this, seconds. Values below `HARD_MIN` count as `HARD_MIN`.
@@ -83,7 +84,7 @@ pub struct Settings {
     pub ignore_expired: bool,
 }
 
-impl Default for Settings {
+impl Default for ScheduleSettings {
     fn default() -> Self {
         Self {
             pace: Pace::Normal,
@@ -99,46 +100,10 @@ impl Default for Settings {
     }
 }
 
-/// The three positions of the reader's preference (SPEC A.8).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pace {
-    /// Half of every interval.
-    More,
-    /// As recommended.
-    #[default]
-    Normal,
-    /// Twice every interval.
-    Less,
-}
-
-impl Pace {
-    /// All positions, most frequent first.
-    pub const ALL: [Self; 3] = [Self::More, Self::Normal, Self::Less];
-
-    /// Intervals are multiplied by the first and divided by the second number.
-    pub(super) const fn ratio(self) -> (i64, i64) {
-        match self {
-            Self::More => (1, 2),
-            Self::Normal => (1, 1),
-            Self::Less => (2, 1),
-        }
-    }
-
-    /// The word of `--pace` (UX 4).
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::More => "more",
-            Self::Normal => "normal",
-            Self::Less => "less",
-        }
-    }
-}
-
 /// Whether a feed is polled automatically (SPEC B.1 step 0).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum FeedStatus {
     /// Polled by plan.
     #[default]
     Active,
@@ -157,7 +122,7 @@ pub enum Standing {
 
 /// How an attempt failed, as far as the schedule cares (SPEC D.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Failure {
+pub enum PollFailure {
     /// An answer with a status that is not a success.
     Status(u16),
     /// No answer: time-out, DNS, TLS, connection reset.
@@ -204,7 +169,7 @@ impl Learned {
     pub fn by_plan(
         plan: Arc<LearnedPlan>,
         last_ok: Option<DateTime<Utc>>,
-        settings: &Settings,
+        settings: &ScheduleSettings,
     ) -> Self {
         let interval_seconds = plan.interval_seconds();
         let learned = Self { interval_seconds, answered: None, plan: Some(plan) };
@@ -213,7 +178,11 @@ impl Learned {
 
     /// The same after another poll: the answer to be stored is that for it.
     #[must_use]
-    pub fn after_poll(mut self, last_ok: Option<DateTime<Utc>>, settings: &Settings) -> Self {
+    pub fn after_poll(
+        mut self,
+        last_ok: Option<DateTime<Utc>>,
+        settings: &ScheduleSettings,
+    ) -> Self {
         let (min, max) = (i64::from(settings.min_seconds), i64::from(settings.max_seconds));
         if let Some((plan, last)) = self.plan.as_deref().zip(last_ok.map(seconds)) {
             let [more, normal, less] = Pace::ALL.map(|pace| plan.next(last, pace, min, max));

@@ -43,7 +43,7 @@ fn flaw(element: &str, text: String, reason: &str) -> Flaw {
 
 /// SPEC G.2.
 fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
-    let Skips::WholeWeek = Skips::of(facts) else { return None };
+    let Skips::WholeWeek = Skips::from_facts(facts) else { return None };
     let hints = &facts.hints;
     let element = if hints.skip_hours.len() >= 24 { "skipHours" } else { "skipDays" };
     let text = format!("{} hours, {} days", hints.skip_hours.len(), hints.skip_days.len());
@@ -63,7 +63,7 @@ fn ttl_in_seconds(facts: &Facts) -> Option<Flaw> {
 
 /// SPEC A.8: an edit that crosses the bounds is refused; where they come crossed, this is said.
 fn crossed_bounds(facts: &Facts) -> Option<Flaw> {
-    let bounds = Bounds::of(facts);
+    let bounds = Bounds::from_facts(facts);
     let maximum = i64::from(facts.settings.max_seconds);
     let crossed = !bounds.fixed && maximum < bounds.min;
     crossed.then(|| {

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::decide::decide;
-use super::facts::{Facts, Pace};
+use super::facts::Facts;
+use super::interval::pace::Pace;
 use super::limits::FOLLOWING_MAX;
 use super::plan::Plan;
 
@@ -11,7 +12,7 @@ use super::plan::Plan;
 /// last one was: same hints, same cache lifetime. Ends early at a plan that says never.
 ///
 /// `unit` gives the share of jitter for a last poll, see [`super::spread_unit`].
-pub fn following(
+pub fn following_plans(
     facts: &Facts,
     now: DateTime<Utc>,
     count: usize,
@@ -39,11 +40,11 @@ pub fn with_pace(facts: &Facts, pace: Pace, now: DateTime<Utc>, u: f64) -> Plan 
 
 #[cfg(test)]
 mod tests {
-    use super::super::facts::{Settings, Standing};
+    use super::super::facts::{FeedStatus, ScheduleSettings};
     use super::super::instant::instant;
     use super::super::plan::SettledBy;
     use super::*;
-    use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
+    use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 
     /// 2026-03-02T10:00:00Z, a Monday.
     const TEN: i64 = 1_772_445_600;
@@ -64,7 +65,7 @@ mod tests {
     fn polls_follow_one_another_and_meet_the_windows() {
         let mut facts = with_ttl(60);
         facts.hints.skip_hours = vec![12, 13];
-        let plans = following(&facts, instant(TEN), 4, |_| 0.0);
+        let plans = following_plans(&facts, instant(TEN), 4, |_| 0.0);
         assert_eq!(minutes_after_ten(&plans), [60, 240, 300, 360]);
         assert_eq!(plans[1].settled_by, SettledBy::SkipHours);
     }
@@ -72,20 +73,20 @@ mod tests {
     #[test]
     fn the_same_cache_lifetime_is_assumed_of_each_answer() {
         let mut facts = with_ttl(30);
-        let headers = AnswerHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
+        let headers = TimingHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
         facts.cache = Some(CacheState::of_document(&headers, instant(TEN)));
-        let plans = following(&facts, instant(TEN), 3, |_| 0.0);
+        let plans = following_plans(&facts, instant(TEN), 3, |_| 0.0);
         assert_eq!(minutes_after_ten(&plans), [120, 240, 360]);
     }
 
     #[test]
     fn a_feed_at_rest_has_one_plan_and_it_says_never() {
-        let facts = Facts { standing: Standing::Gone, ..with_ttl(30) };
-        let plans = following(&facts, instant(TEN), 5, |_| 0.0);
+        let facts = Facts { standing: FeedStatus::Gone, ..with_ttl(30) };
+        let plans = following_plans(&facts, instant(TEN), 5, |_| 0.0);
         assert_eq!(plans.len(), 1);
         assert_eq!(plans[0].next_poll, None);
-        assert!(following(&with_ttl(30), instant(TEN), 0, |_| 0.0).is_empty());
-        assert_eq!(following(&with_ttl(30), instant(TEN), usize::MAX, |_| 0.0).len(), 1000);
+        assert!(following_plans(&with_ttl(30), instant(TEN), 0, |_| 0.0).is_empty());
+        assert_eq!(following_plans(&with_ttl(30), instant(TEN), usize::MAX, |_| 0.0).len(), 1000);
     }
 
     #[test]
@@ -98,7 +99,7 @@ mod tests {
         let reason =
             "halved to 7 min 30 s, held at your minimum of 15 min: the setting has no effect";
         assert!(held.steps.iter().any(|step| step.reason == reason), "{:#?}", held.steps);
-        let settings = Settings { max_seconds: 240 * 60, ..Settings::default() };
+        let settings = ScheduleSettings { max_seconds: 240 * 60, ..ScheduleSettings::default() };
         let slow = Facts { settings, ..with_ttl(240) };
         let held = with_pace(&slow, Pace::Less, instant(TEN), 0.0);
         let reason = "doubled to 8 h, held at your maximum of 4 h: the setting has no effect";

@@ -9,8 +9,8 @@ use super::bounds::Bounds;
 use super::instant::seconds;
 use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
 use super::plan::PlanKind;
-use super::recommend::Source;
-use super::target_time::Wish;
+use super::recommend::IntervalSource;
+use super::target_time::TargetTime;
 
 /// The `u` of a plan, in [-1, 1): the same for the same installation, feed and last poll, so that a
 /// restart does not draw again.
@@ -38,20 +38,20 @@ pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
 
 /// The largest shift, half seconds: half of the binding interval, a tenth of a fixed one, capped. Where a learned plan
 /// places the poll, a tenth of the gap, at most three minutes: more would throw the plan away (SCHEDULING annex A.3).
-pub(super) fn width(wish: &Wish, bounds: Bounds) -> i64 {
-    if is_placed(wish) {
-        return (wish.binding / 5).min(2 * PLACED_JITTER_SECONDS);
+pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
+    if is_placed(target) {
+        return (target.binding / 5).min(2 * PLACED_JITTER_SECONDS);
     }
-    let width = if bounds.fixed { wish.binding / 5 } else { wish.binding };
+    let width = if bounds.fixed { target.binding / 5 } else { target.binding };
     width.min(2 * JITTER_CAP_SECONDS)
 }
 
 /// Whether a learned plan places the poll.
-pub(super) fn is_placed(wish: &Wish) -> bool {
-    wish.kind == PlanKind::Slot && wish.source == Source::Learned
+pub(super) fn is_placed(target: &TargetTime) -> bool {
+    target.kind == PlanKind::Slot && target.source == IntervalSource::Learned
 }
 
-/// What jitter made of a wish.
+/// What jitter made of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Jittered {
     pub(super) at: i64,
@@ -61,28 +61,28 @@ pub(super) struct Jittered {
     pub(super) mirrored: bool,
 }
 
-/// Shifts a wish by its share of `u`.
+/// Shifts a target by its share of `u`.
 ///
 /// 1. After an interval the shift goes both ways; one that passes the maximum is mirrored.
 /// 2. At the start of a stretch, or at a slot, it goes forward only, since being early would miss
 ///    what justified the instant, at most half way into the stretch and not past the maximum.
 /// 3. Never below the minimum after the last poll.
-pub(super) fn jittered(wish: &Wish, bounds: Bounds, last: i64, u: f64) -> Jittered {
-    let width = width(wish, bounds);
+pub(super) fn jittered(target: &TargetTime, bounds: Bounds, last: i64, u: f64) -> Jittered {
+    let width = width(target, bounds);
     let latest = last + bounds.max;
-    let forward = 2 * (latest - wish.at).max(0);
-    let (shift, limit, mirrored) = match wish.kind {
+    let forward = 2 * (latest - target.at).max(0);
+    let (shift, limit, mirrored) = match target.kind {
         PlanKind::Boundary | PlanKind::Slot => {
-            let shift = share(u.abs(), width.min(wish.room));
-            (shift.min(forward / 2), width.min(wish.room).min(forward), false)
+            let shift = share(u.abs(), width.min(target.room));
+            (shift.min(forward / 2), width.min(target.room).min(forward), false)
         }
         PlanKind::Interval | PlanKind::Now | PlanKind::Never => {
             let shift = share(u, width);
-            let mirrored = !bounds.fixed && wish.at + shift > latest;
+            let mirrored = !bounds.fixed && target.at + shift > latest;
             (if mirrored { -shift } else { shift }, width, mirrored)
         }
     };
-    Jittered { at: (wish.at + shift).max(last + bounds.min), limit, mirrored }
+    Jittered { at: (target.at + shift).max(last + bounds.min), limit, mirrored }
 }
 
 #[cfg(test)]

@@ -34,18 +34,19 @@ mod week;
 pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
-pub use crate::schedule::explain::wording::{duration_words, rule_words};
-pub use crate::schedule::holds::cache::{AnswerHeaders, CacheState, Lifetime};
+pub use crate::schedule::explain::wording::{counted_words, duration_words, rule_words};
+pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{Restriction, floors_in_force, skipped_hours};
-pub use crate::schedule::holds::manual_poll::{ByHand, by_hand, urgency};
+pub use crate::schedule::holds::manual_poll::{ByHand, judge_manual_poll, urgency};
 pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
+pub use crate::schedule::interval::pace::Pace;
 pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};
 pub use crate::schedule::json::plan_json::{plan_document, plan_json};
 pub use decide::{decide, decide_time};
-pub use facts::{Facts, Failure, Learned, LearnedAnswer, Pace, Settings, Standing};
-pub use following::{following, with_pace};
+pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, ScheduleSettings};
+pub use following::{following_plans, with_pace};
 pub use jitter::spread_unit;
-pub use plan::{Decision, Plan, PlanKind, SettledBy, Stage, Step, Value};
+pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value};
 pub use recommend::leaves_room_for_learning;
-pub use spending::{Cost, cost, places_polls, polls_until};
+pub use spending::{Cost, cost_at_pace, places_polls, polls_until};
 pub use timetable::Timetable;

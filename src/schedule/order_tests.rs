@@ -1,12 +1,13 @@
 //! The worked examples of SPEC B.6, B.7, H.2 and H.3, and the traps of SPEC G on hints.
 
-use super::super::facts::{Facts, Failure, Learned, Pace, Settings, Standing};
+use super::super::facts::{Facts, FeedStatus, Learned, PollFailure, ScheduleSettings};
 use super::super::plan::{PlanKind, SettledBy};
 use super::super::specimens::*;
 use super::*;
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint};
-use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
+use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
+use crate::schedule::interval::pace::Pace;
 
 const TEN: &str = "03-02 10:00";
 
@@ -26,13 +27,13 @@ fn silent(last_ok: &str) -> Facts {
 
 fn cached(mut facts: Facts, cache_control: &str, age: Option<&str>) -> Facts {
     let headers =
-        AnswerHeaders { cache_control: Some(cache_control), age, ..AnswerHeaders::default() };
+        TimingHeaders { cache_control: Some(cache_control), age, ..TimingHeaders::default() };
     facts.cache = facts.last_ok.map(|at| CacheState::of_document(&headers, at));
     facts
 }
 
 /// Last good poll at 09:00, last attempt at 10:00.
-fn failing(failures: u32, failure: Failure, ttl: u32) -> Facts {
+fn failing(failures: u32, failure: PollFailure, ttl: u32) -> Facts {
     let (last_try, failure) = (Some(at(TEN)), Some(failure));
     Facts { last_try, failures, failure, ..with_ttl(ttl, "03-02 09:00") }
 }
@@ -91,30 +92,30 @@ fn cache_lifetimes_are_floors() {
 
 #[test]
 fn failures_keep_away() {
-    let mut refused = failing(1, Failure::Status(503), 60);
-    let headers = AnswerHeaders { retry_after: Some("7200"), ..AnswerHeaders::default() };
+    let mut refused = failing(1, PollFailure::Status(503), 60);
+    let headers = TimingHeaders { retry_after: Some("7200"), ..TimingHeaders::default() };
     refused.retry_after = Wait::of_answer(503, &headers, at(TEN));
     check("B11", &refused, "03-02 12:00", SettledBy::RetryAfter);
-    check("B12", &failing(1, Failure::Unanswered, 60), "03-02 11:00", SettledBy::BackOff);
-    check("B13", &failing(4, Failure::Unanswered, 60), "03-02 12:00", SettledBy::BackOff);
-    let never_ok = Facts { last_ok: None, ..failing(1, Failure::Unanswered, 30) };
+    check("B12", &failing(1, PollFailure::Unanswered, 60), "03-02 11:00", SettledBy::BackOff);
+    check("B13", &failing(4, PollFailure::Unanswered, 60), "03-02 12:00", SettledBy::BackOff);
+    let never_ok = Facts { last_ok: None, ..failing(1, PollFailure::Unanswered, 30) };
     check("never read", &never_ok, "03-02 10:30", SettledBy::BackOff);
     for (failure, next) in [
-        (Failure::Status(404), "03-02 10:15"),
-        (Failure::Status(429), "03-02 11:00"),
-        (Failure::Status(402), "03-02 14:00"),
-        (Failure::Status(403), "03-02 14:00"),
-        (Failure::Status(451), "03-02 14:00"),
-        (Failure::Status(401), "03-03 10:00"),
-        (Failure::Status(407), "03-03 10:00"),
-        (Failure::TooLarge, "03-03 10:00"),
-        (Failure::Unreadable, "03-02 10:15"),
+        (PollFailure::Status(404), "03-02 10:15"),
+        (PollFailure::Status(429), "03-02 11:00"),
+        (PollFailure::Status(402), "03-02 14:00"),
+        (PollFailure::Status(403), "03-02 14:00"),
+        (PollFailure::Status(451), "03-02 14:00"),
+        (PollFailure::Status(401), "03-03 10:00"),
+        (PollFailure::Status(407), "03-03 10:00"),
+        (PollFailure::TooLarge, "03-03 10:00"),
+        (PollFailure::Unreadable, "03-02 10:15"),
     ] {
         check(&format!("{failure:?}"), &failing(1, failure, 15), next, SettledBy::BackOff);
     }
-    check("capped", &failing(99, Failure::Unanswered, 15), "03-03 10:00", SettledBy::BackOff);
-    let dead = Facts { standing: Standing::Dead, ..failing(40, Failure::Status(404), 15) };
-    let archive = Facts { standing: Standing::Archive, ..with_ttl(30, TEN) };
+    check("capped", &failing(99, PollFailure::Unanswered, 15), "03-03 10:00", SettledBy::BackOff);
+    let dead = Facts { standing: FeedStatus::Dead, ..failing(40, PollFailure::Status(404), 15) };
+    let archive = Facts { standing: FeedStatus::Archive, ..with_ttl(30, TEN) };
     check("archive", &archive, "03-03 10:00", SettledBy::Maximum);
     check("dead", &dead, "03-09 10:00", SettledBy::Dead);
 }
@@ -124,7 +125,7 @@ fn a_failing_feed_is_not_polled_sooner_than_a_good_answer_would_allow() {
     // The busy hours end at 18:00; a failure at 18:00 must not keep their pace.
     let mut facts = with_rules(set_p(), "03-02 17:30");
     facts.last_try = Some(at("03-02 18:00"));
-    (facts.failures, facts.failure) = (1, Some(Failure::Unanswered));
+    (facts.failures, facts.failure) = (1, Some(PollFailure::Unanswered));
     check("after hours", &facts, "03-02 22:00", SettledBy::BackOff);
     facts.last_try = Some(at("03-02 06:00"));
     facts.last_ok = Some(at("03-02 05:00"));
@@ -134,7 +135,7 @@ fn a_failing_feed_is_not_polled_sooner_than_a_good_answer_would_allow() {
     facts.last_try = Some(at("03-02 18:01"));
     facts.host_wait = Wait::of_answer(
         429,
-        &AnswerHeaders { retry_after: Some("36000"), ..AnswerHeaders::default() },
+        &TimingHeaders { retry_after: Some("36000"), ..TimingHeaders::default() },
         at("03-02 18:01"),
     );
     check("whole host", &facts, "03-03 04:01", SettledBy::RetryAfter);
@@ -198,9 +199,9 @@ fn a_fixed_interval_replaces_all_recommendations_but_no_floor() {
 #[test]
 fn a_feed_at_rest_is_never_polled() {
     for (standing, settled_by) in [
-        (Standing::Gone, SettledBy::Gone),
-        (Standing::Stopped, SettledBy::Stopped),
-        (Standing::Paused, SettledBy::Paused),
+        (FeedStatus::Gone, SettledBy::Gone),
+        (FeedStatus::Stopped, SettledBy::Stopped),
+        (FeedStatus::Paused, SettledBy::Paused),
     ] {
         let plan = decide(&Facts { standing, ..with_ttl(30, TEN) }, at(TEN), 0.3);
         assert_eq!((plan.next_poll, plan.kind), (None, PlanKind::Never), "B24");
@@ -273,7 +274,7 @@ fn the_documents_of_the_syntax_chapter_plan_as_stated() {
 
 #[test]
 fn own_rules_stand_above_the_publishers_and_leave_the_skip_windows() {
-    let settings = Settings { own_rules: set_p(), ..Settings::default() };
+    let settings = ScheduleSettings { own_rules: set_p(), ..ScheduleSettings::default() };
     let facts = Facts { settings, ..with_ttl(120, TEN) };
     check("own rules", &facts, "03-02 10:30", SettledBy::OwnRules);
     check("own rules, skip", &skipping(facts, &[10]), "03-02 11:00", SettledBy::SkipHours);

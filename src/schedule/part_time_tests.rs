@@ -1,11 +1,11 @@
 //! The vectors of SPEC A.7 and the examples of SPEC A.9.
 
-use super::super::facts::Failure;
+use super::super::facts::PollFailure;
 use super::super::plan::PlanKind;
 use super::super::specimens::*;
 use super::*;
 use crate::feed::Period;
-use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
+use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
 
 /// Plans right after the last poll, with jitter.
@@ -51,11 +51,11 @@ fn jitter_keeps_to_slots_stretches_bounds_and_fixed_intervals() {
 #[test]
 fn floors_come_after_jitter() {
     let mut facts = with_ttl(60, "03-02 10:00");
-    let headers = AnswerHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
+    let headers = TimingHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
     facts.cache = Some(CacheState::of_document(&headers, at("03-02 10:00")));
     check_jitter("cache", &facts, -1.0, "03-02 11:00");
     let mut failing = with_ttl(60, "03-02 09:00");
-    (failing.failures, failing.failure) = (4, Some(Failure::Unanswered));
+    (failing.failures, failing.failure) = (4, Some(PollFailure::Unanswered));
     failing.last_try = Some(at("03-02 10:00"));
     let next = decide_time(&failing, at("03-02 10:00"), -1.0).next_poll;
     assert_eq!(next, Some(at("03-02 12:30")), "a quarter more, never less");
@@ -86,9 +86,9 @@ fn a_reader_that_was_away_polls_when_it_comes_back() {
 #[test]
 fn floors_hold_on_waking() {
     let mut facts = with_ttl(60, "03-02 05:10");
-    let headers = AnswerHeaders { retry_after: Some("86400"), ..Default::default() };
+    let headers = TimingHeaders { retry_after: Some("86400"), ..Default::default() };
     facts.last_try = Some(at("03-02 06:10"));
-    (facts.failures, facts.failure) = (1, Some(Failure::Status(503)));
+    (facts.failures, facts.failure) = (1, Some(PollFailure::Status(503)));
     facts.retry_after = Wait::of_answer(503, &headers, at("03-02 06:10"));
     let plan = decide(&facts, at("03-02 20:00"), 0.0);
     assert_eq!(plan.next_poll, Some(at("03-03 06:10")));
@@ -98,7 +98,7 @@ fn floors_hold_on_waking() {
 #[test]
 fn times_in_the_future_count_as_now() {
     let mut facts = with_ttl(60, "05-05 05:05");
-    let headers = AnswerHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
+    let headers = TimingHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
     let now = at("03-02 10:00");
     assert_eq!(decide_time(&facts, now, 0.0).next_poll, Some(at("03-02 11:00")));
     facts.cache = Some(CacheState::of_document(&headers, at("05-05 05:05")));
@@ -112,7 +112,7 @@ fn a_first_poll_waits_only_for_its_host() {
     let plan = decide(&facts, now, 0.7);
     assert_eq!((plan.next_poll, plan.kind), (Some(now), PlanKind::Now));
     assert_eq!((plan.settled_by, plan.binding_seconds), (SettledBy::FirstPoll, None));
-    let headers = AnswerHeaders { retry_after: Some("3600"), ..Default::default() };
+    let headers = TimingHeaders { retry_after: Some("3600"), ..Default::default() };
     facts.host_wait = Wait::of_answer(429, &headers, now);
     let plan = decide(&facts, now, 0.7);
     assert_eq!((plan.next_poll, plan.kind), (Some(at("03-02 11:00")), PlanKind::Interval));

@@ -20,7 +20,7 @@ pub struct Plan {
     /// Jitter is not counted.
     pub settled_by: SettledBy,
     /// How it came about, in order (SPEC section 0).
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// Hints that could not be followed, and why.
     pub flaws: Vec<Flaw>,
 }
@@ -53,7 +53,7 @@ impl Plan {
     }
 
     /// A decision with its explanation.
-    pub(super) fn new(decision: Decision, steps: Vec<Step>, flaws: Vec<Flaw>) -> Self {
+    pub(super) fn new(decision: Decision, steps: Vec<PlanStep>, flaws: Vec<Flaw>) -> Self {
         let Decision { next_poll, due, kind, binding_seconds, settled_by } = decision;
         Self { next_poll, due, kind, binding_seconds, settled_by, steps, flaws }
     }
@@ -160,9 +160,9 @@ impl SettledBy {
 
 /// One step of an explanation: `(stage, before, after, reason)` of SPEC section 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct PlanStep {
     /// Where in the order of SPEC B.1 it stands.
-    pub stage: Stage,
+    pub stage: PlanStage,
     /// What it started from.
     pub before: Option<Value>,
     /// What it made of it; equal to `before` if it changed nothing.
@@ -184,7 +184,7 @@ pub enum Value {
 /// The stages of a plan, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum PlanStage {
     /// Whether the feed is polled at all.
     Standing,
     /// Which source speaks (SPEC B.2).
@@ -211,7 +211,7 @@ pub enum Stage {
     Due,
 }
 
-impl Stage {
+impl PlanStage {
     /// The word used by `plan --json`.
     pub const fn word(self) -> &'static str {
         match self {

@@ -2,17 +2,18 @@
 
 use proptest::prelude::*;
 
-use super::super::facts::{Failure, Learned, Pace, Settings};
+use super::super::facts::{Learned, PollFailure, ScheduleSettings};
 use super::*;
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 use crate::schedule::explain::week_picture::{interval_in_force, week_of_intervals};
 use crate::schedule::holds::cache::{CacheState, Lifetime};
 use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 use crate::schedule::interval::next_update::next_update;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::RuleTable;
 use crate::schedule::interval::segments::Rhythm;
 use crate::schedule::limits::*;
-use crate::schedule::{following, with_pace};
+use crate::schedule::{following_plans, with_pace};
 
 /// Some week in 2026; the tests' instants lie in it.
 const WEEK_START: i64 = 1_772_409_600;
@@ -70,15 +71,15 @@ fn hints() -> impl Strategy<Value = Hints> {
     )
 }
 
-fn settings() -> impl Strategy<Value = Settings> {
+fn settings() -> impl Strategy<Value = ScheduleSettings> {
     let pace = prop::sample::select(Pace::ALL.to_vec());
     (pace, 0..120_u32, 0..3000_u32, prop::option::weighted(0.1, 1..3000_u32)).prop_map(
-        |(pace, min, more, fixed)| Settings {
+        |(pace, min, more, fixed)| ScheduleSettings {
             pace,
             min_seconds: min * 60,
             max_seconds: (min + more) * 60,
             fixed_seconds: fixed.map(|minutes| minutes * 60),
-            ..Settings::default()
+            ..ScheduleSettings::default()
         },
     )
 }
@@ -100,7 +101,7 @@ fn feed() -> impl Strategy<Value = (Facts, DateTime<Utc>)> {
         date: None,
         age_seconds,
     });
-    let failure = prop::sample::select(vec![200, 403, 404, 429, 500]).prop_map(Failure::Status);
+    let failure = prop::sample::select(vec![200, 403, 404, 429, 500]).prop_map(PollFailure::Status);
     let floors = (prop::option::weighted(0.2, wait), prop::option::weighted(0.3, cache));
     let times = (recently(), 0..DAY, 0..2 * DAY, prop_oneof![3 => Just(0), 1 => 1..12_u32]);
     (hints(), settings(), times, floors, failure).prop_map(
@@ -181,7 +182,7 @@ proptest! {
         at in WEEK_START + DAY..WEEK_START + 6 * DAY,
     ) {
         let hints = Hints { intervals: rules.clone(), ..Hints::default() };
-        let settings = Settings { min_seconds: 300, max_seconds: 200_000, ..Settings::default() };
+        let settings = ScheduleSettings { min_seconds: 300, max_seconds: 200_000, ..ScheduleSettings::default() };
         let facts = Facts { hints, settings, ..Facts::default() };
         let expected = naive_interval(&rules, at).unwrap_or(60) * 60;
         prop_assert_eq!(interval_in_force(&facts, instant(at)).0, expected);
@@ -193,11 +194,11 @@ proptest! {
         pace in prop::sample::select(Pace::ALL.to_vec()),
         last in WEEK_START..WEEK_START + WEEK,
     ) {
-        let settings = Settings { pace, ..Settings::default() };
+        let settings = ScheduleSettings { pace, ..ScheduleSettings::default() };
         let hints = Hints { intervals: rules, ..Hints::default() };
         let facts = Facts { hints, settings, ..Facts::default() };
         let table = RuleTable::new(&facts.hints.intervals).expect("rules in range");
-        let rhythm = Rhythm { table: &table, fallback: 3600, bounds: Bounds::of(&facts) };
+        let rhythm = Rhythm { table: &table, fallback: 3600, bounds: Bounds::from_facts(&facts) };
         let next = next_update(rhythm, last);
         prop_assert_eq!(next.at, closed_form(&facts, last));
         prop_assert!(next.at >= last + next.binding.interval);
@@ -238,7 +239,7 @@ proptest! {
         let (last_ok, last_try) = (last_ok.expect("polled"), last_try.expect("tried"));
         prop_assert!(next >= seconds(now));
         prop_assert!(next >= last_try + HARD_MIN_SECONDS);
-        let bounds = Bounds::of(&facts);
+        let bounds = Bounds::from_facts(&facts);
         prop_assert!(next >= last_ok + bounds.min);
         if let Some(wait) = facts.retry_after {
             prop_assert!(next >= last_try + i64::from(wait.seconds));
@@ -249,7 +250,7 @@ proptest! {
         if facts.failures > 0 {
             prop_assert!(next >= last_try + BACK_OFF_BASE_SECONDS);
         }
-        if let Skips::Kept(windows) = Skips::of(&facts) {
+        if let Skips::Kept(windows) = Skips::from_facts(&facts) {
             let missed = plan.settled_by == SettledBy::Overdue;
             prop_assert_eq!(windows.skips(next), missed);
             let raw = seconds(plan.due.expect("an active feed"));
@@ -266,12 +267,12 @@ proptest! {
             last_try: facts.last_ok,
             cache: None,
             retry_after: None,
-            settings: Settings { fixed_seconds: None, ignore_skips: true, ..facts.settings.clone() },
+            settings: ScheduleSettings { fixed_seconds: None, ignore_skips: true, ..facts.settings.clone() },
             ..facts
         };
         let last = unhindered.last_ok.expect("polled");
         let decision = decide_time(&unhindered, last, u);
-        let bounds = Bounds::of(&unhindered);
+        let bounds = Bounds::from_facts(&unhindered);
         let next = seconds(decision.next_poll.expect("active"));
         prop_assert!(next <= seconds(last) + bounds.max, "{:?}", decision);
         prop_assert!(next >= seconds(last) + bounds.min, "{:?}", decision);
@@ -283,7 +284,7 @@ proptest! {
     fn past_the_maximum_only_a_floor_or_a_window_is_named((facts, _) in feed(), u in -1.0..1.0_f64) {
         let now = facts.last_try.max(facts.last_ok).expect("polled");
         let decision = decide_time(&facts, now, u);
-        let bounds = Bounds::of(&facts);
+        let bounds = Bounds::from_facts(&facts);
         let last = facts.last_ok.map(seconds).expect("polled");
         let next = seconds(decision.next_poll.expect("active"));
         let late = next > (last + bounds.max).max(seconds(now));
@@ -307,7 +308,7 @@ proptest! {
 
     #[test]
     fn polls_that_follow_go_forward((facts, now) in feed(), u in -1.0..1.0_f64) {
-        let plans = following(&facts, now, 12, |_| u);
+        let plans = following_plans(&facts, now, 12, |_| u);
         let times: Vec<_> = plans.iter().filter_map(|plan| plan.next_poll).collect();
         prop_assert_eq!(times.len(), 12);
         let far = times.windows(2).all(|pair| {
@@ -365,7 +366,7 @@ proptest! {
         let plan = decide(&facts, now, u);
         prop_assert_eq!(plan.decision(), decide_time(&facts, now, u));
         prop_assert!(plan.next_poll.map(seconds) >= Some(seconds(now)));
-        following(&facts, now, 3, |_| u);
+        following_plans(&facts, now, 3, |_| u);
         week_of_intervals(&facts, now);
     }
 }

@@ -1,6 +1,6 @@
 //! Which source speaks about the interval: the first of an ordered list (SPEC B.2).
 
-use super::facts::{Facts, Learned, Standing};
+use super::facts::{Facts, FeedStatus, Learned};
 use super::interval::rules::RuleTable;
 use super::interval::slots::sy_seconds;
 use super::limits::{BOILERPLATE_SECONDS, INTERVAL_MAX_SECONDS};
@@ -9,7 +9,7 @@ use crate::feed::{Period, SyHint};
 
 /// Who may recommend an interval, strongest first (SPEC B.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum IntervalSource {
     Fixed,
     ArchiveDocument,
     OwnRules,
@@ -22,7 +22,7 @@ pub(super) enum Source {
     Default,
 }
 
-impl Source {
+impl IntervalSource {
     pub(super) const fn settled_by(self) -> SettledBy {
         match self {
             Self::Fixed => SettledBy::Fixed,
@@ -41,23 +41,23 @@ impl Source {
 
 /// A source and the flat interval it states, seconds, at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stated {
-    pub(super) source: Source,
+pub(super) struct StatedInterval {
+    pub(super) source: IntervalSource,
     pub(super) seconds: i64,
 }
 
 /// What the first source that speaks recommends.
 #[derive(Debug, Clone)]
 pub(super) struct Recommendation {
-    pub(super) source: Source,
-    pub(super) course: Course,
+    pub(super) source: IntervalSource,
+    pub(super) course: RecommendedCourse,
     /// The flat interval; under rules that of the hours no rule covers, with slots their step.
-    pub(super) flat: Stated,
+    pub(super) flat: StatedInterval,
 }
 
 /// How a recommendation becomes an instant.
 #[derive(Debug, Clone)]
-pub(super) enum Course {
+pub(super) enum RecommendedCourse {
     /// One interval at all times.
     Flat,
     /// An interval that depends on the hour.
@@ -69,7 +69,7 @@ pub(super) enum Course {
 }
 
 /// A source that states one interval for all times.
-type FlatSource = fn(&Facts) -> Option<Stated>;
+type FlatSource = fn(&Facts) -> Option<StatedInterval>;
 
 /// Ranks 2 to 7, in order.
 ///
@@ -83,22 +83,26 @@ const SPEAKERS: [FlatSource; 3] = [sy, ttl, refresh_rate];
 /// The recommendation for these facts.
 pub(super) fn recommend(facts: &Facts) -> Recommendation {
     if let Some(fixed) = facts.settings.fixed_seconds {
-        let flat = Stated { source: Source::Fixed, seconds: i64::from(fixed).max(1) };
-        return Recommendation { source: flat.source, course: Course::Flat, flat };
+        let flat =
+            StatedInterval { source: IntervalSource::Fixed, seconds: i64::from(fixed).max(1) };
+        return Recommendation { source: flat.source, course: RecommendedCourse::Flat, flat };
     }
-    if facts.standing == Standing::Archive {
-        let flat = Stated { source: Source::ArchiveDocument, seconds: INTERVAL_MAX_SECONDS };
-        return Recommendation { source: flat.source, course: Course::Flat, flat };
+    if facts.standing == FeedStatus::Archive {
+        let flat = StatedInterval {
+            source: IntervalSource::ArchiveDocument,
+            seconds: INTERVAL_MAX_SECONDS,
+        };
+        return Recommendation { source: flat.source, course: RecommendedCourse::Flat, flat };
     }
     let flat = first_flat(facts);
     if let Some((source, table)) = rules(facts) {
-        return Recommendation { source, course: Course::Rules(table), flat };
+        return Recommendation { source, course: RecommendedCourse::Rules(table), flat };
     }
-    let slots = facts.hints.sy.filter(|_| flat.source == Source::Sy);
+    let slots = facts.hints.sy.filter(|_| flat.source == IntervalSource::Sy);
     let course = match slots.and_then(|sy| Some((sy, sy.base?))) {
-        Some((sy, base)) => Course::Slots(sy, base),
-        None if flat.source == Source::Learned => placed(facts),
-        None => Course::Flat,
+        Some((sy, base)) => RecommendedCourse::Slots(sy, base),
+        None if flat.source == IntervalSource::Learned => placed(facts),
+        None => RecommendedCourse::Flat,
     };
     Recommendation { source: flat.source, course, flat }
 }
@@ -109,63 +113,65 @@ pub fn leaves_room_for_learning(facts: &Facts) -> bool {
     let stated = |source: FlatSource| source(facts).is_some();
     !SPEAKERS.into_iter().any(stated)
         && facts.settings.fixed_seconds.is_none()
-        && facts.standing != Standing::Archive
+        && facts.standing != FeedStatus::Archive
 }
 
 /// Placed polls, if the last one is known and what was learned can place the next.
-fn placed(facts: &Facts) -> Course {
+fn placed(facts: &Facts) -> RecommendedCourse {
     let places = |learned: &&Learned| learned.plan.is_some() || learned.answered.is_some();
     match facts.learned.as_ref().filter(places) {
-        Some(learned) => Course::Placed(learned.clone()),
-        None => Course::Flat,
+        Some(learned) => RecommendedCourse::Placed(learned.clone()),
+        None => RecommendedCourse::Flat,
     }
 }
 
 /// The flat sources that speak, strongest first; the default always does.
-pub(super) fn flat_sources(facts: &Facts) -> impl Iterator<Item = Stated> {
+pub(super) fn flat_sources(facts: &Facts) -> impl Iterator<Item = StatedInterval> {
     FLAT_SOURCES.iter().filter_map(move |source| source(facts))
 }
 
-fn first_flat(facts: &Facts) -> Stated {
-    let default = Stated { source: Source::Default, seconds: 1 };
+fn first_flat(facts: &Facts) -> StatedInterval {
+    let default = StatedInterval { source: IntervalSource::Default, seconds: 1 };
     flat_sources(facts).next().unwrap_or(default)
 }
 
 /// Rank 0.5, the reader's own rules, else rank 1, the publisher's.
-fn rules(facts: &Facts) -> Option<(Source, RuleTable)> {
-    let own = || RuleTable::new(&facts.settings.own_rules).map(|table| (Source::OwnRules, table));
-    let stated = || RuleTable::new(&facts.hints.intervals).map(|table| (Source::Rules, table));
+fn rules(facts: &Facts) -> Option<(IntervalSource, RuleTable)> {
+    let own =
+        || RuleTable::new(&facts.settings.own_rules).map(|table| (IntervalSource::OwnRules, table));
+    let stated =
+        || RuleTable::new(&facts.hints.intervals).map(|table| (IntervalSource::Rules, table));
     own().or_else(stated)
 }
 
-fn stated(source: Source, seconds: i64) -> Option<Stated> {
-    (seconds > 0).then_some(Stated { source, seconds })
+fn stated(source: IntervalSource, seconds: i64) -> Option<StatedInterval> {
+    (seconds > 0).then_some(StatedInterval { source, seconds })
 }
 
-fn sy(facts: &Facts) -> Option<Stated> {
+fn sy(facts: &Facts) -> Option<StatedInterval> {
     let sy = facts.hints.sy.filter(|_| !is_boilerplate(facts))?;
-    stated(Source::Sy, sy_seconds(sy))
+    stated(IntervalSource::Sy, sy_seconds(sy))
 }
 
-fn ttl(facts: &Facts) -> Option<Stated> {
-    stated(Source::Ttl, i64::from(facts.hints.ttl_minutes?) * 60)
+fn ttl(facts: &Facts) -> Option<StatedInterval> {
+    stated(IntervalSource::Ttl, i64::from(facts.hints.ttl_minutes?) * 60)
 }
 
-fn refresh_rate(facts: &Facts) -> Option<Stated> {
-    stated(Source::RefreshRate, i64::try_from(facts.hints.refresh_rate_ms? / 1000).ok()?)
+fn refresh_rate(facts: &Facts) -> Option<StatedInterval> {
+    stated(IntervalSource::RefreshRate, i64::try_from(facts.hints.refresh_rate_ms? / 1000).ok()?)
 }
 
-fn boilerplate_sy(facts: &Facts) -> Option<Stated> {
+fn boilerplate_sy(facts: &Facts) -> Option<StatedInterval> {
     is_boilerplate(facts).then_some(())?;
-    stated(Source::BoilerplateSy, BOILERPLATE_SECONDS)
+    stated(IntervalSource::BoilerplateSy, BOILERPLATE_SECONDS)
 }
 
-fn learned(facts: &Facts) -> Option<Stated> {
-    stated(Source::Learned, i64::from(facts.learned.as_ref()?.interval_seconds))
+fn learned(facts: &Facts) -> Option<StatedInterval> {
+    stated(IntervalSource::Learned, i64::from(facts.learned.as_ref()?.interval_seconds))
 }
 
-fn default(facts: &Facts) -> Option<Stated> {
-    stated(Source::Default, i64::from(facts.settings.default_seconds).max(1))
+fn default(facts: &Facts) -> Option<StatedInterval> {
+    stated(IntervalSource::Default, i64::from(facts.settings.default_seconds).max(1))
 }
 
 /// Whether the `sy` hint is the one `WordPress` writes into every feed, however rarely it changes.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
-use super::facts::{Facts, Settings};
+use super::facts::{Facts, ScheduleSettings};
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 
 /// `03-02 10:00` or `03-02 10:00:30` of 2026, whose second of March is a Monday.
@@ -115,6 +115,6 @@ pub(super) fn with_windows(mut facts: Facts) -> Facts {
 /// The same feed under other bounds, minutes.
 pub(super) fn bounded(facts: Facts, min: u32, max: u32) -> Facts {
     let settings =
-        Settings { min_seconds: min * 60, max_seconds: max * 60, ..facts.settings.clone() };
+        ScheduleSettings { min_seconds: min * 60, max_seconds: max * 60, ..facts.settings.clone() };
     Facts { settings, ..facts }
 }

@@ -4,12 +4,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::bounds::Bounds;
 use super::decide::decide_time;
-use super::facts::{Facts, Pace};
+use super::facts::Facts;
 use super::holds::rest::at_rest;
+use super::interval::pace::Pace;
 use super::interval::rules::RuleTable;
-use super::interval::segments::{Rhythm, Walk};
+use super::interval::segments::{IntervalWalk, Rhythm};
 use super::limits::FOLLOWING_MAX;
-use super::recommend::{Course, recommend};
+use super::recommend::{RecommendedCourse, recommend};
 use super::week::HOURS;
 
 /// Seconds of a day.
@@ -18,31 +19,30 @@ const DAY: f64 = 86_400.0;
 /// What a schedule costs, before floors and skip windows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// Polls a day.
     pub polls_a_day: f64,
     /// Mean wait of a publication, minutes: as learned, else half an interval.
     pub delay_minutes: f64,
 }
 
 /// What the schedule of a feed costs at a pace; `None`: it is not polled by itself.
-pub fn cost(facts: &Facts, pace: Pace) -> Option<Cost> {
+pub fn cost_at_pace(facts: &Facts, pace: Pace) -> Option<Cost> {
     if at_rest(facts).is_some() {
         return None;
     }
     let recommendation = recommend(facts);
-    let own = Bounds::of(facts);
+    let own = Bounds::from_facts(facts);
     let bounds = if own.fixed { own } else { Bounds { pace, ..own } };
     let fallback = recommendation.flat.seconds;
     Some(match &recommendation.course {
-        Course::Rules(table) => under_rules(table, fallback, bounds),
-        Course::Placed(learned) => match &learned.plan {
+        RecommendedCourse::Rules(table) => under_rules(table, fallback, bounds),
+        RecommendedCourse::Placed(learned) => match &learned.plan {
             Some(plan) => {
                 let cost = plan.cost(pace);
                 Cost { polls_a_day: cost.polls_per_week / 7.0, delay_minutes: cost.delay_minutes }
             }
             None => even(bounds.interval(fallback)),
         },
-        Course::Flat | Course::Slots(..) => even(bounds.interval(fallback)),
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) => even(bounds.interval(fallback)),
     })
 }
 
@@ -53,7 +53,7 @@ fn even(seconds: i64) -> Cost {
 
 /// The mean over the hours of any week.
 fn under_rules(table: &RuleTable, fallback: i64, bounds: Bounds) -> Cost {
-    let mut walk = Walk::start(Rhythm { table, fallback, bounds }, 0);
+    let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, 0);
     let mut sum = Cost { polls_a_day: 0.0, delay_minutes: 0.0 };
     for hour in 0..i64::from(HOURS) {
         walk.advance_to(hour * 3600);
@@ -87,7 +87,7 @@ pub fn polls_until(
 
 /// Whether a learned plan places the polls, so that there is no interval to speak of.
 pub fn places_polls(facts: &Facts) -> bool {
-    matches!(recommend(facts).course, Course::Placed(_))
+    matches!(recommend(facts).course, RecommendedCourse::Placed(_))
 }
 
 #[cfg(test)]
@@ -101,13 +101,16 @@ mod tests {
         for (pace, polls, delay) in
             [(Pace::More, 48.0, 15.0), (Pace::Normal, 24.0, 30.0), (Pace::Less, 12.0, 60.0)]
         {
-            assert_eq!(cost(&facts, pace), Some(Cost { polls_a_day: polls, delay_minutes: delay }));
+            assert_eq!(
+                cost_at_pace(&facts, pace),
+                Some(Cost { polls_a_day: polls, delay_minutes: delay })
+            );
         }
     }
 
     #[test]
     fn rules_cost_what_their_hours_cost() {
-        let cost = cost(&with_rules(set_p(), "03-02 10:00"), Pace::Normal).expect("a cost");
+        let cost = cost_at_pace(&with_rules(set_p(), "03-02 10:00"), Pace::Normal).expect("a cost");
         // 52 hours of two polls and 116 of a quarter.
         assert!((cost.polls_a_day - (52.0 * 2.0 + 116.0 / 4.0) / 7.0).abs() < 1e-9, "{cost:?}");
     }

@@ -1,22 +1,22 @@
 //! From a recommendation to an instant, before jitter, floors and bans (SPEC B.1 steps 3 and 4).
 
-use super::bounds::{Bound, Bounds};
+use super::bounds::{Bounds, IntervalBound};
 use super::interval::next_update::next_update;
 use super::interval::rules::RuleTable;
 use super::interval::segments::Rhythm;
 use super::interval::slots::next_slot;
 use super::limits::JITTER_CAP_SECONDS;
 use super::plan::PlanKind;
-use super::recommend::{Course, Recommendation, Source};
+use super::recommend::{IntervalSource, Recommendation, RecommendedCourse};
 
 /// When publisher and reader would like the poll to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct TargetTime {
     pub(super) at: i64,
     /// `Interval`, `Boundary` or `Slot`; a learned plan places slots.
     pub(super) kind: PlanKind,
     /// What speaks: the recommendation's source, or under rules that of the binding interval.
-    pub(super) source: Source,
+    pub(super) source: IntervalSource,
     /// The rule of the binding interval: its place in the document.
     pub(super) rule: Option<usize>,
     /// The binding interval as stated, seconds.
@@ -24,27 +24,35 @@ pub(super) struct Wish {
     /// The binding interval after pace and bounds, seconds.
     pub(super) binding: i64,
     /// The bound that holds the interval or the slot.
-    pub(super) held: Option<Bound>,
+    pub(super) held: Option<IntervalBound>,
     /// The publisher's slot, before the bounds.
     pub(super) slot: Option<i64>,
     /// Length of the stretch or slot that starts at `at`, seconds; only as far as jitter needs it.
     pub(super) room: i64,
 }
 
-/// The wish for the poll after one at `last`.
-pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -> Wish {
+/// The target for the poll after one at `last`.
+pub(super) fn find_target(
+    recommendation: &Recommendation,
+    bounds: Bounds,
+    last: i64,
+) -> TargetTime {
     let slot = match &recommendation.course {
-        Course::Flat => None,
-        Course::Rules(table) => return wish_of_rules(recommendation, table, bounds, last),
-        Course::Slots(sy, base) => next_slot(*sy, *base, bounds.pace, last),
-        Course::Placed(learned) => match learned.next(last, bounds.pace, bounds.min, bounds.max) {
-            Some(at) => return placed(recommendation, at, last),
-            None => None,
-        },
+        RecommendedCourse::Flat => None,
+        RecommendedCourse::Rules(table) => {
+            return target_of_rules(recommendation, table, bounds, last);
+        }
+        RecommendedCourse::Slots(sy, base) => next_slot(*sy, *base, bounds.pace, last),
+        RecommendedCourse::Placed(learned) => {
+            match learned.next(last, bounds.pace, bounds.min, bounds.max) {
+                Some(at) => return placed(recommendation, at, last),
+                None => None,
+            }
+        }
     };
     let raw = recommendation.flat.seconds;
     let binding = bounds.interval(raw);
-    let flat = Wish {
+    let flat = TargetTime {
         at: last + binding,
         kind: PlanKind::Interval,
         source: recommendation.source,
@@ -57,9 +65,9 @@ pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -
     };
     let Some(slot) = slot else { return flat };
     let (earliest, latest) = (last + bounds.min, last + bounds.max);
-    let early = (slot.at < earliest).then_some(Bound::Minimum);
-    let late = (slot.at > latest).then_some(Bound::Maximum);
-    Wish {
+    let early = (slot.at < earliest).then_some(IntervalBound::Minimum);
+    let late = (slot.at > latest).then_some(IntervalBound::Maximum);
+    TargetTime {
         at: slot.at.clamp(earliest, latest),
         kind: PlanKind::Slot,
         held: early.or(late),
@@ -70,8 +78,8 @@ pub(super) fn wish(recommendation: &Recommendation, bounds: Bounds, last: i64) -
 }
 
 /// A poll that a learned plan places; the bounds are in the plan.
-fn placed(recommendation: &Recommendation, at: i64, last: i64) -> Wish {
-    Wish {
+fn placed(recommendation: &Recommendation, at: i64, last: i64) -> TargetTime {
+    TargetTime {
         at,
         kind: PlanKind::Slot,
         source: recommendation.source,
@@ -84,17 +92,17 @@ fn placed(recommendation: &Recommendation, at: i64, last: i64) -> Wish {
     }
 }
 
-fn wish_of_rules(
+fn target_of_rules(
     recommendation: &Recommendation,
     table: &RuleTable,
     bounds: Bounds,
     last: i64,
-) -> Wish {
+) -> TargetTime {
     let rhythm = Rhythm { table, fallback: recommendation.flat.seconds, bounds };
     let next = next_update(rhythm, last);
     let by_rule = next.binding.rule.is_some();
     let source = if by_rule { recommendation.source } else { recommendation.flat.source };
-    Wish {
+    TargetTime {
         at: next.at,
         kind: next.kind,
         source,
@@ -111,6 +119,6 @@ fn wish_of_rules(
 /// its cap, so nothing beyond twice the cap is looked at.
 fn room(rhythm: Rhythm<'_>, at: i64) -> i64 {
     let enough = 2 * JITTER_CAP_SECONDS;
-    let mut walk = super::interval::segments::Walk::start(rhythm, at);
+    let mut walk = super::interval::segments::IntervalWalk::start(rhythm, at);
     walk.next_change(at + enough).map_or(i64::MAX, |change| change - at)
 }

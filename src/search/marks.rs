@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::query::{Field, Term};
+use super::query::{QueryField, Term};
 use super::words::WordScanner;
 
 /// Bytes of a text that are looked through for a piece of it.
@@ -42,8 +42,8 @@ impl Snippet {
 
 impl Marks {
     /// Those of the terms that are not excluded, where a hit in a text may stand.
-    pub fn of(terms: &[Term]) -> Self {
-        let wanted = terms.iter().filter(|term| !term.excluded && term.field != Field::Author);
+    pub fn for_terms(terms: &[Term]) -> Self {
+        let wanted = terms.iter().filter(|term| !term.excluded && term.field != QueryField::Author);
         Self { terms: wanted.map(|term| (term.words.clone(), term.prefix)).collect() }
     }
 
@@ -133,7 +133,9 @@ mod tests {
     use super::*;
 
     fn marks(query: &str) -> Marks {
-        Marks::of(&super::super::parse(query, true, DateTime::UNIX_EPOCH, Tz::UTC).unwrap().terms)
+        Marks::for_terms(
+            &super::super::parse(query, true, DateTime::UNIX_EPOCH, Tz::UTC).unwrap().terms,
+        )
     }
 
     fn marked(query: &str, text: &str) -> String {
@@ -170,7 +172,7 @@ mod tests {
             text in any::<String>(), word in "\\PC{0,3}", chars in 0_usize..40,
         ) {
             if let Ok(query) = super::super::parse(&word, true, DateTime::UNIX_EPOCH, Tz::UTC) {
-                let snippet = Marks::of(&query.terms).snippet(&text, chars);
+                let snippet = Marks::for_terms(&query.terms).snippet(&text, chars);
                 prop_assert!(snippet.hits.iter().all(|hit| snippet.text.get(hit.clone()).is_some()));
                 prop_assert!(snippet.marked().chars().count() >= snippet.text.chars().count());
             }

@@ -13,5 +13,5 @@ mod words;
 pub use fold::folded;
 pub use marks::{Marks, Snippet};
 pub use matching::{Labels, Matching};
-pub use query::{Field, Named, Query, QueryFlaw, State, Term, parse};
-pub use words::{Word, WordScanner};
+pub use query::{EntryState, Named, Query, QueryField, QueryFlaw, Term, parse};
+pub use words::{ScannedWord, WordScanner};

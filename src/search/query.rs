@@ -13,12 +13,12 @@ use super::words::WordScanner;
 /// Names of fields, as they are typed.
 const FIELDS: [&str; 7] = ["feed", "tag", "title", "author", "is", "after", "before"];
 /// What `is:` takes.
-const STATES: [(&str, State); 5] = [
-    ("unread", State::Unread),
-    ("read", State::Read),
-    ("starred", State::Starred),
-    ("hidden", State::Hidden),
-    ("gap", State::Gap),
+const STATES: [(&str, EntryState); 5] = [
+    ("unread", EntryState::Unread),
+    ("read", EntryState::Read),
+    ("starred", EntryState::Starred),
+    ("hidden", EntryState::Hidden),
+    ("gap", EntryState::Gap),
 ];
 /// Parts of a query at most; what is typed beyond them is not looked at.
 const PARTS_MAX: usize = 64;
@@ -35,7 +35,7 @@ pub struct Query {
     /// Tags, in the same way.
     pub tags: Vec<Named>,
     /// What entries must be; `false`: must not be.
-    pub states: Vec<(State, bool)>,
+    pub states: Vec<(EntryState, bool)>,
     /// Listed at this instant or later.
     pub after: Option<DateTime<Utc>>,
     /// Listed before this instant.
@@ -46,7 +46,7 @@ pub struct Query {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// Where it must stand.
-    pub field: Field,
+    pub field: QueryField,
     /// Its words one behind the other, folded; never empty.
     pub words: Vec<String>,
     /// The last word may go on.
@@ -57,10 +57,9 @@ pub struct Term {
 
 /// Where a term must stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub enum QueryField {
     /// In title, author or text.
     Anywhere,
-    /// In the title.
     Title,
     /// In the author's name.
     Author,
@@ -71,20 +70,18 @@ pub enum Field {
 pub struct Named {
     /// The part, as typed.
     pub name: String,
-    /// It is excluded.
     pub excluded: bool,
 }
 
 /// What an entry can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum EntryState {
     /// Not read.
     Unread,
-    /// Read.
     Read,
     /// With a star.
     Starred,
-    /// Hidden by a rule.
+    /// Hidden by a filter.
     Hidden,
     /// No entry, but a place where some are missing.
     Gap,
@@ -99,7 +96,6 @@ pub enum QueryFlaw {
         None => "the fields are feed, tag, title, author, is, after and before".to_owned(),
     })]
     Field {
-        /// The name.
         name: String,
         /// The field that is perhaps meant.
         nearest: Option<&'static str>,
@@ -110,7 +106,6 @@ pub enum QueryFlaw {
         None => "unread, read, starred, hidden and gap".to_owned(),
     })]
     State {
-        /// The word.
         word: String,
         /// The word that is perhaps meant.
         nearest: Option<&'static str>,
@@ -120,7 +115,6 @@ pub enum QueryFlaw {
         "'{field}:{date}' is not a date; write 2014, 2014-03, 2014-03-05, or 7d for seven days ago"
     )]
     Date {
-        /// The field.
         field: &'static str,
         /// What was typed.
         date: String,
@@ -137,7 +131,7 @@ pub enum QueryFlaw {
 }
 
 /// One part of a query as typed.
-struct Part<'t> {
+struct QueryPart<'t> {
     excluded: bool,
     field: Option<&'t str>,
     text: &'t str,
@@ -153,20 +147,20 @@ pub fn parse(text: &str, typing: bool, now: DateTime<Utc>, zone: Tz) -> Result<Q
     for _ in 0..PARTS_MAX {
         let Some((part, behind)) = next_part(rest) else { break };
         rest = behind;
-        take(&mut query, &part, typing, now, zone)?;
+        apply_part(&mut query, &part, typing, now, zone)?;
     }
     Ok(query)
 }
 
-fn take(
+fn apply_part(
     query: &mut Query,
-    part: &Part<'_>,
+    part: &QueryPart<'_>,
     typing: bool,
     now: DateTime<Utc>,
     zone: Tz,
 ) -> Result<(), QueryFlaw> {
     let Some(name) = part.field else {
-        query.terms.extend(term(part, Field::Anywhere, typing));
+        query.terms.extend(term(part, QueryField::Anywhere, typing));
         return Ok(());
     };
     let lower = name.to_ascii_lowercase();
@@ -180,8 +174,8 @@ fn take(
     match field {
         "feed" => query.feeds.push(named()),
         "tag" => query.tags.push(named()),
-        "title" => query.terms.extend(term(part, Field::Title, typing)),
-        "author" => query.terms.extend(term(part, Field::Author, typing)),
+        "title" => query.terms.extend(term(part, QueryField::Title, typing)),
+        "author" => query.terms.extend(term(part, QueryField::Author, typing)),
         "is" => query.states.push((state(part.text)?, !part.excluded)),
         dated => {
             let at = date::beginning(part.text, now, zone)
@@ -197,7 +191,7 @@ fn take(
     Ok(())
 }
 
-fn state(word: &str) -> Result<State, QueryFlaw> {
+fn state(word: &str) -> Result<EntryState, QueryFlaw> {
     let lower = word.to_ascii_lowercase();
     let known = STATES.iter().find(|(name, _)| *name == lower);
     known.map(|(_, state)| *state).ok_or_else(|| {
@@ -217,7 +211,7 @@ fn nearest(typed: &str, names: &[&'static str]) -> Option<&'static str> {
 }
 
 /// The words of a part; `None` if it has none.
-fn term(part: &Part<'_>, field: Field, typing: bool) -> Option<Term> {
+fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     let (mut scanner, mut folded, mut words) =
         (WordScanner::new(part.text), String::new(), Vec::new());
     let mut end = 0;
@@ -255,7 +249,7 @@ fn is_one_dense(word: &str) -> bool {
 }
 
 /// The next part of a query, and what stands behind it.
-fn next_part(text: &str) -> Option<(Part<'_>, &str)> {
+fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     let text = text.trim_start();
     if text.is_empty() {
         return None;
@@ -278,7 +272,7 @@ fn next_part(text: &str) -> Option<(Part<'_>, &str)> {
         },
     };
     let last = behind.is_empty() && !value.ends_with(char::is_whitespace);
-    Some((Part { excluded, field, text, quoted, last }, behind))
+    Some((QueryPart { excluded, field, text, quoted, last }, behind))
 }
 
 /// A field's name before a colon; an address, a time or a path (`a::b`) has none.

@@ -14,9 +14,9 @@ fn terms(text: &str, typing: bool) -> Vec<String> {
     let query = parse(text, typing, now, Tz::UTC).unwrap();
     let short = |term: &Term| {
         let field = match term.field {
-            Field::Anywhere => "",
-            Field::Title => "t:",
-            Field::Author => "a:",
+            QueryField::Anywhere => "",
+            QueryField::Title => "t:",
+            QueryField::Author => "a:",
         };
         let (minus, star) =
             (if term.excluded { "-" } else { "" }, if term.prefix { "*" } else { "" });
@@ -62,7 +62,7 @@ fn fields_say_which_entries() {
     let query = read("feed:\"Orchard Notes\" -tag:news is:unread -is:starred").unwrap();
     assert_eq!(query.feeds, [Named { name: "Orchard Notes".into(), excluded: false }]);
     assert_eq!(query.tags, [Named { name: "news".into(), excluded: true }]);
-    assert_eq!(query.states, [(State::Unread, true), (State::Starred, false)]);
+    assert_eq!(query.states, [(EntryState::Unread, true), (EntryState::Starred, false)]);
     let query = read("after:2014 after:2015-02 before:7d -after:2020").unwrap();
     assert_eq!(query.after.unwrap().to_rfc3339(), "2015-02-01T00:00:00+00:00");
     assert_eq!(query.before.unwrap().to_rfc3339(), "2020-01-01T00:00:00+00:00");

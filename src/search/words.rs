@@ -11,7 +11,7 @@ const WORD_CHARS_MAX: usize = 48;
 
 /// Where a word stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
+pub struct ScannedWord {
     /// Its first byte.
     pub from: usize,
     /// The byte behind it.
@@ -35,7 +35,7 @@ impl<'t> WordScanner<'t> {
     }
 
     /// The next word; `folded` is what it is compared by.
-    pub fn next_into(&mut self, folded: &mut String) -> Option<Word> {
+    pub fn next_into(&mut self, folded: &mut String) -> Option<ScannedWord> {
         loop {
             folded.clear();
             let first = self.skip_to_word()?;
@@ -47,7 +47,7 @@ impl<'t> WordScanner<'t> {
             }
             let place = self.place;
             self.place = place.saturating_add(1);
-            return Some(Word { from, to, place });
+            return Some(ScannedWord { from, to, place });
         }
     }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::policies::learned;
-use super::source::DAY;
+use super::week_rules::DAY;
 use crate::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
 
 /// A line from the driver.

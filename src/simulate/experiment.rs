@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::policies::{Conditions, Given, Policy, Poller};
+use super::policies::{Conditions, Given, PollPolicy, Poller};
 use super::score::{MeanScore, Score, Scoring, Window};
-use super::source::Source;
+use super::source::SimulatedFeed;
 
 /// What one feed gave.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct FeedOutcome {
     /// Scores of the policies in the order asked for, in training and in test weeks; `None`: nothing was published.
     pub scores: Vec<(Option<Score>, Option<Score>)>,
     /// A JSON line for each run in the test weeks, if asked for.
@@ -17,13 +17,13 @@ pub struct Outcome {
 
 /// Runs policies over a feed. `train`: also over the training weeks; `write`: keep the polls of the test weeks.
 pub fn experiment(
-    source: &Source,
-    policies: &[Policy],
+    source: &SimulatedFeed,
+    policies: &[PollPolicy],
     conditions: &Conditions,
     given: Given<'_>,
     (train, write): (bool, bool),
-) -> Outcome {
-    let mut outcome = Outcome::default();
+) -> FeedOutcome {
+    let mut outcome = FeedOutcome::default();
     for &policy in policies {
         let trained = train.then(|| {
             let poller = Poller::for_training(policy, source, conditions, given);
@@ -43,7 +43,7 @@ pub fn experiment(
 
 /// Scores a schedule that names the next poll after any; `None`: nothing was published, or it polls no more.
 pub fn scored_by(
-    source: &Source,
+    source: &SimulatedFeed,
     window: Window,
     mut next: impl FnMut(i64) -> Option<i64>,
 ) -> Option<Score> {
@@ -72,8 +72,9 @@ fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
 }
 
 /// The rows of Table III for policies side by side, with polls and gains; `scores` holds the feeds of each policy.
-pub fn table(title: &str, policies: &[Policy], scores: &[Vec<Score>]) -> String {
-    let means: Vec<Option<MeanScore>> = scores.iter().map(|scores| MeanScore::of(scores)).collect();
+pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> String {
+    let means: Vec<Option<MeanScore>> =
+        scores.iter().map(|scores| MeanScore::over_feeds(scores)).collect();
     let feeds = means.iter().flatten().map(|mean| mean.feeds).max().unwrap_or(0);
     let mut lines = format!("{title}, {feeds} feeds\n{:24}", "");
     for policy in policies {

@@ -12,8 +12,8 @@ mod source;
 mod week_rules;
 
 pub use driven::Driven;
-pub use experiment::{Outcome, experiment, scored_by, table};
-pub use policies::{Conditions, Given, Policy, Poller};
+pub use experiment::{FeedOutcome, experiment, scored_by, table};
+pub use policies::{Conditions, Given, PollPolicy, Poller};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};
-pub use source::{Budget, Source, read_budgets, read_rules, read_source};
+pub use source::{Budget, SimulatedFeed, read_budgets, read_rules, read_source};
 pub use week_rules::{WeekRules, sampled};

@@ -3,8 +3,8 @@
 use chrono::DateTime;
 
 use super::score::{Score, Scoring, Window};
-use super::source::{DAY, Source, WEEK};
-use super::week_rules::{WeekRules, whole};
+use super::source::SimulatedFeed;
+use super::week_rules::{DAY, WEEK, WeekRules, whole};
 use crate::feed::Zone;
 use crate::schedule::learning::{
     LearnTerms, LearnedPlan, PRICE_MINUTES, Publications, learn, learn_for_polls,
@@ -12,7 +12,7 @@ use crate::schedule::learning::{
 
 /// A way to poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Policy {
+pub enum PollPolicy {
     /// One fixed interval.
     Linear,
     /// The paper's interval rules.
@@ -25,7 +25,7 @@ pub enum Policy {
     Aimd,
 }
 
-impl Policy {
+impl PollPolicy {
     /// All of them, in the order of a table.
     pub const ALL: [Self; 5] =
         [Self::Linear, Self::Rules, Self::Learned, Self::EntryFrequency, Self::Aimd];
@@ -57,16 +57,16 @@ pub struct Conditions {
 
 impl Conditions {
     /// The window of the training weeks.
-    pub fn training(&self, source: &Source) -> Window {
+    pub fn training(&self, source: &SimulatedFeed) -> Window {
         Window { start: source.start, end: self.boundary(source), shifts: self.shifts }
     }
 
     /// The window of the test weeks.
-    pub fn test(&self, source: &Source) -> Window {
+    pub fn test(&self, source: &SimulatedFeed) -> Window {
         Window { start: self.boundary(source), end: source.end, shifts: self.shifts }
     }
 
-    fn boundary(&self, source: &Source) -> i64 {
+    fn boundary(&self, source: &SimulatedFeed) -> i64 {
         (source.start + self.train_days * DAY).min(source.end)
     }
 
@@ -89,11 +89,11 @@ pub struct Given<'a> {
 pub struct Poller<'a> {
     publications: &'a [i64],
     bounds: (i64, i64),
-    course: Course,
+    course: PollerCourse,
 }
 
 #[derive(Debug)]
-enum Course {
+enum PollerCourse {
     Even(f64),
     Rules(WeekRules),
     /// One plan a day from the start of the window on.
@@ -108,15 +108,15 @@ enum Course {
 impl<'a> Poller<'a> {
     /// Trains a policy on the training weeks, for the test weeks.
     pub fn for_test(
-        policy: Policy,
-        source: &'a Source,
+        policy: PollPolicy,
+        source: &'a SimulatedFeed,
         conditions: &Conditions,
         given: Given<'_>,
     ) -> Self {
         let window = conditions.test(source);
         let days = (window.start..window.end).step_by(1440);
         let learned = |at: i64| learned_at(source, at, conditions, given.polls_per_week);
-        Self::new(policy, source, conditions, given, || Course::Learned {
+        Self::new(policy, source, conditions, given, || PollerCourse::Learned {
             start: window.start,
             days: days.filter_map(learned).collect(),
         })
@@ -124,36 +124,38 @@ impl<'a> Poller<'a> {
 
     /// The same for the training weeks themselves: the learned policy is the one that their end teaches.
     pub fn for_training(
-        policy: Policy,
-        source: &'a Source,
+        policy: PollPolicy,
+        source: &'a SimulatedFeed,
         conditions: &Conditions,
         given: Given<'_>,
     ) -> Self {
         let window = conditions.training(source);
         Self::new(policy, source, conditions, given, || {
             let plan = learned_at(source, window.end, conditions, given.polls_per_week);
-            Course::Learned { start: window.end, days: plan.into_iter().collect() }
+            PollerCourse::Learned { start: window.end, days: plan.into_iter().collect() }
         })
     }
 
     fn new(
-        policy: Policy,
-        source: &'a Source,
+        policy: PollPolicy,
+        source: &'a SimulatedFeed,
         conditions: &Conditions,
         given: Given<'_>,
-        learned: impl FnOnce() -> Course,
+        learned: impl FnOnce() -> PollerCourse,
     ) -> Self {
         let training = conditions.training(source);
         let span = (training.start, training.end);
         let course = match policy {
-            Policy::Linear => Course::Even(even_interval(source, span, conditions, given)),
-            Policy::Rules => Course::Rules(match given.rules {
+            PollPolicy::Linear => {
+                PollerCourse::Even(even_interval(source, span, conditions, given))
+            }
+            PollPolicy::Rules => PollerCourse::Rules(match given.rules {
                 Some(rules) => rules.clone(),
                 None => WeekRules::marked(&source.minutes, span, conditions.bounds()),
             }),
-            Policy::Learned => learned(),
-            Policy::EntryFrequency => Course::EntryFrequency,
-            Policy::Aimd => Course::Aimd,
+            PollPolicy::Learned => learned(),
+            PollPolicy::EntryFrequency => PollerCourse::EntryFrequency,
+            PollPolicy::Aimd => PollerCourse::Aimd,
         };
         Self { publications: &source.minutes, bounds: conditions.bounds(), course }
     }
@@ -168,11 +170,11 @@ impl<'a> Poller<'a> {
             let before = polls.len().checked_sub(2).and_then(|place| polls.get(place).copied());
             number += 1.0;
             last = match &self.course {
-                Course::Even(interval) => at_even(first, number, *interval, last),
-                Course::Rules(rules) => rules.next(last, self.bounds),
-                Course::Learned { start, days } => self.learned_next(*start, days, last),
-                Course::EntryFrequency => last + self.by_entry_frequency(last),
-                Course::Aimd => {
+                PollerCourse::Even(interval) => at_even(first, number, *interval, last),
+                PollerCourse::Rules(rules) => rules.next(last, self.bounds),
+                PollerCourse::Learned { start, days } => self.learned_next(*start, days, last),
+                PollerCourse::EntryFrequency => last + self.by_entry_frequency(last),
+                PollerCourse::Aimd => {
                     let hit = self.published(before.unwrap_or(last - gap), last) > 0;
                     gap = if hit { gap / 2 } else { gap + AIMD_STEP };
                     gap = gap.clamp(self.bounds.0, self.bounds.1);
@@ -187,7 +189,7 @@ impl<'a> Poller<'a> {
     /// All runs of a window, scored; `each` sees every run.
     pub fn score(
         &self,
-        source: &Source,
+        source: &SimulatedFeed,
         window: Window,
         mut each: impl FnMut(u32, &[i64]),
     ) -> Option<Score> {
@@ -232,7 +234,7 @@ fn at_even(first: i64, number: f64, interval: f64, last: i64) -> i64 {
 
 /// The budget's interval, else the mean time between the publications of the training weeks, within bounds.
 fn even_interval(
-    source: &Source,
+    source: &SimulatedFeed,
     span: (i64, i64),
     conditions: &Conditions,
     given: Given<'_>,
@@ -246,7 +248,7 @@ fn even_interval(
 
 /// What a reader who saw all publications until `at` has learned.
 fn learned_at(
-    source: &Source,
+    source: &SimulatedFeed,
     at: i64,
     conditions: &Conditions,
     polls_per_week: Option<f64>,

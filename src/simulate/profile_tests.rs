@@ -2,8 +2,8 @@
 
 use super::policies::Conditions;
 use super::score::{MeanScore, Score, Scoring, Window};
-use super::source::{DAY, Source};
-use super::week_rules::{WeekRules, hour_of_week, sampled};
+use super::source::SimulatedFeed;
+use super::week_rules::{DAY, WeekRules, hour_of_week, sampled};
 use crate::schedule::learning::Rectangle;
 
 /// 2026-01-05T00:00:00Z, a Monday.
@@ -101,7 +101,7 @@ const CONDITIONS: Conditions = Conditions { min: 15, max: 240, train_days: 42, s
 fn the_six_profiles_give_what_the_reference_gives() {
     for profile in &PROFILES {
         let (training, test): (Vec<_>, Vec<_>) = (1..=SEEDS).map(|seed| run(profile, seed)).unzip();
-        let mean = |scores: &[Score]| MeanScore::of(scores).expect("publications").score;
+        let mean = |scores: &[Score]| MeanScore::over_feeds(scores).expect("publications").score;
         let (training, test) = (mean(&training), mean(&test));
         check(profile, &training, &test);
     }
@@ -150,7 +150,7 @@ fn run(profile: &Profile, seed: u64) -> (Score, Score) {
 }
 
 /// Eight weeks of chance at the rates of a profile, sampled every 15 minutes.
-fn published(profile: &Profile, rectangles: &[Rectangle], seed: u64) -> Source {
+fn published(profile: &Profile, rectangles: &[Rectangle], seed: u64) -> SimulatedFeed {
     let mut busy = [false; 168];
     rectangles.iter().flat_map(|rectangle| rectangle.cells()).for_each(|cell| busy[cell] = true);
     let chance = |rate: f64| 1.0 - (-rate / 60.0).exp();
@@ -163,7 +163,7 @@ fn published(profile: &Profile, rectangles: &[Rectangle], seed: u64) -> Source {
         })
         .collect();
     let minutes = sampled(&minutes, (start, end));
-    Source { name: "synthetic".into(), start, end, minutes, panel: String::new() }
+    SimulatedFeed { name: "synthetic".into(), start, end, minutes, panel: String::new() }
 }
 
 /// A number from 0 to 1 that looks like chance (splitmix64).

@@ -1,6 +1,6 @@
 //! What polls found and how late: the figures of Table III (SPEC F.2).
 
-use super::source::Source;
+use super::source::SimulatedFeed;
 use super::week_rules::{real, whole};
 
 /// A stretch of time that is scored, and how often it is run through.
@@ -72,7 +72,7 @@ pub struct Scoring<'a> {
 
 impl<'a> Scoring<'a> {
     /// Nothing scored yet.
-    pub fn new(source: &'a Source, window: Window) -> Self {
+    pub fn new(source: &'a SimulatedFeed, window: Window) -> Self {
         let (policy, linear) = (Tally::default(), Tally::default());
         Self { publications: &source.minutes, window, policy, linear, runs: 0 }
     }
@@ -154,7 +154,6 @@ fn u32_of(count: f64) -> u32 {
 /// Means over feeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanScore {
-    /// Feeds in it.
     pub feeds: usize,
     /// Means of the figures.
     pub score: Score,
@@ -164,7 +163,7 @@ pub struct MeanScore {
 
 impl MeanScore {
     /// The means; `None` without feeds.
-    pub fn of(scores: &[Score]) -> Option<Self> {
+    pub fn over_feeds(scores: &[Score]) -> Option<Self> {
         let count = real(scores.len());
         let mean = |figure: fn(&Score) -> f64| scores.iter().map(figure).sum::<f64>() / count;
         let policy = Figures {
@@ -189,8 +188,8 @@ impl MeanScore {
 mod tests {
     use super::*;
 
-    fn source(minutes: &[i64]) -> Source {
-        Source {
+    fn source(minutes: &[i64]) -> SimulatedFeed {
+        SimulatedFeed {
             name: "a".into(),
             start: 0,
             end: 2000,
@@ -225,6 +224,6 @@ mod tests {
         scoring.add(&[0, 1000, 2000]);
         scoring.add(&[]);
         assert_eq!(scoring.score(), None);
-        assert_eq!(MeanScore::of(&[]), None);
+        assert_eq!(MeanScore::over_feeds(&[]), None);
     }
 }

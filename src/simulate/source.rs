@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::week_rules::WeekRules;
+use super::week_rules::{WEEK, WeekRules};
 use crate::schedule::learning::Rectangle;
 
-/// A week has so many minutes.
-pub(super) const WEEK: i64 = 10_080;
-/// A day has so many minutes.
-pub(super) const DAY: i64 = 1440;
 /// Publications of one feed beyond this many are refused.
 const MINUTES_MAX: usize = 1_000_000;
 
 /// When one feed published.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Source {
+pub struct SimulatedFeed {
     /// The feed.
     pub name: String,
     /// First minute, since 1970.
@@ -31,8 +27,9 @@ pub struct Source {
 }
 
 /// Reads one line of a file of feeds. The error is a fragment that says what is wrong.
-pub fn read_source(line: &str) -> Result<Source, String> {
-    let mut source: Source = serde_json::from_str(line).map_err(|error| error.to_string())?;
+pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
+    let mut source: SimulatedFeed =
+        serde_json::from_str(line).map_err(|error| error.to_string())?;
     let span = source.end.checked_sub(source.start).unwrap_or(0);
     if source.start < 0 || span <= 0 || span > 520 * WEEK {
         return Err(

@@ -2,9 +2,12 @@
 //!
 //! Next updates are those of SPEC A.5.6, on a table of 168 hours.
 
-use super::source::{DAY, WEEK};
 use crate::schedule::learning::{Marking, Rectangle, rectangles};
 
+/// Minutes in a week.
+pub(super) const WEEK: i64 = 10_080;
+/// Minutes in a day.
+pub(super) const DAY: i64 = 1440;
 /// Rectangles a person would mark: the gain a rectangle must bring, and how many there are at most.
 const MARKING: Marking = Marking { gain_min: 10.0, rectangles_max: 4, cells_min: 2 };
 /// The paper sampled each feed every so many minutes.
@@ -137,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::feed::{IntervalRule, Zone};
-    use crate::schedule::{Facts, Settings, decide_time};
+    use crate::schedule::{Facts, ScheduleSettings, decide_time};
 
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;
@@ -206,7 +209,7 @@ mod tests {
                 end_day: small((day + days - 1) % 7 + 1),
                 zone: Zone::Utc,
             };
-            let settings = Settings { default_seconds: rest * 60, ..Settings::default() };
+            let settings = ScheduleSettings { default_seconds: rest * 60, ..ScheduleSettings::default() };
             let last = MONDAY + last;
             let at = DateTime::from_timestamp(last * 60, 0).expect("an instant");
             let mut facts = Facts { settings, last_ok: Some(at), ..Facts::default() };

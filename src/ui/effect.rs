@@ -6,7 +6,7 @@ use super::reader::pictures::PictureWork;
 use crate::engine::effect::Effect;
 use crate::engine::store_work::Job;
 use crate::feed::Enclosure;
-use crate::filters::EntryRule;
+use crate::filters::EntryFilter;
 use crate::history::EntryKey;
 
 /// Something asked of the world.
@@ -19,7 +19,7 @@ pub enum ScreenEffect {
     /// Look for a picture, keep one, or make one ready for the screen.
     Picture(Box<PictureWork>),
     /// Look through the store for what a filter would hit, for the preview with this number.
-    PreviewFilter(u64, Box<EntryRule>),
+    PreviewFilter(u64, Box<EntryFilter>),
     /// Put a text on the clipboard.
     Copy(String),
     /// Give the terminal back and stop until the shell lets it go on.

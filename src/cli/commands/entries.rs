@@ -96,7 +96,7 @@ fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags
 fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
     let date = gap.listed().format("%Y-%m-%d %H:%M");
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
-    let next = gap_rows::lines(gap, now, engine.zone).next;
+    let next = crate::history::GapLines::new(gap, now, engine.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
 }
 

@@ -8,7 +8,7 @@ use crate::cli::session::{self, Failure};
 use crate::cli::{Done, json as pieces};
 use crate::engine::entries::entry_filters::{self, FilterCount};
 use crate::engine::state::Engine;
-use crate::filters::{Action, EntryRule, Reach, until_text};
+use crate::filters::{Action, EntryFilter, FilterScope, until_text};
 use crate::io::{clock, console};
 
 /// Runs the command.
@@ -45,12 +45,12 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
     Ok(Done::All)
 }
 
-fn in_json(engine: &Engine, rule: &EntryRule, count: FilterCount, now: DateTime<Utc>) -> Value {
+fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTime<Utc>) -> Value {
     let given = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
-    let (feed, tag) = match &rule.reach {
-        Reach::Everywhere => (None, None),
-        Reach::Feed(feed) => (Some(*feed), None),
-        Reach::Tag(tag) => (None, Some(tag)),
+    let (feed, tag) = match &rule.scope {
+        FilterScope::Everywhere => (None, None),
+        FilterScope::Feed(feed) => (Some(*feed), None),
+        FilterScope::Tag(tag) => (None, Some(tag)),
     };
     let action = match rule.action {
         Action::Hide => "hide",

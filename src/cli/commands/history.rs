@@ -12,7 +12,7 @@ use crate::engine::backfill::history_actions::HistoryAction;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::history::{Gap, GapKind, Node, NodeState, Nodes};
+use crate::history::{ArchiveNode, Gap, GapKind, NodeState, Nodes};
 use crate::io::{clock, console};
 
 /// Runs the command.
@@ -86,7 +86,7 @@ fn told(engine: &Engine, feed: &Subscription, nodes: &Nodes, gaps: &[Gap], now: 
         console::put(&format!("  {:>5} entries{span}  {}", node.entries, node.url));
     }
     for gap in gaps {
-        let said = gap_rows::lines(gap, now, engine.zone);
+        let said = crate::history::GapLines::new(gap, now, engine.zone);
         console::put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
 }
@@ -109,9 +109,11 @@ fn reach(feed: &Subscription) -> Option<String> {
 }
 
 /// The archives, newest first, without their other names.
-fn archives(nodes: &Nodes) -> Vec<(&str, &Node)> {
-    let is_one = |node: &Node| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);
-    let mut archives: Vec<(&str, &Node)> = nodes.iter().filter(|(_, node)| is_one(node)).collect();
+fn archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
+    let is_one =
+        |node: &ArchiveNode| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);
+    let mut archives: Vec<(&str, &ArchiveNode)> =
+        nodes.iter().filter(|(_, node)| is_one(node)).collect();
     archives.sort_by_key(|(_, node)| (std::cmp::Reverse(node.epoch), node.depth));
     archives
 }
@@ -121,7 +123,7 @@ fn whole(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>
     let paused = gap_rows::of_feed(engine, feed, now).into_iter().map(|(_, gap)| gap);
     let paused = paused.filter(|gap| gap.kind() == GapKind::Interrupted);
     let gaps: Vec<Value> = gaps.chain(paused.map(|gap| json::gap(feed, &gap))).collect();
-    let archive = |(key, node): (&str, &Node)| {
+    let archive = |(key, node): (&str, &ArchiveNode)| {
         json!({
             "url": node.url,
             "key": key,

@@ -17,7 +17,7 @@ use crate::history::FeedKey;
 use crate::io::store::Store;
 use crate::io::{clock, console};
 use crate::schedule::learning::{LearnedPlan, learned_json};
-use crate::schedule::{self, Plan, Step, Value, duration_words};
+use crate::schedule::{self, Plan, PlanStep, Value, duration_words};
 use crate::view;
 
 /// Polls that `learned` names.
@@ -150,7 +150,7 @@ fn sentences(plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
 }
 
 /// Stage, before, after, reason.
-fn step_line(step: &Step, zone: Tz) -> String {
+fn step_line(step: &PlanStep, zone: Tz) -> String {
     let words = |value: Value| match value {
         Value::Seconds(seconds) => duration_words(seconds),
         Value::At(at) => at.with_timezone(&zone).format("%a %-d %b %H:%M:%S").to_string(),

@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, 
         store.use_index(index);
     }
     let found = store.search(&matching)?;
-    let marks = Marks::of(&matching.terms);
+    let marks = Marks::for_terms(&matching.terms);
     let mut listed = Vec::new();
     for hit in found.iter().take(args.limit) {
         if console::is_closed() {
@@ -132,7 +132,7 @@ fn gaps(engine: &Engine, matching: &Matching, args: &SearchArgs) -> Done {
     let mut listed = Vec::new();
     for feed in engine.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {
         for (mark, gap) in gap_rows::of_feed(engine, feed, now) {
-            if matching.takes_date(mark.listed.timestamp()) {
+            if matching.fits_date(mark.listed.timestamp()) {
                 listed.push((mark.listed, feed, gap));
             }
         }

@@ -7,7 +7,7 @@ use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::feed::{Kind, Origin};
 use crate::io::{clock, console};
-use crate::lint::{Finding, Level, Topic, Verdict, examine, verdict_json};
+use crate::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
 
 /// Runs the command: status 0 with nothing but notes, 1 with warnings or errors, 2 for what is no feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
@@ -20,7 +20,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
         read(args)?
     };
     if args.json {
-        console::put(&json::text(&verdict_json(&verdict)));
+        console::put(&json::text(&report_json(&verdict)));
     } else {
         console::put(&lines(&verdict));
     }
@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
     Ok(if is_clean { Done::All } else { Done::WithFailures })
 }
 
-fn read(args: &LintArgs) -> Result<Verdict, Failure> {
+fn read(args: &LintArgs) -> Result<LintReport, Failure> {
     let bytes = parse::read(&args.file)?;
     let (url, now) = (args.url.clone(), clock::now());
     parse::apart(move || examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now))
@@ -44,7 +44,7 @@ fn is_address(file: &str) -> bool {
 }
 
 /// The verdict for a person: findings under their topics, then the counts.
-fn lines(verdict: &Verdict) -> String {
+fn lines(verdict: &LintReport) -> String {
     let mut lines = vec![verdict.title.clone().unwrap_or_else(|| "(no title)".to_owned())];
     let mut topic: Option<Topic> = None;
     for finding in &verdict.findings {
@@ -65,7 +65,7 @@ fn lines(verdict: &Verdict) -> String {
     lines.join("\n")
 }
 
-fn line(finding: &Finding) -> String {
+fn line(finding: &LintFinding) -> String {
     let text = if finding.text.is_empty() { String::new() } else { format!(" '{}'", finding.text) };
     format!("  {:7}  {}{text}: {}", finding.level.word(), finding.element, finding.message)
 }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn findings_stand_under_their_topics() {
-        let finding = |level, topic, text: &str| Finding {
+        let finding = |level, topic, text: &str| LintFinding {
             level,
             topic,
             place: None,
@@ -84,7 +84,7 @@ mod tests {
             text: text.into(),
             message: "m".into(),
         };
-        let verdict = Verdict {
+        let verdict = LintReport {
             kind: Kind::Rss,
             role: crate::feed::DocumentRole::Plain,
             title: Some("T".into()),

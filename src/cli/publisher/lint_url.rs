@@ -15,13 +15,13 @@ use crate::engine::poll::fetch::{
     AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind,
 };
 use crate::engine::settings::NetworkSettings;
-use crate::history::{ArchiveRequest, Failure as NoArchive};
+use crate::history::{ArchiveFailure as NoArchive, ArchiveRequest};
 use crate::io::clock;
 use crate::io::http::{Http, Limits};
-use crate::lint::{Delivered, Headers, Survey, Verdict};
+use crate::lint::{Delivered, Headers, LintReport, Survey};
 
 /// Asks for a feed and its archives, and says what readers will make of them.
-pub(in crate::cli) fn surveyed(options: &Options, address: &str) -> Result<Verdict, Failure> {
+pub(in crate::cli) fn surveyed(options: &Options, address: &str) -> Result<LintReport, Failure> {
     if options.offline {
         return Err(Failure::new(
             "an address cannot be asked with --offline: save the document and name the file",
@@ -41,7 +41,7 @@ async fn survey(
     http: &Http,
     settings: &NetworkSettings,
     address: &str,
-) -> Result<Verdict, Failure> {
+) -> Result<LintReport, Failure> {
     let request = FetchRequest::typed(FetchId(1), address.to_owned());
     let (first, bytes) = http.fetch_kept(request).await;
     let answer = readable(&first, address)?;
@@ -69,7 +69,7 @@ async fn survey(
         }
     }
     bar.finish_and_clear();
-    Ok(survey.into_verdict())
+    Ok(survey.into_report())
 }
 
 /// Asks for an archive. Says whether its server does not want fewer requests.

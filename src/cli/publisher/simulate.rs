@@ -15,8 +15,8 @@ use crate::cli::args_simulate::{SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
 use crate::simulate::{
-    Budget, Conditions, Driven, Given, Outcome, Policy, Score, Source, WeekRules, experiment,
-    read_budgets, read_rules, read_source, table,
+    Budget, Conditions, Driven, FeedOutcome, Given, PollPolicy, Score, SimulatedFeed, WeekRules,
+    experiment, read_budgets, read_rules, read_source, table,
 };
 
 /// Threads that run feeds.
@@ -44,8 +44,8 @@ pub(in crate::cli) fn run(options: &Options, args: &SimulateArgs) -> Result<Done
 
 /// Everything an experiment is made of.
 struct Experiment {
-    sources: Vec<Source>,
-    policies: Vec<Policy>,
+    sources: Vec<SimulatedFeed>,
+    policies: Vec<PollPolicy>,
     conditions: Conditions,
     rules: BTreeMap<String, WeekRules>,
     budgets: BTreeMap<String, Budget>,
@@ -85,7 +85,7 @@ impl Experiment {
     }
 
     /// Runs all feeds on several threads; outcomes in the order of the feeds.
-    fn run(&self, args: &SimulateArgs) -> Result<Vec<Outcome>, Failure> {
+    fn run(&self, args: &SimulateArgs) -> Result<Vec<FeedOutcome>, Failure> {
         let mut out = args.retrievals.as_deref().map(create).transpose()?;
         let bar = ProgressBar::new(u64::try_from(self.sources.len()).unwrap_or(0));
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len} feeds, {eta} left")
@@ -94,7 +94,7 @@ impl Experiment {
         }
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::sync_channel(2 * WORKERS);
-        let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
+        let mut outcomes: BTreeMap<usize, FeedOutcome> = BTreeMap::new();
         let mut written = Ok(());
         std::thread::scope(|scope| {
             for _ in 0..WORKERS {
@@ -127,7 +127,7 @@ impl Experiment {
         Ok(outcomes.into_values().collect())
     }
 
-    fn outcome(&self, source: &Source) -> Outcome {
+    fn outcome(&self, source: &SimulatedFeed) -> FeedOutcome {
         let given = Given {
             rules: self.rules.get(&source.name),
             polls_per_week: self.budgets.get(&source.name).map(|budget| budget.rules_per_week),
@@ -136,9 +136,10 @@ impl Experiment {
     }
 
     /// Test weeks and, if run, training weeks: feeds where rules help, if that is known, each panel, and all.
-    fn tables(&self, outcomes: &[Outcome]) -> Vec<String> {
-        let helped =
-            |source: &Source| self.budgets.get(&source.name).is_some_and(|budget| budget.selected);
+    fn tables(&self, outcomes: &[FeedOutcome]) -> Vec<String> {
+        let helped = |source: &SimulatedFeed| {
+            self.budgets.get(&source.name).is_some_and(|budget| budget.selected)
+        };
         let mut panels: Vec<&str> =
             self.sources.iter().map(|source| source.panel.as_str()).collect();
         panels.sort_unstable();
@@ -149,7 +150,7 @@ impl Experiment {
                 continue;
             }
             for panel in &panels {
-                let inside = |source: &Source| source.panel == *panel;
+                let inside = |source: &SimulatedFeed| source.panel == *panel;
                 let name = if panel.is_empty() { "all" } else { panel };
                 let selected =
                     self.scores(outcomes, trained, |source| inside(source) && helped(source));
@@ -167,9 +168,9 @@ impl Experiment {
     /// Scores of each policy over some feeds.
     fn scores(
         &self,
-        outcomes: &[Outcome],
+        outcomes: &[FeedOutcome],
         trained: bool,
-        wanted: impl Fn(&Source) -> bool,
+        wanted: impl Fn(&SimulatedFeed) -> bool,
     ) -> Vec<Vec<Score>> {
         let mut scores = vec![Vec::new(); self.policies.len()];
         let wanted = self.sources.iter().zip(outcomes).filter(|(source, _)| wanted(source));
@@ -207,13 +208,13 @@ fn driven(mut lines: impl BufRead) -> Result<Done, Failure> {
 }
 
 /// The policies named, each once and in the order of the table; none named means all.
-fn policies(named: &[SimulatePolicy]) -> Vec<Policy> {
+fn policies(named: &[SimulatePolicy]) -> Vec<PollPolicy> {
     let is_named =
-        |policy: &Policy| named.is_empty() || named.iter().any(|name| name.policy() == *policy);
-    Policy::ALL.into_iter().filter(is_named).collect()
+        |policy: &PollPolicy| named.is_empty() || named.iter().any(|name| name.policy() == *policy);
+    PollPolicy::ALL.into_iter().filter(is_named).collect()
 }
 
-fn sources(path: &std::path::Path) -> Result<Vec<Source>, Failure> {
+fn sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
     let text = text(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let sources = lines.map(|(number, line)| {
@@ -221,7 +222,7 @@ fn sources(path: &std::path::Path) -> Result<Vec<Source>, Failure> {
             |wrong| Failure::new(format!("{}, line {}: {wrong}", path.display(), number + 1));
         read_source(line).map_err(wrong)
     });
-    let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+    let sources: Vec<SimulatedFeed> = sources.collect::<Result<_, _>>()?;
     if sources.is_empty() {
         return Err(Failure::new(format!("{} names no feed", path.display())));
     }

@@ -13,7 +13,7 @@ use crate::io::{clock, console};
 use crate::schedule::learning::Publications;
 use crate::schedule::{self, SettledBy};
 use crate::simulate::{
-    Conditions, Given, Policy, Poller, Score, Source, experiment, scored_by, table,
+    Conditions, Given, PollPolicy, Poller, Score, SimulatedFeed, experiment, scored_by, table,
 };
 
 /// Minutes of a day.
@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(
         return Ok(Done::WithFailures);
     };
     console::put(&sentence(subscription, &own, &conditions, &source));
-    let policies = Policy::ALL;
+    let policies = PollPolicy::ALL;
     let outcome = experiment(&source, &policies, &conditions, Given::default(), (false, false));
     let scores: Vec<Vec<Score>> =
         outcome.scores.iter().map(|(_, test)| test.iter().copied().collect()).collect();
@@ -65,7 +65,7 @@ pub(in crate::cli) fn run(
 }
 
 /// What is known of the feed; the error says what is missing.
-fn source(title: &str, publications: &Publications, now: i64) -> Result<Source, Failure> {
+fn source(title: &str, publications: &Publications, now: i64) -> Result<SimulatedFeed, Failure> {
     let start = publications.since().unwrap_or(now);
     let days = (now - start) / DAY;
     if days < DAYS_MIN {
@@ -78,19 +78,19 @@ fn source(title: &str, publications: &Publications, now: i64) -> Result<Source, 
     }
     // An entry can be seen from the minute after its stamp on.
     let minutes = publications.minutes().map(|minute| minute + 1).collect();
-    Ok(Source { name: title.to_owned(), start, end: now, minutes, panel: String::new() })
+    Ok(SimulatedFeed { name: title.to_owned(), start, end: now, minutes, panel: String::new() })
 }
 
 /// The schedule as it is: a learned one is learned again from the days before the test, any other is followed.
 fn own_score(
     subscription: &Subscription,
-    source: &Source,
+    source: &SimulatedFeed,
     conditions: &Conditions,
 ) -> Option<Score> {
     let window = conditions.test(source);
     let mut facts = subscription.state.facts.clone();
     if schedule::places_polls(&facts) {
-        let poller = Poller::for_test(Policy::Learned, source, conditions, Given::default());
+        let poller = Poller::for_test(PollPolicy::Learned, source, conditions, Given::default());
         return poller.score(source, window, |_, _| ());
     }
     facts.failures = 0;
@@ -111,7 +111,7 @@ fn sentence(
     subscription: &Subscription,
     own: &Score,
     conditions: &Conditions,
-    source: &Source,
+    source: &SimulatedFeed,
 ) -> String {
     let window = conditions.test(source);
     #[expect(clippy::cast_precision_loss, reason = "a few years in minutes")]

@@ -11,9 +11,11 @@ use crate::engine::settings::HistoryMode;
 use crate::engine::state::Engine;
 use crate::feed::FeedDocument;
 use crate::history::address::host;
-use crate::history::overrun::Verdict;
-use crate::history::{DocumentKind, Failure, FeedKey, Gap, Mode, Policy, Polled, Reason, Way};
-use crate::schedule::{Standing, Wait};
+use crate::history::overrun::OverrunVerdict;
+use crate::history::{
+    ActiveAdaptor, ArchiveFailure, DocumentKind, FeedKey, Gap, Mode, Polled, Reason, WalkPolicy,
+};
+use crate::schedule::{FeedStatus, Wait};
 
 /// A subscription document that was read, as [`Subscription::history`] sees it.
 #[derive(Debug, Clone, Copy)]
@@ -58,19 +60,21 @@ pub struct Taken {
 pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
     let history = &mut subscription.history;
     let polled = came.polled();
-    history.polled(&polled);
+    history.apply_poll(&polled);
     // A second request was made already, if one was called for: what this answer shows is final.
-    let renamed = match history.take_window(&polled, false) {
-        Verdict::Renamed(renamed) => renamed,
-        Verdict::Fine | Verdict::Verify | Verdict::Missed(_) => BTreeMap::new(),
+    let renamed = match history.compare_windows(&polled, false) {
+        OverrunVerdict::Renamed(renamed) => renamed,
+        OverrunVerdict::Fine | OverrunVerdict::Verify | OverrunVerdict::Missed(_) => {
+            BTreeMap::new()
+        }
     };
     // An archive does not change: it is hardly ever asked for.
     let facts = &mut subscription.state.facts;
     let is_archive = history.kind == DocumentKind::Archive;
-    if is_archive && facts.standing == Standing::Active {
-        facts.standing = Standing::Archive;
-    } else if !is_archive && facts.standing == Standing::Archive {
-        facts.standing = Standing::Active;
+    if is_archive && facts.standing == FeedStatus::Active {
+        facts.standing = FeedStatus::Archive;
+    } else if !is_archive && facts.standing == FeedStatus::Archive {
+        facts.standing = FeedStatus::Active;
     }
     let complete = came.whole && history.kind == DocumentKind::Complete;
     Taken { renamed, complete }
@@ -87,12 +91,12 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
     let mut history = subscription.history.clone();
     let (started, conditional) = (fetched.started, fetched.conditional);
     let came = Came { asked, head: answer, started, conditional, whole: true, document };
-    history.polled(&came.polled());
-    history.take_window(&came.polled(), conditional) == Verdict::Verify
+    history.apply_poll(&came.polled());
+    history.compare_windows(&came.polled(), conditional) == OverrunVerdict::Verify
 }
 
 /// How far a feed's archives are walked: the reader's wish for it, else the setting.
-pub fn policy(engine: &Engine, feed: FeedKey) -> Policy {
+pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     let wishes = engine.feeds.get(&feed).map(|feed| &feed.record.wishes);
     let mode = wishes.and_then(|wishes| wishes.history).unwrap_or(engine.settings.history.mode);
     let mode = match mode {
@@ -102,14 +106,14 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> Policy {
     };
     let allow_insecure = wishes.is_some_and(|wishes| wishes.allow_insecure);
     let day_documents = engine.settings.history.archives_a_day;
-    Policy { mode, day_documents, allow_insecure, ..Policy::default() }
+    WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
 }
 
 /// The adaptor that the reader chose for a feed, as its history is to take it.
-pub fn way(engine: &Engine, feed: FeedKey) -> Option<Way> {
+pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
-    record.wishes.archives.map(|adaptor| Way { adaptor, base, url: record.url.clone() })
+    record.wishes.archives.map(|adaptor| ActiveAdaptor { adaptor, base, url: record.url.clone() })
 }
 
 /// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).
@@ -138,9 +142,9 @@ pub struct Archive {
 }
 
 /// Judges the answer to a request for an archive or a page (SPEC C.8, D.2).
-pub fn judge(fetched: Fetched) -> Result<Archive, Failure> {
+pub fn judge(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
     let answer = fetched.result.map_err(failure)?;
-    let unreadable = |why: &str| Err(Failure::Unreadable(why.to_owned()));
+    let unreadable = |why: &str| Err(ArchiveFailure::Unreadable(why.to_owned()));
     match (answer.status, answer.body) {
         (200 | 203, AnswerBody::Document(document)) => {
             Ok(Archive { url: answer.url, public: answer.public, document, listing: None })
@@ -157,32 +161,34 @@ pub fn judge(fetched: Fetched) -> Result<Archive, Failure> {
         (200 | 203, AnswerBody::Page { .. }) => unreadable("not a feed but a web page"),
         (200..=299, _) => unreadable("the answer is empty"),
         // A captive portal: nothing was heard from the publisher.
-        (511, _) => Err(Failure::Offline),
+        (511, _) => Err(ArchiveFailure::Offline),
         (status @ 400..=599, _) => {
             let wait = Wait::of_answer(status, &answer.headers.times(), answer.received);
             let retry_after = wait.and_then(|wait| end_of(&wait));
-            Err(Failure::Status { status, retry_after })
+            Err(ArchiveFailure::Status { status, retry_after })
         }
-        (status, _) => Err(Failure::Unanswered(format!("answered {}", status_words(status)))),
+        (status, _) => {
+            Err(ArchiveFailure::Unanswered(format!("answered {}", status_words(status))))
+        }
     }
 }
 
 /// What a failed request means for an archive.
-fn failure(failure: NoAnswer) -> Failure {
+fn failure(failure: NoAnswer) -> ArchiveFailure {
     let why = failure.to_string();
     match failure {
         NoAnswer::Address(_) | NoAnswer::Insecure { .. } | NoAnswer::Blocked(_) => {
-            Failure::Blocked(why)
+            ArchiveFailure::Blocked(why)
         }
-        NoAnswer::TooLarge(why) => Failure::TooLarge(why),
-        NoAnswer::CutOff | NoAnswer::Encoding(_) => Failure::Unreadable(why),
+        NoAnswer::TooLarge(why) => ArchiveFailure::TooLarge(why),
+        NoAnswer::CutOff | NoAnswer::Encoding(_) => ArchiveFailure::Unreadable(why),
         NoAnswer::Name(_)
         | NoAnswer::Connect(_)
         | NoAnswer::Unreachable(_)
         | NoAnswer::Tls(_)
         | NoAnswer::Timeout { .. }
         | NoAnswer::Redirect(_)
-        | NoAnswer::Protocol(_) => Failure::Unanswered(why),
+        | NoAnswer::Protocol(_) => ArchiveFailure::Unanswered(why),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::Step;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
-    DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Policy, Via,
+    DocumentKind, FeedKey, Gap, GapKey, GapKind, GoOn, HistoryRecord, Nodes, Via, WalkPolicy,
 };
 
 /// What a reader can ask of a feed's history.
@@ -37,7 +37,7 @@ pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
     wishes: &mut Vec<HistoryAction>,
-    policy: &Policy,
+    policy: &WalkPolicy,
 ) -> (Option<ArchiveRequest>, Option<String>) {
     let mut refused = None;
     let mut page = None;
@@ -93,7 +93,7 @@ fn go_on_where(
 }
 
 /// The next older page; where the last one was reached, from the first one's link again.
-fn next_page(record: &mut HistoryRecord, policy: &Policy) -> Option<ArchiveRequest> {
+fn next_page(record: &mut HistoryRecord, policy: &WalkPolicy) -> Option<ArchiveRequest> {
     if let Ok(Some(request)) = record.next_page(policy) {
         return Some(request);
     }
@@ -122,7 +122,7 @@ pub fn more(
         Some(key) => HistoryAction::GoOn(key),
         None if record.kind == DocumentKind::Paged && !record.archived => HistoryAction::Page,
         None if record.missing() == 0 => {
-            let text = format!("{title}: {}", record.standing().text());
+            let text = format!("{title}: {}", record.status().text());
             engine.say(text);
             return Vec::new();
         }

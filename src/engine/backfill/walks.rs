@@ -7,7 +7,6 @@
 use chrono::{DateTime, Utc};
 
 use super::archive_response::{Archive, end_of, judge, policy, wants_rest, way};
-use super::gap_rows;
 use super::history_actions::{self, HistoryAction};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -24,7 +23,8 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{
-    Arrival, Counters, Failure, FeedKey, HistoryRecord, Mode, Next, Nodes, Notice, Walk,
+    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
+    WalkNotice,
 };
 use crate::schedule::Wait;
 
@@ -74,7 +74,7 @@ pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Ef
     let (mode, way) = (policy(engine, feed).mode, way(engine, feed));
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.adapt(way.as_ref());
-    subscription.history.checked(mode, now);
+    subscription.history.apply_check(mode, now);
     let has_work = subscription.history.has_work();
     if has_work { begin(engine, now, feed, None) } else { Vec::new() }
 }
@@ -154,7 +154,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         let told = backfill.asked.then(|| why.to_owned());
         return rest(engine, feed, told);
     }
-    let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+    let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
     match walk.next(now) {
         Next::Fetch(request) if wants_rest(engine, feed, &request.url, now) => {
             let asked = engine.backfills.get(&feed).is_some_and(|backfill| backfill.asked);
@@ -163,7 +163,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         }
         Next::Fetch(request) => wait_for(engine, now, feed, request, false),
         Next::Busy => Vec::new(),
-        Next::Rest(notice) => rest(engine, feed, notice.map(Notice::text)),
+        Next::Rest(notice) => rest(engine, feed, notice.map(WalkNotice::text)),
     }
 }
 
@@ -234,7 +234,7 @@ pub fn fetched(
     let judged = match engine.reachability.note(now, &waiting.url, &fetched, None) {
         Sign::Offline(suspects) => {
             effects.extend(rate_limits::went_offline(engine, now, suspects));
-            Err(Failure::Offline)
+            Err(ArchiveFailure::Offline)
         }
         Sign::Online => {
             rate_limits::came_online(&mut engine.host_queue);
@@ -255,7 +255,7 @@ fn answered(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    judged: Result<Archive, Failure>,
+    judged: Result<Archive, ArchiveFailure>,
     started: DateTime<Utc>,
     wire_bytes: u64,
 ) -> Vec<Effect> {
@@ -271,7 +271,7 @@ fn answered(
     let (mut document, mut trouble) = (None, None);
     match judged {
         Ok(Archive { listing: Some(captures), .. }) => {
-            let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+            let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
             walk.listed(captures, started);
         }
         Ok(Archive { url, public, document: came, listing: None }) => {
@@ -286,7 +286,7 @@ fn answered(
                 }
                 taken.merging
             } else {
-                let mut walk = Walk { record, nodes: &mut backfill.nodes, policy: &policy };
+                let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
                 let merging = walk.arrived(&arrival);
                 backfill.merging = merging.is_some().then_some(false);
                 merging
@@ -298,8 +298,9 @@ fn answered(
             trouble = Some(format!("the older page could not be had: {}", words(&failure)));
         }
         Err(failure) => {
-            let offline = failure == Failure::Offline;
-            Walk { record, nodes: &mut backfill.nodes, policy: &policy }.failed(&failure, now);
+            let offline = failure == ArchiveFailure::Offline;
+            ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy }
+                .failed(&failure, now);
             if offline {
                 return rest(engine, feed, None);
             }
@@ -344,7 +345,7 @@ pub fn kept(
         }
         (Some(_), false) => {
             let record = &mut subscription.history;
-            Walk { record, nodes: &mut backfill.nodes, policy: &policy }.merged(new);
+            ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy }.merged(new);
         }
         (None, _) => backfill.paging = false,
     }
@@ -367,7 +368,7 @@ pub fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<E
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.asking = None;
     let record = subscription.history.clone();
-    let notice = notice.or_else(|| gap_rows::still_missing(&record).filter(|_| backfill.asked));
+    let notice = notice.or_else(|| record.still_missing().filter(|_| backfill.asked));
     if let Some(text) = notice {
         let title = subscription.record.shown_title();
         engine.events.push(Event::info(format!("{title}: {text}")));
@@ -410,13 +411,13 @@ pub fn progress(engine: &Engine, subscription: &Subscription) -> Option<String> 
 }
 
 /// Why a page could not be had, in a few words.
-fn words(failure: &Failure) -> String {
+fn words(failure: &ArchiveFailure) -> String {
     match failure {
-        Failure::Status { status, .. } => format!("it answered {status}"),
-        Failure::Unanswered(why)
-        | Failure::Blocked(why)
-        | Failure::TooLarge(why)
-        | Failure::Unreadable(why) => why.clone(),
-        Failure::Offline => "there is no network".to_owned(),
+        ArchiveFailure::Status { status, .. } => format!("it answered {status}"),
+        ArchiveFailure::Unanswered(why)
+        | ArchiveFailure::Blocked(why)
+        | ArchiveFailure::TooLarge(why)
+        | ArchiveFailure::Unreadable(why) => why.clone(),
+        ArchiveFailure::Offline => "there is no network".to_owned(),
     }
 }

@@ -15,7 +15,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::{self, Step};
 use crate::engine::wording::entries;
-use crate::filters::{Action, EntryRule, Reach};
+use crate::filters::{Action, EntryFilter, FilterScope};
 use crate::history::{Counters, EntryKey, FeedKey, Flag};
 
 /// Filters at most.
@@ -27,7 +27,7 @@ pub const PREVIEW_TITLES: usize = 12;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filters {
     /// In the order they were made.
-    pub list: Vec<EntryRule>,
+    pub list: Vec<EntryFilter>,
     /// What each hit.
     pub counts: BTreeMap<u32, FilterCount>,
     /// Changes under way, oldest first.
@@ -47,9 +47,9 @@ pub struct FilterCount {
 #[derive(Debug, Clone, PartialEq)]
 struct Pending {
     filter: u32,
-    before: Vec<EntryRule>,
+    before: Vec<EntryFilter>,
     /// The filter to look through the store for, once it is durable.
-    look_for: Option<EntryRule>,
+    look_for: Option<EntryFilter>,
 }
 
 /// What a filter would hit.
@@ -149,23 +149,23 @@ pub struct Filtered {
 
 impl Filters {
     /// Those that the store has.
-    pub fn new(list: Vec<EntryRule>) -> Self {
+    pub fn new(list: Vec<EntryFilter>) -> Self {
         Self { list, ..Self::default() }
     }
 
     /// One of them.
-    pub fn get(&self, id: u32) -> Option<&EntryRule> {
+    pub fn get(&self, id: u32) -> Option<&EntryFilter> {
         self.list.iter().find(|rule| rule.id == id)
     }
 }
 
 /// What a filter looks for, in a few words.
-pub fn about(engine: &Engine, filter: &EntryRule) -> String {
-    let feed = match filter.reach {
-        Reach::Feed(feed) => engine.feeds.get(&feed),
-        Reach::Everywhere | Reach::Tag(_) => None,
+pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
+    let feed = match filter.scope {
+        FilterScope::Feed(feed) => engine.feeds.get(&feed),
+        FilterScope::Everywhere | FilterScope::Tag(_) => None,
     };
-    filter.about(feed.map(|feed| feed.record.shown_title()))
+    filter.describe(feed.map(|feed| feed.record.shown_title()))
 }
 
 /// Why an entry is as it is, where a filter made it so: `marked read by filter 'title ~ sponsored'`.
@@ -190,7 +190,7 @@ pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = 
 }
 
 /// Saves a filter, a new one or in place of the one with its number, and applies it. The error is a sentence.
-pub fn save(engine: &mut Engine, mut filter: EntryRule) -> Result<Vec<Effect>, String> {
+pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>, String> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
     let mut known = None;
@@ -228,7 +228,7 @@ pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     vec![write_ahead(list, id, Some(Box::new(filter))), Effect::store(Job::Filter(Box::new(work)))]
 }
 
-fn write_ahead(list: Vec<EntryRule>, id: u32, before: Option<Box<EntryRule>>) -> Effect {
+fn write_ahead(list: Vec<EntryFilter>, id: u32, before: Option<Box<EntryFilter>>) -> Effect {
     Effect::store_ahead(Job::SaveFilters(list), Rollback::Filter { id, before })
 }
 
@@ -259,7 +259,7 @@ pub fn failed(engine: &mut Engine, filter: u32) {
 }
 
 /// A filter could not be kept: it is as it was before. Changes of other filters that wait for the store stay.
-pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryRule>) -> Vec<Effect> {
+pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>) -> Vec<Effect> {
     failed(engine, id);
     let list = &mut engine.filters.list;
     let place = list.iter().position(|filter| filter.id == id);
@@ -339,7 +339,7 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
 /// Takes a change of the filters back, or makes it again; answers with what takes that back.
 pub fn take_back(
     engine: &mut Engine,
-    before: Vec<EntryRule>,
+    before: Vec<EntryFilter>,
     changes: Box<FilterChanges>,
     forward: bool,
 ) -> (Vec<Effect>, Step) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::full_text::FullText;
-use crate::history::{Body, EntryKey, Flags, KeptEntry};
+use crate::history::{EntryBody, EntryKey, Flags, KeptEntry};
 
 /// An entry read from the store to be shown or handed on.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub struct LoadedEntry {
     /// Its marks.
     pub flags: Flags,
     /// Its text.
-    pub body: Option<Body>,
+    pub body: Option<EntryBody>,
     /// It had a text that is not kept any more.
     pub text_gone: bool,
     /// Where the reader left it.

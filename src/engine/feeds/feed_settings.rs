@@ -14,7 +14,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::{ChangeId, Step};
 use crate::history::FeedKey;
-use crate::schedule::{Pace, Stage};
+use crate::schedule::{Pace, PlanStage};
 
 /// Sets the pace of a feed and says what that does.
 pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {
@@ -134,7 +134,7 @@ fn pace_sentence(
     }
     let what = plans::explained(engine, after.key, now).and_then(|plan| {
         let telling = |stage| plan.steps.iter().find(|step| step.stage == stage);
-        let step = telling(Stage::Standing).or_else(|| telling(Stage::Pace));
+        let step = telling(PlanStage::Standing).or_else(|| telling(PlanStage::Pace));
         step.map(|step| step.reason.clone())
     });
     let fixed = after.record.wishes.fixed_minutes;

@@ -11,8 +11,8 @@ use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::settings::HistoryMode;
 use crate::feed::sparse::is_default;
 use crate::feed::{FeedDocument, IntervalRule, Zone};
-use crate::history::{Adaptor, Counters, FeedKey, HistoryRecord, Merging, Node};
-use crate::schedule::{Decision, Facts, Pace, PlanKind, SettledBy, Standing};
+use crate::history::{Adaptor, ArchiveNode, Counters, FeedKey, HistoryRecord, Merging};
+use crate::schedule::{Decision, Facts, FeedStatus, Pace, PlanKind, SettledBy};
 
 /// One subscription as the engine holds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -290,7 +290,7 @@ impl Subscription {
 
     /// Whether the publisher ended the feed (SPEC S1.13).
     pub fn is_gone(&self) -> bool {
-        matches!(self.state.facts.standing, Standing::Gone | Standing::Stopped)
+        matches!(self.state.facts.standing, FeedStatus::Gone | FeedStatus::Stopped)
     }
 
     /// Whether the last attempts failed.
@@ -380,7 +380,7 @@ pub struct HistoryCommit {
     /// Its record afterwards.
     pub record: HistoryRecord,
     /// Archives whose record changed, by canonical address; `None`: forgotten.
-    pub nodes: Vec<(String, Option<Node>)>,
+    pub nodes: Vec<(String, Option<ArchiveNode>)>,
     /// The document to merge, if one came, and how.
     pub document: Option<(Box<FeedDocument>, Merging)>,
 }

@@ -7,7 +7,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::{ChangeId, Step};
 use crate::feed::opml::subscription_list::normal_tag;
-use crate::filters::{EntryRule, Reach};
+use crate::filters::{EntryFilter, FilterScope};
 use crate::history::FeedKey;
 
 /// Tags in the form they are kept in, each once.
@@ -41,7 +41,7 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
     }
     let mut filters = engine.filters.list.clone();
     for filter in &mut filters {
-        if let Reach::Tag(reached) = &mut filter.reach
+        if let FilterScope::Tag(reached) = &mut filter.scope
             && let Some(renamed) = moved(reached)
         {
             *reached = renamed;
@@ -58,7 +58,7 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
 pub fn put(
     engine: &mut Engine,
     tags: Vec<(FeedKey, Vec<String>)>,
-    filters: Vec<EntryRule>,
+    filters: Vec<EntryFilter>,
 ) -> (Vec<Effect>, Step) {
     let (mut before, mut chosen, mut records) = (Vec::new(), Vec::new(), Vec::new());
     for (key, tags) in tags {

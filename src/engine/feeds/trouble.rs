@@ -10,7 +10,7 @@ use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::FeedKey;
-use crate::schedule::Standing;
+use crate::schedule::FeedStatus;
 
 /// A move is told of for this long.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
@@ -111,7 +111,7 @@ fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Co
 /// What most feeds are, found out fast.
 const fn is_well(feed: &Subscription) -> bool {
     let state = &feed.state;
-    matches!(state.facts.standing, Standing::Active)
+    matches!(state.facts.standing, FeedStatus::Active)
         && state.facts.failures == 0
         && state.proposed.is_none()
         && state.obstacle.is_none()
@@ -175,17 +175,17 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
 fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     let facts = &feed.state.facts;
     match facts.standing {
-        Standing::Gone | Standing::Stopped => {
+        FeedStatus::Gone | FeedStatus::Stopped => {
             let at = last_try(feed);
             let text = format!("The publisher ended this feed on {}; its entries stay.", day(at));
             return Some(told(feed, "gone", Remedy::Resume, at, text));
         }
-        Standing::Dead => {
+        FeedStatus::Dead => {
             let since = failing_since(feed);
             let text = format!("Nothing but 404 since {}: asked once a week.", day(since));
             return Some(told(feed, "dead", Remedy::Retry, since, text));
         }
-        Standing::Active | Standing::Archive | Standing::Paused => {}
+        FeedStatus::Active | FeedStatus::Archive | FeedStatus::Paused => {}
     }
     let finished = facts.hints.expired && !feed.record.wishes.ignore_expired;
     let text = "The publisher says that no more entries will come; it is not polled.".to_owned();
@@ -261,7 +261,7 @@ pub fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Eff
     };
     record.wishes.ignore_expired |= state.facts.hints.expired;
     let facts = &mut state.facts;
-    (facts.standing, facts.failures, facts.failure) = (Standing::Active, 0, None);
+    (facts.standing, facts.failures, facts.failure) = (FeedStatus::Active, 0, None);
     (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
     let text = format!("'{}' is polled again", record.shown_title());
     let saved = (record.clone(), state.clone());

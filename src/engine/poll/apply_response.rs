@@ -11,7 +11,7 @@ use crate::engine::backfill::archive_response::{self, Came, Taken};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription, Validators};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
-use crate::schedule::{Facts, Failure, Standing, Wait};
+use crate::schedule::{Facts, FeedStatus, PollFailure, Wait};
 
 /// Characters kept of what went wrong.
 const TROUBLE_CHARS: usize = 300;
@@ -179,7 +179,7 @@ impl Outcome {
                 outcome.moves(subscription, head, moving);
             }
             (Verdict::Gone, head) => {
-                failed(state, Failure::Status(410), started, head);
+                failed(state, PollFailure::Status(410), started, head);
                 outcome.trouble = Some("the publisher ended this feed".to_owned());
             }
             (Verdict::Failed(trouble), head) => {
@@ -273,7 +273,7 @@ fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, rep
 /// A check failed; validators stay as they are (SPEC D.4 rule 7).
 fn failed(
     state: &mut FeedState,
-    failure: Failure,
+    failure: PollFailure,
     started: DateTime<Utc>,
     answer: Option<&Answer>,
 ) {
@@ -284,7 +284,7 @@ fn failed(
     if let Some(answer) = answer {
         state.habits.refused(started, answer.status);
     }
-    if state.habits.is_dead(started) && state.facts.standing == Standing::Active {
-        state.facts.standing = Standing::Dead;
+    if state.habits.is_dead(started) && state.facts.standing == FeedStatus::Active {
+        state.facts.standing = FeedStatus::Dead;
     }
 }

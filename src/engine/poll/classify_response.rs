@@ -28,7 +28,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// How the schedule sees it.
-    pub failure: schedule::Failure,
+    pub failure: schedule::PollFailure,
     /// Why, as a sentence fragment.
     pub why: String,
     /// What stands in the way, where that has a remedy of its own.
@@ -83,17 +83,17 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
         304 => unreadable("answered 304 although nothing was known of the feed"),
         410 => Verdict::Gone,
         511 => Verdict::NotCounted(Trouble {
-            failure: schedule::Failure::Status(511),
+            failure: schedule::PollFailure::Status(511),
             why: "the network wants a sign-in first (511): a captive portal?".into(),
             obstacle: Some(Obstacle::LoginPage),
         }),
         status @ (301..=303 | 307 | 308) => Verdict::Failed(Trouble {
-            failure: schedule::Failure::Status(status),
+            failure: schedule::PollFailure::Status(status),
             why: format!("answered {status} and asked to be left alone for a while"),
             obstacle: None,
         }),
         status => Verdict::Failed(Trouble {
-            failure: schedule::Failure::Status(status),
+            failure: schedule::PollFailure::Status(status),
             why: format!("answered {}", status_words(status)),
             obstacle: None,
         }),
@@ -124,7 +124,7 @@ fn judge_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
         {
             let site = site_of(&answer.url);
             Verdict::NotCounted(Trouble {
-                failure: schedule::Failure::Unreadable,
+                failure: schedule::PollFailure::Unreadable,
                 why: format!("a sign-in page of {site} stands in the way: a captive portal?"),
                 obstacle: Some(Obstacle::LoginPage),
             })
@@ -194,7 +194,7 @@ pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
 /// A good status with nothing usable behind it.
 fn unreadable(why: impl Into<String>) -> Verdict {
     Verdict::Failed(Trouble {
-        failure: schedule::Failure::Unreadable,
+        failure: schedule::PollFailure::Unreadable,
         why: why.into(),
         obstacle: None,
     })

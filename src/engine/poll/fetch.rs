@@ -177,8 +177,8 @@ pub struct AnswerHeaders {
 
 impl AnswerHeaders {
     /// Those that speak about time.
-    pub fn times(&self) -> schedule::AnswerHeaders<'_> {
-        schedule::AnswerHeaders {
+    pub fn times(&self) -> schedule::TimingHeaders<'_> {
+        schedule::TimingHeaders {
             cache_control: self.cache_control.as_deref(),
             expires: self.expires.as_deref(),
             date: self.date.as_deref(),
@@ -286,10 +286,10 @@ pub enum Failure {
 
 impl Failure {
     /// How the schedule sees it.
-    pub const fn for_schedule(&self) -> schedule::Failure {
+    pub const fn for_schedule(&self) -> schedule::PollFailure {
         match self {
-            Self::TooLarge(_) => schedule::Failure::TooLarge,
-            Self::CutOff | Self::Encoding(_) => schedule::Failure::Unreadable,
+            Self::TooLarge(_) => schedule::PollFailure::TooLarge,
+            Self::CutOff | Self::Encoding(_) => schedule::PollFailure::Unreadable,
             Self::Address(_)
             | Self::Name(_)
             | Self::Connect(_)
@@ -299,7 +299,7 @@ impl Failure {
             | Self::Redirect(_)
             | Self::Insecure { .. }
             | Self::Blocked(_)
-            | Self::Protocol(_) => schedule::Failure::Unanswered,
+            | Self::Protocol(_) => schedule::PollFailure::Unanswered,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
-use crate::schedule::{self, Decision, Pace, Plan, Restriction, SettledBy, Stage};
+use crate::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, SettledBy};
 
 /// Makes the plan of a feed anew and puts it into the timetable.
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
@@ -67,7 +67,7 @@ pub fn following(
     now: DateTime<Utc>,
 ) -> Vec<Plan> {
     let unit = |last_ok| unit(subscription.key, salt, last_ok);
-    schedule::following(&subscription.state.facts, now, count, unit)
+    schedule::following_plans(&subscription.state.facts, now, count, unit)
 }
 
 /// When a feed is polled until an instant, if nothing changes.
@@ -103,7 +103,7 @@ fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
 fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     let wishes = &subscription.record.wishes;
     let seconds = |minutes: u32| minutes.saturating_mul(60);
-    subscription.state.facts.settings = schedule::Settings {
+    subscription.state.facts.settings = schedule::ScheduleSettings {
         pace: wishes.pace.unwrap_or(settings.poll.pace),
         min_seconds: seconds(wishes.min_minutes.unwrap_or(settings.poll.min_minutes)),
         max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
@@ -147,20 +147,20 @@ pub const fn settled_words(settled: SettledBy) -> &'static str {
 }
 
 /// What a step of a plan is called.
-pub const fn stage_words(stage: Stage) -> &'static str {
+pub const fn stage_words(stage: PlanStage) -> &'static str {
     match stage {
-        Stage::Standing => "standing",
-        Stage::Recommendation => "recommended",
-        Stage::Pace => "your pace",
-        Stage::Minimum => "minimum",
-        Stage::Maximum => "maximum",
-        Stage::NextUpdate => "next update",
-        Stage::Jitter => "spread",
-        Stage::CacheLifetime => "cache lifetime",
-        Stage::RetryAfter => "Retry-After",
-        Stage::BackOff => "back-off",
-        Stage::Skip => "skip windows",
-        Stage::Due => "due",
+        PlanStage::Standing => "standing",
+        PlanStage::Recommendation => "recommended",
+        PlanStage::Pace => "your pace",
+        PlanStage::Minimum => "minimum",
+        PlanStage::Maximum => "maximum",
+        PlanStage::NextUpdate => "next update",
+        PlanStage::Jitter => "spread",
+        PlanStage::CacheLifetime => "cache lifetime",
+        PlanStage::RetryAfter => "Retry-After",
+        PlanStage::BackOff => "back-off",
+        PlanStage::Skip => "skip windows",
+        PlanStage::Due => "due",
     }
 }
 

@@ -22,7 +22,7 @@ use crate::engine::politeness::reachability::Sign;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{Counters, FeedKey, HistoryRecord};
-use crate::schedule::{self, Failure, SettledBy};
+use crate::schedule::{self, PollFailure, SettledBy};
 
 /// A poll between due and planned anew.
 #[derive(Debug, Clone, PartialEq)]
@@ -365,8 +365,8 @@ pub fn commit_failed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, why
         }
         subscription.record.choose(chosen);
     }
-    let nothing = schedule::AnswerHeaders::default();
-    subscription.state.facts.record_failure(Failure::Unreadable, &nothing, now, now);
+    let nothing = schedule::TimingHeaders::default();
+    subscription.state.facts.record_failure(PollFailure::Unreadable, &nothing, now, now);
     subscription.state.failing_since.get_or_insert(now);
     subscription.state.trouble = Some(why.to_owned());
     let status = subscription.state.status;

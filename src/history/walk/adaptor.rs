@@ -5,12 +5,7 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
-
-use crate::history::address::canonical;
-use crate::history::gap::{Edge, GapKind, Newer};
-use crate::history::kind::DocumentKind;
-use crate::history::record::{Frontier, HistoryRecord};
+use url::Url;
 
 /// Where the Internet Archive is, unless the reader configured another address.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";
@@ -55,7 +50,7 @@ impl Adaptor {
 
 /// An adaptor in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct ActiveAdaptor {
     /// Which.
     pub adaptor: Adaptor,
     /// Where the Internet Archive is; without a slash at the end.
@@ -69,7 +64,7 @@ pub struct Way {
 #[serde(default)]
 pub struct Adapted {
     /// The adaptor in force; `None`: the reader wants none.
-    pub way: Option<Way>,
+    pub way: Option<ActiveAdaptor>,
     /// The copies the Internet Archive has, oldest first, each by its date and time as one number.
     pub captures: Vec<u64>,
 }
@@ -88,9 +83,9 @@ pub enum Via {
     Capture(u64),
 }
 
-impl Way {
+impl ActiveAdaptor {
     /// The first document that it names.
-    const fn first(&self) -> Via {
+    pub(super) const fn first(&self) -> Via {
         match self.adaptor {
             Adaptor::WordPress => Via::Page(SECOND_PAGE),
             Adaptor::InternetArchive => Via::Listing,
@@ -98,7 +93,7 @@ impl Way {
     }
 
     /// The address of a document.
-    fn address(&self, via: Via) -> String {
+    pub(super) fn address(&self, via: Via) -> String {
         let Self { base, url, .. } = self;
         match via {
             Via::Link => url.clone(),
@@ -119,18 +114,6 @@ impl Way {
             Via::Capture(taken) => format!("{base}/web/{taken:014}id_/{url}"),
         }
     }
-
-    /// Whose word the address of a document is.
-    fn speaker(&self, heard: &Newer) -> Newer {
-        match self.adaptor {
-            Adaptor::WordPress => heard.clone(),
-            Adaptor::InternetArchive => Newer {
-                url: format!("{}/", self.base),
-                public: !is_nearby(&self.base),
-                ..heard.clone()
-            },
-        }
-    }
 }
 
 /// An address with one more pair in its query.
@@ -138,16 +121,6 @@ fn with_query(address: &str, name: &str, value: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
     url.query_pairs_mut().append_pair(name, value);
     url.into()
-}
-
-/// Whether an address is plainly one of the reader's own machine or net.
-fn is_nearby(address: &str) -> bool {
-    match Url::parse(address).ok().as_ref().and_then(Url::host) {
-        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
-    }
 }
 
 /// When a copy was made.
@@ -178,102 +151,13 @@ pub fn read_listing(bytes: &[u8]) -> Option<Vec<u64>> {
     Some(captures)
 }
 
-impl HistoryRecord {
-    /// Puts an adaptor in force, or takes it away: then nothing of it is asked for any more. Called after every good
-    /// check of the subscription document, and when the reader chooses; `url` is the feed's address.
-    pub fn adapt(&mut self, way: Option<&Way>) {
-        if self.adapted.way.as_ref() != way {
-            self.forget_adaptor();
-            self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
-        }
-        let Some(way) = way else { return };
-        // What the publisher offers goes first.
-        let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
-        if offered || self.kind == DocumentKind::Complete {
-            return;
-        }
-        let heard =
-            Newer { url: way.url.clone(), public: true, oldest: self.bottom, archive: None };
-        let heard = self.heard.clone().unwrap_or(heard);
-        let url = way.address(way.first());
-        let edge = Edge {
-            key: canonical(&url),
-            url,
-            newer: way.speaker(&heard),
-            epoch: self.epoch,
-            via: way.first(),
-            ..Edge::default()
-        };
-        self.begin_at(edge);
-    }
-
-    fn begin_at(&mut self, mut edge: Edge) {
-        let known = self.settled.as_ref() == Some(&edge.key)
-            || self.frontiers.iter().any(|next| next.edge.key == edge.key)
-            || self.gaps.contains_key(&crate::history::gap::GapKey::archive(&edge.key));
-        if !known {
-            self.begin_run();
-            self.epoch = self.epoch.saturating_add(1);
-            edge.epoch = self.epoch;
-            self.push(Frontier { edge: edge.clone(), ..Frontier::default() });
-        }
-        self.head = Some(edge);
-    }
-
-    fn forget_adaptor(&mut self) {
-        let adapted = |edge: &Edge| edge.via != Via::Link;
-        self.frontiers.retain(|next| !adapted(&next.edge));
-        self.gaps.retain(|_, gap| gap.kind() == GapKind::Paged || !adapted(&gap.edge));
-        if self.head.as_ref().is_some_and(adapted) {
-            (self.head, self.settled) = (None, None);
-        }
-        self.asking = None;
-    }
-
-    /// The document after one that was found in some way, as a link that leads there.
-    pub(in crate::history) fn after(&self, edge: &Edge) -> Option<Edge> {
-        let way = self.adapted.way.as_ref()?;
-        let captures = &self.adapted.captures;
-        let via = match edge.via {
-            Via::Link => return None,
-            Via::Page(number) => Via::Page(number.saturating_add(1)),
-            Via::Listing => Via::Capture(*captures.first()?),
-            Via::Capture(taken) => {
-                let place = captures.partition_point(|capture| *capture <= taken);
-                Via::Capture(*captures.get(place)?)
-            }
-        };
-        let oldest = match via {
-            // What is missing there was published before the copy was made.
-            Via::Capture(taken) => taken_at(taken),
-            Via::Link | Via::Page(_) | Via::Listing => edge.newer.oldest,
-        };
-        let url = way.address(via);
-        Some(Edge {
-            key: canonical(&url),
-            url,
-            newer: Newer { archive: Some(edge.key.clone()), oldest, ..edge.newer.clone() },
-            depth: edge.depth.saturating_add(1),
-            via,
-            ..edge.clone()
-        })
-    }
-
-    /// The adaptor that this feed's history comes by: one is in force, and the publisher offers nothing.
-    pub fn adaptor(&self) -> Option<Adaptor> {
-        let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
-        let way = self.adapted.way.as_ref()?;
-        (!offered && !self.archived && self.kind != DocumentKind::Complete).then_some(way.adaptor)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::history::walk::adaptor::*;
+    use super::*;
 
-    fn way(adaptor: Adaptor) -> Way {
+    fn way(adaptor: Adaptor) -> ActiveAdaptor {
         let url = "https://a.example/feed?x=1".to_owned();
-        Way { adaptor, base: INTERNET_ARCHIVE.to_owned(), url }
+        ActiveAdaptor { adaptor, base: INTERNET_ARCHIVE.to_owned(), url }
     }
 
     #[test]
@@ -301,30 +185,5 @@ mod tests {
         for no_listing in ["", "<html>", "{}", "[[\"other\"],[\"x\"]]", "[1]"] {
             assert_eq!(read_listing(no_listing.as_bytes()), None, "{no_listing}");
         }
-    }
-
-    #[test]
-    fn an_adaptor_begins_once_and_leaves_nothing_when_it_is_taken_away() {
-        let mut record = HistoryRecord::default();
-        record.adapt(Some(&way(Adaptor::WordPress)));
-        record.adapt(Some(&way(Adaptor::WordPress)));
-        assert_eq!(record.frontiers.len(), 1);
-        assert_eq!(record.adaptor(), Some(Adaptor::WordPress));
-        record.adapt(Some(&way(Adaptor::InternetArchive)));
-        assert_eq!(record.frontiers.len(), 1);
-        assert_eq!(record.frontiers[0].edge.via, Via::Listing);
-        record.adapt(None);
-        assert_eq!((record.frontiers.len(), &record.head, record.adaptor()), (0, &None, None));
-    }
-
-    #[test]
-    fn what_the_publisher_offers_goes_first() {
-        let offered = Edge { key: "https://a.example/1".into(), ..Edge::default() };
-        let mut record = HistoryRecord { head: Some(offered.clone()), ..HistoryRecord::default() };
-        record.adapt(Some(&way(Adaptor::WordPress)));
-        assert_eq!((&record.head, record.frontiers.len()), (&Some(offered), 0));
-        let mut whole = HistoryRecord { kind: DocumentKind::Complete, ..HistoryRecord::default() };
-        whole.adapt(Some(&way(Adaptor::InternetArchive)));
-        assert!(!whole.has_work());
     }
 }

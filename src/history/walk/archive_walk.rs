@@ -12,26 +12,25 @@
 use chrono::{DateTime, Utc};
 
 use super::adaptor::Via;
-use super::policy::{FRONTIERS_MAX, GAPS_MAX, Mode, NODES_MAX, Policy};
-use super::retry::Failure;
+use super::policy::{FRONTIERS_MAX, GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
+use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::{canonical, refusal, same_origin};
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
 use crate::history::kind::{Reached, believable_self, older_link};
-use crate::history::merge::{Merging, Place, span};
-use crate::history::node::{Node, NodeState, Nodes, fingerprint};
+use crate::history::merge::{DocumentPlace, Merging, span};
+use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
-use crate::history::record::{Day, Frontier, HistoryRecord};
+use crate::history::record::{DayUsage, Frontier, HistoryRecord};
 
 /// A feed's history in motion: its record, its archives, and how far it may go.
 #[derive(Debug)]
-pub struct Walk<'a> {
-    /// The record.
+pub struct ArchiveWalk<'a> {
     pub record: &'a mut HistoryRecord,
     /// The archives fetched.
     pub nodes: &'a mut Nodes,
     /// The caps.
-    pub policy: &'a Policy,
+    pub policy: &'a WalkPolicy,
 }
 
 /// What to do next.
@@ -42,7 +41,7 @@ pub enum Next {
     /// One is on its way.
     Busy,
     /// Nothing more; what the reader is told.
-    Rest(Option<Notice>),
+    Rest(Option<WalkNotice>),
 }
 
 /// An archive to ask for.
@@ -62,12 +61,12 @@ pub struct ArchiveRequest {
 
 /// What the end of a run says to the reader, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
+pub enum WalkNotice {
     /// A gap was asked for again, and so many entries came of it.
     Recovered(u32),
 }
 
-impl Notice {
+impl WalkNotice {
     /// As a message.
     pub fn text(self) -> String {
         let Self::Recovered(entries) = self;
@@ -91,7 +90,7 @@ pub struct Arrival<'d> {
     pub document: &'d FeedDocument,
 }
 
-impl Walk<'_> {
+impl ArchiveWalk<'_> {
     /// The next archive to ask for. Called after a good check of the subscription document, after
     /// [`Self::merged`], after [`Self::failed`], and after a wish of the reader; never while the feed fails.
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
@@ -99,30 +98,30 @@ impl Walk<'_> {
             return Next::Busy;
         }
         while let Some(frontier) = self.record.frontiers.last().cloned() {
-            if let Some(request) = self.consider(frontier, now) {
+            if let Some(request) = self.request_or_end(frontier, now) {
                 return Next::Fetch(request);
             }
             self.assert_sound();
         }
         let run = &mut self.record.run;
-        let recovered = run.recovering.then_some(Notice::Recovered(run.new));
+        let recovered = run.recovering.then_some(WalkNotice::Recovered(run.new));
         run.recovering = false;
         Next::Rest(recovered)
     }
 
     /// Asks for the archive of a frontier, or settles it without a request.
-    fn consider(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
+    fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         let edge = &frontier.edge;
         if let Some(why) = refusal(&edge.url, &edge.newer.url, self.policy.allow_insecure) {
-            self.failed_at(frontier, &Failure::Blocked(why.to_owned()), now);
+            self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
         } else if !frontier.again && self.leads_to_known(edge) {
-            self.meet(&frontier, now);
+            self.end_at_known(&frontier, now);
         } else if let Some((key, due)) = self.gap_at(&frontier, now) {
             if !due {
-                self.meet_gap(&frontier);
+                self.end_at_gap(&frontier);
                 return None;
             }
-            self.take(&frontier.edge.key, frontier.again);
+            self.take_frontier(&frontier.edge.key, frontier.again);
             self.record.relink(&frontier.edge);
             let mut retried = Frontier { gap: Some(key), ..frontier };
             if (retried.edge.newer.archive.is_none() || retried.edge.side)
@@ -132,15 +131,15 @@ impl Walk<'_> {
                 retried.edge = gap.edge.clone();
             }
             self.record.frontiers.push(retried);
-        } else if let Some(limit) = self.limit(&frontier, now) {
+        } else if let Some(limit) = self.limit_for(&frontier, now) {
             self.stop_at(frontier, limit, now);
         } else {
-            return Some(self.ask(&frontier, now));
+            return Some(self.request_archive(&frontier, now));
         }
         None
     }
 
-    fn ask(&mut self, frontier: &Frontier, now: DateTime<Utc>) -> ArchiveRequest {
+    fn request_archive(&mut self, frontier: &Frontier, now: DateTime<Utc>) -> ArchiveRequest {
         let edge = &frontier.edge;
         self.record.walked = true;
         self.record.asking = Some(edge.key.clone());
@@ -149,7 +148,7 @@ impl Walk<'_> {
         let number = day_number(now);
         let before = Some(self.record.day).filter(|day| day.number == number);
         let documents = before.unwrap_or_default().documents.saturating_add(1);
-        self.record.day = Day { number, documents };
+        self.record.day = DayUsage { number, documents };
         ArchiveRequest {
             url: edge.url.clone(),
             by: edge.newer.url.clone(),
@@ -163,12 +162,12 @@ impl Walk<'_> {
     /// [`HistoryRecord`] and [`Nodes::take_touched`] say afterwards, and then [`Self::merged`] is called. `None`: there is
     /// nothing to merge, but the record is to be written.
     pub fn arrived(&mut self, arrival: &Arrival<'_>) -> Option<Merging> {
-        let frontier = self.answered()?;
+        let frontier = self.take_answered()?;
         let now = arrival.fetched_at;
         let run = &mut self.record.run;
         run.bytes = run.bytes.saturating_add(arrival.wire_bytes);
-        if let Some(why) = unreadable(arrival.document) {
-            self.failed_at(frontier, &Failure::Unreadable(why.to_owned()), now);
+        if let Some(why) = why_unreadable(arrival.document) {
+            self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
             self.assert_sound();
             return None;
         }
@@ -185,25 +184,30 @@ impl Walk<'_> {
         if answered != frontier.edge.key && !frontier.again && self.nodes.find(&answered).is_some()
         {
             // Another name of an archive that is here.
-            let alias = Node {
+            let alias = ArchiveNode {
                 state: NodeState::AliasOf(answered),
                 url: frontier.edge.url.clone(),
                 fetched_at: now,
-                ..Node::default()
+                ..ArchiveNode::default()
             };
             self.nodes.insert(frontier.edge.key.clone(), alias);
-            self.close(&frontier);
-            self.meet(&frontier, now);
+            self.close_gap(&frontier);
+            self.end_at_known(&frontier, now);
             self.assert_sound();
             return None;
         }
-        let merging = self.keep(&frontier, &answered, arrival);
+        let merging = self.keep_archive(&frontier, &answered, arrival);
         self.assert_sound();
         Some(merging)
     }
 
     /// Makes a node of an archive that came, and frontiers of its links.
-    fn keep(&mut self, frontier: &Frontier, answered: &str, arrival: &Arrival<'_>) -> Merging {
+    fn keep_archive(
+        &mut self,
+        frontier: &Frontier,
+        answered: &str,
+        arrival: &Arrival<'_>,
+    ) -> Merging {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
         // Entries without a date stand where their document does: below the newer one.
         let placed = edge.newer.oldest.unwrap_or(now).min(now);
@@ -214,7 +218,7 @@ impl Walk<'_> {
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
         let entries = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
-        let node = Node {
+        let node = ArchiveNode {
             state: NodeState::Applied,
             url: edge.url.clone(),
             prev: prev.clone(),
@@ -226,12 +230,10 @@ impl Walk<'_> {
             span: dates,
             fingerprint: fingerprint(document),
         };
-        self.close(frontier);
-        self.name(&edge.key, answered, document, arrival);
+        self.close_gap(frontier);
+        self.add_aliases(&edge.key, answered, document, arrival);
         self.nodes.insert(edge.key.clone(), node);
-        let run = &mut self.record.run;
-        run.fetched = run.fetched.saturating_add(1);
-        run.entries = run.entries.saturating_add(entries);
+        self.record.run.add_archive(entries);
         self.record.archived = true;
         if !frontier.again {
             self.record.archives = self.record.archives.saturating_add(1);
@@ -251,18 +253,18 @@ impl Walk<'_> {
             oldest: Some(dates.map_or(placed, |(_, oldest)| oldest)),
         };
         if edge.side {
-            self.ended(edge);
+            self.drop_unlinked(edge);
         } else {
-            self.follow(frontier, &newer, older, prev, now);
+            self.follow_link(frontier, &newer, older, prev, now);
             self.look_for_skipped(edge, &newer, document);
         }
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
         let position = Position::Archive { epoch: edge.epoch, depth };
-        Merging { placed: Some(placed), ..Merging::at(Place { position, fetched_at: now }) }
+        Merging { placed: Some(placed), ..Merging::at(DocumentPlace { position, fetched_at: now }) }
     }
 
     /// The archive's own link becomes the next place to go on.
-    fn follow(
+    fn follow_link(
         &mut self,
         frontier: &Frontier,
         newer: &Newer,
@@ -272,7 +274,7 @@ impl Walk<'_> {
     ) {
         let edge = &frontier.edge;
         let (Some((link, by_previous)), Some(prev)) = (older, prev) else {
-            self.ended(edge);
+            self.drop_unlinked(edge);
             return;
         };
         self.nodes.supersede(&edge.key, &prev);
@@ -293,17 +295,23 @@ impl Walk<'_> {
     }
 
     /// The other names of an archive: the address that answered, and the one it gives itself if believable.
-    fn name(&mut self, key: &str, answered: &str, document: &FeedDocument, arrival: &Arrival<'_>) {
+    fn add_aliases(
+        &mut self,
+        key: &str,
+        answered: &str,
+        document: &FeedDocument,
+        arrival: &Arrival<'_>,
+    ) {
         let this = believable_self(document, arrival.url, &self.record.own).map(canonical);
         for name in [Some(answered.to_owned()), this].into_iter().flatten() {
             if name == key || self.nodes.find(&name).is_some() {
                 continue;
             }
-            let alias = Node {
+            let alias = ArchiveNode {
                 state: NodeState::AliasOf(key.to_owned()),
                 url: name.clone(),
                 fetched_at: arrival.fetched_at,
-                ..Node::default()
+                ..ArchiveNode::default()
             };
             self.record.gaps.remove(&GapKey::archive(&name));
             self.nodes.insert(name, alias);
@@ -341,29 +349,29 @@ impl Walk<'_> {
     }
 
     /// An archive could not be had.
-    pub fn failed(&mut self, failure: &Failure, now: DateTime<Utc>) {
-        if *failure == Failure::Offline {
+    pub fn failed(&mut self, failure: &ArchiveFailure, now: DateTime<Utc>) {
+        if *failure == ArchiveFailure::Offline {
             self.record.asking = None;
-        } else if let Some(frontier) = self.answered() {
+        } else if let Some(frontier) = self.take_answered() {
             self.failed_at(frontier, failure, now);
             self.assert_sound();
         }
     }
 
     /// The frontier whose archive was asked for; `None` if the answer is not waited for any more.
-    pub(in crate::history) fn answered(&mut self) -> Option<Frontier> {
+    pub(in crate::history) fn take_answered(&mut self) -> Option<Frontier> {
         let key = self.record.asking.take()?;
-        self.take(&key, true).or_else(|| self.take(&key, false))
+        self.take_frontier(&key, true).or_else(|| self.take_frontier(&key, false))
     }
 
-    pub(in crate::history) fn take(&mut self, key: &str, again: bool) -> Option<Frontier> {
+    pub(in crate::history) fn take_frontier(&mut self, key: &str, again: bool) -> Option<Frontier> {
         let is_it = |next: &Frontier| next.edge.key == key && next.again == again;
         let place = self.record.frontiers.iter().position(is_it)?;
         Some(self.record.frontiers.remove(place))
     }
 
     /// Why no request may be made for a frontier.
-    fn limit(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
+    fn limit_for(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
         let (policy, run) = (self.policy, &self.record.run);
         let today =
             if self.record.day.number == day_number(now) { self.record.day.documents } else { 0 };
@@ -402,7 +410,7 @@ impl Walk<'_> {
 }
 
 /// Why a document cannot be taken for an archive.
-fn unreadable(document: &FeedDocument) -> Option<&'static str> {
+fn why_unreadable(document: &FeedDocument) -> Option<&'static str> {
     if !document.kind.is_feed() {
         Some("it is no feed")
     } else if document.is_truncated() {

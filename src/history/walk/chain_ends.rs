@@ -3,18 +3,18 @@
 use chrono::{DateTime, Utc};
 
 use super::adaptor::Via;
-use super::archive_walk::Walk;
+use super::archive_walk::ArchiveWalk;
 use super::policy::GAPS_MAX;
-use super::retry::Failure;
+use super::retry::ArchiveFailure;
 use crate::history::gap::{Edge, Gap, GapKey, GapState, Limit, Newer, Reason};
 use crate::history::node::End;
 use crate::history::record::Frontier;
 
-impl Walk<'_> {
+impl ArchiveWalk<'_> {
     /// A link led to something that is here: what lies below it has its own end, unless the chain loops.
-    pub(in crate::history) fn meet(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
+    pub(in crate::history) fn end_at_known(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = &frontier.edge;
-        self.take(&edge.key, frontier.again);
+        self.take_frontier(&edge.key, frontier.again);
         let newer = edge.newer.archive.as_deref();
         let loops = self.record.is_own(&edge.key) || self.leads_back(newer, &edge.key, now);
         if loops && !edge.side {
@@ -24,8 +24,8 @@ impl Walk<'_> {
         if newer.is_none() && edge.epoch == self.record.epoch {
             self.record.settled = Some(edge.key.clone());
         }
-        self.close(frontier);
-        self.ended(edge);
+        self.close_gap(frontier);
+        self.drop_unlinked(edge);
     }
 
     /// Whether the chain below a link leads back to the archive that holds it. A loop further down, closed when two
@@ -51,14 +51,14 @@ impl Walk<'_> {
 
     pub(in crate::history) fn open_loop(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = frontier.edge.clone();
-        self.close(frontier);
+        self.close_gap(frontier);
         if edge.side {
             return;
         }
         let newer = edge.newer.archive.clone().unwrap_or_default();
         let key = GapKey::broken_link(&newer, &edge.key);
         self.record.open(key, Gap::new(edge.clone(), Reason::Loop, now));
-        self.ended(&edge);
+        self.drop_unlinked(&edge);
     }
 
     /// A gap that stands where a frontier leads, and whether it is time to ask there again.
@@ -77,10 +77,10 @@ impl Walk<'_> {
     }
 
     /// A link led to a gap: it is this one's end, and the gap belongs to the document that links to it now.
-    pub(in crate::history) fn meet_gap(&mut self, frontier: &Frontier) {
-        self.take(&frontier.edge.key, frontier.again);
+    pub(in crate::history) fn end_at_gap(&mut self, frontier: &Frontier) {
+        self.take_frontier(&frontier.edge.key, frontier.again);
         self.record.relink(&frontier.edge);
-        self.ended(&frontier.edge);
+        self.drop_unlinked(&frontier.edge);
     }
 
     /// A cap or the reader's wish ends the walk here.
@@ -90,7 +90,7 @@ impl Walk<'_> {
         limit: Limit,
         now: DateTime<Utc>,
     ) {
-        self.take(&frontier.edge.key, frontier.again);
+        self.take_frontier(&frontier.edge.key, frontier.again);
         let known = frontier.gap.and_then(|key| self.record.gaps.get(&key));
         if known.is_some_and(|gap| !matches!(gap.reason, Reason::Limit { .. })) {
             // What could not be had before keeps its reason and its turn.
@@ -111,10 +111,10 @@ impl Walk<'_> {
     pub(in crate::history) fn failed_at(
         &mut self,
         frontier: Frontier,
-        failure: &Failure,
+        failure: &ArchiveFailure,
         now: DateTime<Utc>,
     ) {
-        self.take(&frontier.edge.key, frontier.again);
+        self.take_frontier(&frontier.edge.key, frontier.again);
         if frontier.again {
             self.reopen(frontier.gap);
             return;
@@ -123,10 +123,10 @@ impl Walk<'_> {
             if self.adapted_failed(&frontier, failure, now) {
                 return;
             }
-            self.pass_over(&frontier, failure);
+            self.skip_missing_copy(&frontier, failure);
         }
         // The link to a skipped archive may simply be out of date.
-        let out_of_date = matches!(failure, Failure::Status { status: 404 | 410, .. });
+        let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. });
         if frontier.edge.side && out_of_date {
             return;
         }
@@ -135,14 +135,14 @@ impl Walk<'_> {
         let retry_at = failure.retry_at(tries, now);
         let chain = frontier.edge.clone();
         let headless = chain.newer.archive.is_none();
-        self.open_gap(frontier, Reason::of(failure), now, |gap| Gap {
+        self.open_gap(frontier, Reason::from_failure(failure), now, |gap| Gap {
             last_try: Some(now),
             tries,
             retry_at,
             ..gap
         });
         if !headless {
-            self.ended(&chain);
+            self.drop_unlinked(&chain);
         }
     }
 
@@ -180,7 +180,7 @@ impl Walk<'_> {
     }
 
     /// The gap that a frontier stood for is filled.
-    pub(in crate::history) fn close(&mut self, frontier: &Frontier) {
+    pub(in crate::history) fn close_gap(&mut self, frontier: &Frontier) {
         self.record.gaps.remove(&GapKey::archive(&frontier.edge.key));
         if let Some(key) = frontier.gap {
             self.record.gaps.remove(&key);
@@ -190,7 +190,7 @@ impl Walk<'_> {
 
     /// A chain that began at the last subscription document has its end: what older ones linked to and this chain
     /// did not meet is linked to by nothing any more.
-    pub(in crate::history) fn ended(&mut self, edge: &Edge) {
+    pub(in crate::history) fn drop_unlinked(&mut self, edge: &Edge) {
         let from_head = edge.epoch == self.record.epoch && !edge.side;
         let head = self.record.head.as_ref().map(|head| head.key.clone());
         if let Some(head) = head.filter(|_| from_head)

@@ -2,7 +2,9 @@
 
 pub(super) mod adapted_walk;
 pub mod adaptor;
+mod adaptor_links;
 pub mod archive_walk;
 pub(super) mod chain_ends;
+pub mod paging;
 pub mod policy;
 pub mod retry;

@@ -31,7 +31,7 @@ impl Mode {
 
 /// The caps of a walk. The defaults are those of SPEC 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Policy {
+pub struct WalkPolicy {
     /// What the reader wants.
     pub mode: Mode,
     /// Archives asked for in one run (`ARCHIVE_RUN_DOCS`).
@@ -50,7 +50,7 @@ pub struct Policy {
     pub allow_insecure: bool,
 }
 
-impl Default for Policy {
+impl Default for WalkPolicy {
     fn default() -> Self {
         Self {
             mode: Mode::Auto,

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 /// Why an archive was not got.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum ArchiveFailure {
     /// The server refused.
     Status {
         /// HTTP status, 400 to 599.
@@ -48,8 +48,7 @@ const WAITS: [(RetryClass, &[i64]); 4] = [
     (RetryClass::Manual, &[]),
 ];
 
-impl Failure {
-    /// Its class.
+impl ArchiveFailure {
     pub const fn class(&self) -> RetryClass {
         match self {
             Self::Status { status: 408 | 425 | 429 | 500..=599, .. }
@@ -91,15 +90,15 @@ mod tests {
     }
 
     /// Hours between the tries until only the reader asks again.
-    fn hours(failure: &Failure) -> Vec<i64> {
+    fn hours(failure: &ArchiveFailure) -> Vec<i64> {
         (1..20)
             .map_while(|tries| failure.retry_at(tries, at(0)))
             .map(|next| (next - at(0)).num_hours())
             .collect()
     }
 
-    fn status(status: u16) -> Failure {
-        Failure::Status { status, retry_after: None }
+    fn status(status: u16) -> ArchiveFailure {
+        ArchiveFailure::Status { status, retry_after: None }
     }
 
     #[test]
@@ -109,22 +108,22 @@ mod tests {
             status(503),
             status(429),
             status(408),
-            Failure::Unanswered("no answer within 20 s".into()),
+            ArchiveFailure::Unanswered("no answer within 20 s".into()),
         ] {
             assert_eq!(hours(&failure), [1, 6, 24, 72, 168], "{failure:?}");
         }
-        for failure in [status(404), status(400), Failure::Unreadable("no feed".into())] {
+        for failure in [status(404), status(400), ArchiveFailure::Unreadable("no feed".into())] {
             assert_eq!(hours(&failure), [24, 168], "{failure:?}");
         }
         for failure in [status(401), status(403), status(410), status(451)] {
             assert_eq!(hours(&failure), [0_i64; 0], "{failure:?}");
         }
-        assert_eq!(hours(&Failure::Blocked("insecure".into())), [0_i64; 0]);
+        assert_eq!(hours(&ArchiveFailure::Blocked("insecure".into())), [0_i64; 0]);
     }
 
     #[test]
     fn retry_after_is_a_floor() {
-        let busy = |floor| Failure::Status { status: 503, retry_after: Some(at(floor)) };
+        let busy = |floor| ArchiveFailure::Status { status: 503, retry_after: Some(at(floor)) };
         assert_eq!(busy(2 * HOUR).retry_at(1, at(0)), Some(at(2 * HOUR)));
         assert_eq!(busy(60).retry_at(1, at(0)), Some(at(HOUR)));
     }

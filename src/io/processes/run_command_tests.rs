@@ -5,7 +5,7 @@ use chrono::DateTime;
 use super::*;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::history::rank::{Position, Rank};
-use crate::history::{Body, EntryKey, FeedKey, Flags, KeptEntry};
+use crate::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
 
 fn told() -> Box<HandedEntry> {
     let mut entry = crate::feed::Entry { title: Some("Wax & <b>".into()), ..Default::default() };
@@ -17,12 +17,12 @@ fn told() -> Box<HandedEntry> {
         position: Position::Subscription,
         fetched_at: DateTime::UNIX_EPOCH,
     };
-    let kept = KeptEntry::of(&entry, DateTime::UNIX_EPOCH, rank);
+    let kept = KeptEntry::from_copy(&entry, DateTime::UNIX_EPOCH, rank);
     let entry = LoadedEntry {
         key: EntryKey { feed: FeedKey(1), seq: 2 },
         kept,
         flags: Flags::NEW,
-        body: Some(Body::of(&entry)),
+        body: Some(EntryBody::from_copy(&entry)),
         text_gone: false,
         ruled: Vec::new(),
         place: None,

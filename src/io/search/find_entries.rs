@@ -11,7 +11,7 @@ use tantivy::schema::{Field as IndexField, IndexRecordOption};
 
 use super::index::{IndexError, SearchIndex, unpack_key};
 use crate::history::EntryKey;
-use crate::search::{Field, Term};
+use crate::search::{QueryField, Term};
 
 /// Weight of a hit in the title.
 const TITLE_WEIGHT: f32 = 2.5;
@@ -63,14 +63,14 @@ impl SearchIndex {
             && term.words.len() == 1
             && term.words.iter().all(|word| word.is_ascii() && word.len() < PREFIX_CHARS_MIN);
         let mut queries: Vec<Box<dyn Query>> = Vec::new();
-        if term.field != Field::Author {
+        if term.field != QueryField::Author {
             let query = in_field(fields.title, term, true);
             queries.push(Box::new(BoostQuery::new(query, TITLE_WEIGHT)));
         }
-        if term.field != Field::Title {
+        if term.field != QueryField::Title {
             queries.push(in_field(fields.author, term, true));
         }
-        if term.field == Field::Anywhere {
+        if term.field == QueryField::Anywhere {
             queries.push(in_field(fields.text, term, !short));
         }
         Box::new(BooleanQuery::union(queries))

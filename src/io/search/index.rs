@@ -13,7 +13,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use crate::feed::text::strip_markup;
-use crate::history::{Body, EntryKey, FeedKey, KeptEntry};
+use crate::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
 use crate::search::WordScanner;
 
 /// Names of the tokenizer and of the field of stamps. They carry the version of the index: one of another version is
@@ -215,7 +215,7 @@ impl Writer {
         key: EntryKey,
         stamp: u32,
         kept: &KeptEntry,
-        body: Option<&Body>,
+        body: Option<&EntryBody>,
     ) -> Result<(), IndexError> {
         let mut document = TantivyDocument::default();
         document.add_u64(self.fields.key, pack_key(key));
@@ -226,7 +226,7 @@ impl Writer {
                 document.add_text(field, text);
             }
         }
-        if let Some(text) = body.and_then(Body::text) {
+        if let Some(text) = body.and_then(EntryBody::text) {
             let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
             document.add_text(self.fields.text, strip_markup(text));
         }

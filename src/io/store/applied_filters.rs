@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::filters::{Action, EntryRule, Judge};
+use crate::filters::{Action, EntryFilter, PreparedFilters};
 use crate::history::{EntryKey, FeedKey};
 
 /// The reader's filters and the entries that each of them hit.
 #[derive(Debug, Default)]
 pub(super) struct AppliedFilters {
-    pub(super) rules: Vec<EntryRule>,
-    pub(super) judge: Judge,
+    pub(super) rules: Vec<EntryFilter>,
+    pub(super) judge: PreparedFilters,
     pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
 }
 

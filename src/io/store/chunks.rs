@@ -12,7 +12,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::reading::listed_entries::ListedEntry;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
-use crate::history::{Body, Counters, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
+use crate::history::{Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry};
 
 const ROWS: u32 = 64;
 const ENTRIES: u32 = 32;
@@ -33,7 +33,7 @@ enum BodySlot {
     /// The entry has no text.
     #[default]
     Empty,
-    Here(Body),
+    Here(EntryBody),
     /// The text has a record of its own.
     Alone,
     /// The text was dropped to keep the store within its limit (SPEC C.10).
@@ -42,7 +42,7 @@ enum BodySlot {
 
 impl BodySlot {
     /// Returns the text in this slot.
-    fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<Body>, StoreError> {
+    fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
         match self {
             Self::Empty | Self::Dropped => Ok(None),
             Self::Here(body) => Ok(Some(body)),
@@ -178,7 +178,7 @@ impl Store {
     }
 
     /// Returns the text of an entry; `None` if it has none.
-    pub fn body(&self, key: EntryKey) -> Result<Option<Body>, StoreError> {
+    pub fn body(&self, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
         slot.text(&self.bodies, key)
@@ -334,7 +334,7 @@ pub(super) fn read_in(
     bodies: &Tree,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
-) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
     let mut entries: Option<(u32, EntryChunk)> = None;
     let mut texts: Option<(u32, BodyChunk)> = None;
     let mut read = BTreeMap::new();
@@ -364,7 +364,7 @@ pub(super) fn kept_in(
     meta: &Tree,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
-) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
     let mut entries: Option<(u32, EntryChunk)> = None;
     let mut read = BTreeMap::new();
     for seq in seqs {

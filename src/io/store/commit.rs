@@ -17,8 +17,8 @@ use crate::feed::FeedDocument;
 use crate::history::merge::identities;
 use crate::history::rank::Position;
 use crate::history::{
-    Counters, EntryKey, FeedKey, Flag, Flags, Graves, HistoryRecord, IndexRow, Known, KnownEntry,
-    Merged, MergedEntry, Merging, Node, Place, complete, merge_as,
+    ArchiveNode, Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, HistoryRecord, IndexRow,
+    Known, KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
 };
 
 /// What is written in the same transaction as the entries.
@@ -29,7 +29,7 @@ struct CommitParts<'a> {
     /// The number of the poll, and its line of the poll log.
     log: Option<(u32, PollLogEntry)>,
     history: Option<&'a HistoryRecord>,
-    nodes: &'a [(String, Option<Node>)],
+    nodes: &'a [(String, Option<ArchiveNode>)],
     /// New marks of entries that the document does not hold.
     flags: BTreeMap<u32, Flags>,
     /// New publication times of the feed.
@@ -43,14 +43,16 @@ impl Store {
     /// poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
-        let graves = commit.history.as_ref().map(|record| record.graves.clone());
+        let tombstones = commit.history.as_ref().map(|record| record.tombstones.clone());
         let (mut merged, hits) = match &commit.document {
             None => (self.nothing_merged(feed)?, NewHits::new()),
             Some(document) => {
-                let place =
-                    Place { position: Position::Subscription, fetched_at: commit.fetched_at };
+                let place = DocumentPlace {
+                    position: Position::Subscription,
+                    fetched_at: commit.fetched_at,
+                };
                 let merging = Merging { renamed: commit.renamed.clone(), ..Merging::at(place) };
-                self.merge(feed, document, &merging, &graves.unwrap_or_default())?
+                self.merge(feed, document, &merging, &tombstones.unwrap_or_default())?
             }
         };
         let rhythm = self.rhythm_batch(commit, &merged)?;
@@ -89,7 +91,7 @@ impl Store {
         let (merged, hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
             Some((document, merging)) => {
-                self.merge(commit.feed, document, merging, &commit.record.graves)?
+                self.merge(commit.feed, document, merging, &commit.record.tombstones)?
             }
         };
         let (history, nodes) = (Some(&commit.record), commit.nodes.as_slice());
@@ -109,12 +111,12 @@ impl Store {
         feed: FeedKey,
         document: &FeedDocument,
         merging: &Merging,
-        graves: &Graves,
+        tombstones: &Tombstones,
     ) -> Result<(Merged, NewHits), StoreError> {
         let wanted = identities(document).chain(merging.renamed.values().copied());
         let known = self.find_known(feed, wanted.collect())?;
         let counters = self.counters_of(feed)?;
-        let mut merged = merge_as(document, merging, graves, &known, counters);
+        let mut merged = merge_as(document, merging, tombstones, &known, counters);
         let now = merging.place.fetched_at;
         let hits = self.judge_new(feed, &mut merged, counters.next_seq, now);
         Ok((merged, hits))

@@ -13,7 +13,7 @@ use super::transaction::apply_together;
 use super::upkeep::check::{StoreProblem, unreadable};
 use crate::engine::entries::entry_filters::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::filters::{Action, EntryRule, Judge, Subject};
+use crate::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use crate::io::codec;
 
@@ -35,12 +35,12 @@ impl Store {
             let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
             hits.insert((rule, feed), seqs);
         }
-        self.filters = AppliedFilters { judge: Judge::new(&rules), rules, hits };
+        self.filters = AppliedFilters { judge: PreparedFilters::new(&rules), rules, hits };
         Ok(())
     }
 
     /// Returns the reader's filters in their order; none if their record is damaged.
-    pub fn rules(&self) -> Result<Vec<EntryRule>, StoreError> {
+    pub fn rules(&self) -> Result<Vec<EntryFilter>, StoreError> {
         let bytes = self.facts.get(RULES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
@@ -50,7 +50,7 @@ impl Store {
     pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
         let mut found = Vec::new();
         let rules = self.facts.get(RULES_KEY)?;
-        if rules.is_some_and(|bytes| codec::decode::<Vec<EntryRule>>(&bytes).is_err()) {
+        if rules.is_some_and(|bytes| codec::decode::<Vec<EntryFilter>>(&bytes).is_err()) {
             let text = "the record of your rules is damaged; none is in force".to_owned();
             found.push(StoreProblem { text, repaired: false });
         }
@@ -72,9 +72,9 @@ impl Store {
     }
 
     /// Writes the filters; from now on they apply to new entries.
-    pub fn save_rules(&mut self, rules: &[EntryRule]) -> Result<(), StoreError> {
+    pub fn save_rules(&mut self, rules: &[EntryFilter]) -> Result<(), StoreError> {
         self.facts.insert(RULES_KEY, codec::encode(&rules)?)?;
-        self.filters.judge = Judge::new(rules);
+        self.filters.judge = PreparedFilters::new(rules);
         self.filters.rules = rules.to_vec();
         Ok(())
     }
@@ -136,13 +136,13 @@ impl Store {
         let bytes = self.feeds.get(feed_bytes(feed)).ok().flatten();
         let record = bytes.and_then(|bytes| codec::decode::<SubscriptionRecord>(&bytes).ok());
         let tags = record.map(|record| record.tags).unwrap_or_default();
-        let judge = self.filters.judge.of_feed(feed, &tags, now);
+        let judge = self.filters.judge.for_feed(feed, &tags, now);
         if judge.is_empty() {
             return hits;
         }
         for (&seq, entry) in merged.entries.range_mut(first_new..) {
             let before = entry.row.flags;
-            for rule in judge.hits(&Subject::new(feed, &entry.kept, entry.body.as_ref())) {
+            for rule in judge.hits(&FilterSubject::new(feed, &entry.kept, entry.body.as_ref())) {
                 entry.row.flags = rule.action.done_to(entry.row.flags);
                 hits.entry(rule.id).or_default().push(seq);
             }

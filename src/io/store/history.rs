@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
 use crate::engine::store_work::Marked;
-use crate::history::{EntryKey, FeedKey, HistoryRecord, Node, Nodes, complete};
+use crate::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, Nodes, complete};
 
 /// Returns the key of an archive: its feed and its canonical address.
 fn node_key(feed: FeedKey, address: &str) -> Vec<u8> {
@@ -36,7 +36,7 @@ impl Store {
         for pair in self.nodes.scan_prefix(prefix) {
             let (key, bytes) = pair?;
             let address = key.get(prefix.len()..).map(String::from_utf8_lossy);
-            match (address, codec::decode::<Node>(&bytes)) {
+            match (address, codec::decode::<ArchiveNode>(&bytes)) {
                 (Some(address), Ok(node)) => kept.push((address.into_owned(), node)),
                 (None, _) | (Some(_), Err(_)) => damaged = damaged.saturating_add(1),
             }
@@ -48,7 +48,7 @@ impl Store {
     pub(super) fn history_batches(
         feed: FeedKey,
         record: Option<&HistoryRecord>,
-        changed: &[(String, Option<Node>)],
+        changed: &[(String, Option<ArchiveNode>)],
     ) -> Result<(Batch, Batch), StoreError> {
         let (mut history, mut nodes) = (Batch::default(), Batch::default());
         if let Some(record) = record {

@@ -2,8 +2,9 @@
 
 use crate::feed::{Hints, Period};
 use crate::schedule::decide::decide;
-use crate::schedule::facts::{Facts, Failure, Learned, Pace, Standing};
-use crate::schedule::plan::{Stage, Value};
+use crate::schedule::facts::{Facts, FeedStatus, Learned, PollFailure};
+use crate::schedule::interval::pace::Pace;
+use crate::schedule::plan::{PlanStage, Value};
 use crate::schedule::specimens::*;
 
 /// Plans at `now` and compares the reasons.
@@ -69,7 +70,7 @@ fn slots_are_explained() {
 fn failures_are_explained() {
     let mut facts = with_ttl(60, "03-02 09:00");
     facts.last_try = Some(at("03-02 10:00"));
-    (facts.failures, facts.failure) = (4, Some(Failure::Status(500)));
+    (facts.failures, facts.failure) = (4, Some(PollFailure::Status(500)));
     let back_off = |text| {
         [
             "the publisher's ttl of 1 h",
@@ -80,7 +81,7 @@ fn failures_are_explained() {
     };
     let doubled = "4 failures in a row: 2 h after the last attempt, and 12 min of spread";
     check(&facts, "03-02 10:00", 0.4, &back_off(doubled));
-    facts.failure = Some(Failure::Status(403));
+    facts.failure = Some(PollFailure::Status(403));
     let least = "4 failures in a row: 4 h after the last attempt, the least after such an answer, \
                  and 24 min of spread";
     check(&facts, "03-02 10:00", 0.4, &back_off(least));
@@ -100,7 +101,7 @@ fn coming_back_inside_a_window_is_explained() {
 
 #[test]
 fn a_feed_at_rest_and_a_new_one_are_explained() {
-    let gone = Facts { standing: Standing::Gone, ..Facts::default() };
+    let gone = Facts { standing: FeedStatus::Gone, ..Facts::default() };
     let sentence = "the publisher ended this feed (410): no automatic polls until you resume it";
     check(&gone, "03-02 10:00", 0.0, &[sentence]);
     let now = "03-02 10:00";
@@ -112,7 +113,7 @@ fn each_step_starts_where_the_one_before_ended() {
     let hints = Hints { ttl_minutes: Some(60), skip_hours: vec![11], ..Hints::default() };
     let facts = Facts { hints, last_ok: Some(at("03-02 10:00")), ..Facts::default() };
     let plan = decide(&facts, at("03-02 10:00"), 0.5);
-    let times = plan.steps.iter().filter(|step| step.stage > Stage::NextUpdate);
+    let times = plan.steps.iter().filter(|step| step.stage > PlanStage::NextUpdate);
     let mut last = Some(Value::At(at("03-02 11:00")));
     for step in times {
         assert_eq!(step.before, last, "{step:?}");

@@ -4,22 +4,22 @@
 
 use super::sources::source_sentence;
 use super::wording::{counted_words, duration_words};
-use crate::schedule::bounds::{Bound, Bounds};
-use crate::schedule::facts::Pace;
+use crate::schedule::bounds::{Bounds, IntervalBound};
 use crate::schedule::holds::bans::Exit;
 use crate::schedule::holds::floors::{Cause, DelayBy, Floor, Ground};
 use crate::schedule::holds::rest::Rest;
 use crate::schedule::holds::retry_after::WaitHeader;
 use crate::schedule::instant::instant;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::jitter::{Jittered, is_placed};
-use crate::schedule::plan::{PlanKind, Stage, Step, Value};
-use crate::schedule::target_time::Wish;
+use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
+use crate::schedule::target_time::TargetTime;
 
 /// Collects steps, or does nothing where nobody asks for them.
 #[derive(Debug)]
-pub(in crate::schedule) struct Trace(Option<Vec<Step>>);
+pub(in crate::schedule) struct PlanTrace(Option<Vec<PlanStep>>);
 
-impl Trace {
+impl PlanTrace {
     pub(in crate::schedule) const fn on() -> Self {
         Self(Some(Vec::new()))
     }
@@ -28,35 +28,35 @@ impl Trace {
         Self(None)
     }
 
-    pub(in crate::schedule) fn note(&mut self, step: impl FnOnce() -> Step) {
+    pub(in crate::schedule) fn note(&mut self, step: impl FnOnce() -> PlanStep) {
         if let Some(steps) = &mut self.0 {
             steps.push(step());
         }
     }
 
-    pub(in crate::schedule) fn note_some(&mut self, step: impl FnOnce() -> Option<Step>) {
+    pub(in crate::schedule) fn note_some(&mut self, step: impl FnOnce() -> Option<PlanStep>) {
         if let Some(steps) = &mut self.0 {
             steps.extend(step());
         }
     }
 
-    pub(in crate::schedule) fn into_steps(self) -> Vec<Step> {
+    pub(in crate::schedule) fn into_steps(self) -> Vec<PlanStep> {
         self.0.unwrap_or_default()
     }
 }
 
-fn interval_step(stage: Stage, before: Option<i64>, after: i64, reason: String) -> Step {
+fn interval_step(stage: PlanStage, before: Option<i64>, after: i64, reason: String) -> PlanStep {
     let (before, after) = (before.map(Value::Seconds), Some(Value::Seconds(after)));
-    Step { stage, before, after, reason }
+    PlanStep { stage, before, after, reason }
 }
 
-fn time_step(stage: Stage, before: Option<i64>, after: i64, reason: String) -> Step {
+fn time_step(stage: PlanStage, before: Option<i64>, after: i64, reason: String) -> PlanStep {
     let at = |seconds| Value::At(instant(seconds));
-    Step { stage, before: before.map(at), after: Some(at(after)), reason }
+    PlanStep { stage, before: before.map(at), after: Some(at(after)), reason }
 }
 
 /// A feed that is left alone.
-pub(in crate::schedule) fn rest_step(rest: Rest) -> Step {
+pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
     let sentence = match rest {
         Rest::Gone => "the publisher ended this feed (410)",
         Rest::Stopped => "the feed redirects to nothing",
@@ -64,56 +64,56 @@ pub(in crate::schedule) fn rest_step(rest: Rest) -> Step {
         Rest::Paused => "you paused this feed",
     };
     let reason = format!("{sentence}: no automatic polls until you resume it");
-    Step { stage: Stage::Standing, before: None, after: None, reason }
+    PlanStep { stage: PlanStage::Standing, before: None, after: None, reason }
 }
 
 /// A feed that was never read.
-pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> Step {
+pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
     let reason = if tried {
         "tried, but never read so far: counted from the last attempt"
     } else {
         "never polled before, so it is due at once"
     };
-    time_step(Stage::NextUpdate, None, at, reason.to_owned())
+    time_step(PlanStage::NextUpdate, None, at, reason.to_owned())
 }
 
 /// Recommendation, pace, bounds and the instant that follows.
-pub(in crate::schedule) fn explain_wish(
+pub(in crate::schedule) fn explain_target(
     ground: &Ground<'_>,
-    wish: &Wish,
+    target: &TargetTime,
     last: i64,
-    trace: &mut Trace,
+    trace: &mut PlanTrace,
 ) {
     let bounds = ground.bounds;
-    let sentence = || source_sentence(ground.facts, ground.recommendation, wish);
-    trace.note(|| interval_step(Stage::Recommendation, None, wish.raw, sentence()));
-    if is_placed(wish) {
-        trace.note_some(|| placed_pace_step(wish, bounds));
-        trace.note(|| next_update_step(wish, last));
+    let sentence = || source_sentence(ground.facts, ground.recommendation, target);
+    trace.note(|| interval_step(PlanStage::Recommendation, None, target.raw, sentence()));
+    if is_placed(target) {
+        trace.note_some(|| placed_pace_step(target, bounds));
+        trace.note(|| next_update_step(target, last));
         return;
     }
-    match (bounds.pace, wish.slot) {
-        (Pace::Normal, None) => trace.note_some(|| bound_step(wish, bounds)),
+    match (bounds.pace, target.slot) {
+        (Pace::Normal, None) => trace.note_some(|| bound_step(target, bounds)),
         (Pace::Normal, Some(_)) => {}
-        (Pace::More | Pace::Less, None) => trace.note(|| pace_step(wish, bounds)),
-        (Pace::More | Pace::Less, Some(_)) => trace.note(|| slot_pace_step(wish, bounds)),
+        (Pace::More | Pace::Less, None) => trace.note(|| pace_step(target, bounds)),
+        (Pace::More | Pace::Less, Some(_)) => trace.note(|| slot_pace_step(target, bounds)),
     }
-    trace.note(|| next_update_step(wish, last));
-    trace.note_some(|| held_slot_step(wish, bounds));
+    trace.note(|| next_update_step(target, last));
+    trace.note_some(|| held_slot_step(target, bounds));
 }
 
 /// What the pace does to the binding interval, and which bound holds it.
-fn pace_step(wish: &Wish, bounds: Bounds) -> Step {
-    let scaled = bounds.scaled(wish.raw);
+fn pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
+    let scaled = bounds.scaled(target.raw);
     let verb = pace_verb(bounds);
-    let held = bounds.holder(wish.raw);
+    let held = bounds.holder(target.raw);
     let held = held.map(|held| format!(", held at {}", bound_words(held, bounds)));
     let at_normal = Bounds { pace: Pace::Normal, ..bounds };
-    let idle = at_normal.interval(wish.raw) == wish.binding;
+    let idle = at_normal.interval(target.raw) == target.binding;
     let effect = if idle { ": the setting has no effect" } else { "" };
     let scaled = duration_words(scaled);
     let reason = format!("{verb} to {scaled}{}{effect}", held.unwrap_or_default());
-    interval_step(Stage::Pace, Some(wish.raw), wish.binding, reason)
+    interval_step(PlanStage::Pace, Some(target.raw), target.binding, reason)
 }
 
 fn pace_verb(bounds: Bounds) -> &'static str {
@@ -121,18 +121,18 @@ fn pace_verb(bounds: Bounds) -> &'static str {
 }
 
 /// What the pace does to the publisher's update times; the bounds act later, on the time itself.
-fn slot_pace_step(wish: &Wish, bounds: Bounds) -> Step {
-    let scaled = bounds.scaled(wish.raw);
+fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
+    let scaled = bounds.scaled(target.raw);
     let reason = format!(
         "{} to {} from one update time to the next",
         pace_verb(bounds),
         duration_words(scaled)
     );
-    interval_step(Stage::Pace, Some(wish.raw), scaled, reason)
+    interval_step(PlanStage::Pace, Some(target.raw), scaled, reason)
 }
 
 /// What the pace does to placed polls: it changes the price of a poll, and with it their number.
-fn placed_pace_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
+fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
         Pace::More => {
@@ -142,40 +142,42 @@ fn placed_pace_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
             "a poll counts four times, so there are about half as many, as far as bounds allow"
         }
     };
-    Some(interval_step(Stage::Pace, Some(wish.raw), wish.binding, reason.to_owned()))
+    Some(interval_step(PlanStage::Pace, Some(target.raw), target.binding, reason.to_owned()))
 }
 
-fn bound_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
-    let held = bounds.holder(wish.raw)?;
+fn bound_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
+    let held = bounds.holder(target.raw)?;
     let (stage, verb) = bound_verb(held);
     let reason = format!("{verb} {}", bound_words(held, bounds));
-    Some(interval_step(stage, Some(wish.raw), wish.binding, reason))
+    Some(interval_step(stage, Some(target.raw), target.binding, reason))
 }
 
-fn bound_verb(held: Bound) -> (Stage, &'static str) {
+fn bound_verb(held: IntervalBound) -> (PlanStage, &'static str) {
     match held {
-        Bound::Minimum => (Stage::Minimum, "raised to"),
-        Bound::Maximum => (Stage::Maximum, "cut to"),
+        IntervalBound::Minimum => (PlanStage::Minimum, "raised to"),
+        IntervalBound::Maximum => (PlanStage::Maximum, "cut to"),
     }
 }
 
-fn bound_words(held: Bound, bounds: Bounds) -> String {
+fn bound_words(held: IntervalBound, bounds: Bounds) -> String {
     let (name, seconds) = match held {
-        Bound::Minimum if bounds.min == bounds.hard_min => ("the least allowed", bounds.min),
-        Bound::Minimum => ("your minimum", bounds.min),
-        Bound::Maximum => ("your maximum", bounds.max),
+        IntervalBound::Minimum if bounds.min == bounds.hard_min => {
+            ("the least allowed", bounds.min)
+        }
+        IntervalBound::Minimum => ("your minimum", bounds.min),
+        IntervalBound::Maximum => ("your maximum", bounds.max),
     };
     format!("{name} of {}", duration_words(seconds))
 }
 
-fn next_update_step(wish: &Wish, last: i64) -> Step {
-    let interval = duration_words(wish.binding);
-    let at = wish.slot.unwrap_or(wish.at);
-    let reason = match wish.kind {
+fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
+    let interval = duration_words(target.binding);
+    let at = target.slot.unwrap_or(target.at);
+    let reason = match target.kind {
         PlanKind::Boundary => {
             format!("brought forward to the moment at which the interval of {interval} begins")
         }
-        PlanKind::Slot if is_placed(wish) => {
+        PlanKind::Slot if is_placed(target) => {
             format!("where the learned plan places the next poll, {interval} after the last one")
         }
         PlanKind::Slot => "the publisher's first update time after the last poll".to_owned(),
@@ -183,29 +185,29 @@ fn next_update_step(wish: &Wish, last: i64) -> Step {
             format!("{interval} after the last poll")
         }
     };
-    time_step(Stage::NextUpdate, Some(last), at, reason)
+    time_step(PlanStage::NextUpdate, Some(last), at, reason)
 }
 
 /// A slot that the reader's bounds move.
-fn held_slot_step(wish: &Wish, bounds: Bounds) -> Option<Step> {
-    let (slot, held) = (wish.slot?, wish.held?);
+fn held_slot_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
+    let (slot, held) = (target.slot?, target.held?);
     let (stage, direction) = match held {
-        Bound::Minimum => (Stage::Minimum, "that is too soon"),
-        Bound::Maximum => (Stage::Maximum, "that is too late"),
+        IntervalBound::Minimum => (PlanStage::Minimum, "that is too soon"),
+        IntervalBound::Maximum => (PlanStage::Maximum, "that is too late"),
     };
     let bound = bound_words(held, bounds);
     let reason = format!("{direction}: {bound} after the last poll instead");
-    Some(time_step(stage, Some(slot), wish.at, reason))
+    Some(time_step(stage, Some(slot), target.at, reason))
 }
 
 /// The spread.
 pub(in crate::schedule) fn explain_jitter(
-    wish: &Wish,
+    target: &TargetTime,
     jittered: &Jittered,
     bounds: Bounds,
     last: i64,
-) -> Step {
-    let shift = jittered.at - wish.at;
+) -> PlanStep {
+    let shift = jittered.at - target.at;
     let limit = duration_words(jittered.limit / 2);
     let together = "so that readers do not all arrive together";
     let mut reason = match shift {
@@ -220,37 +222,37 @@ pub(in crate::schedule) fn explain_jitter(
     if shift != 0 && jittered.at == last + bounds.min {
         reason += "; held at the minimum";
     }
-    time_step(Stage::Jitter, Some(wish.at), jittered.at, reason)
+    time_step(PlanStage::Jitter, Some(target.at), jittered.at, reason)
 }
 
 /// A floor, with its effect. The two minimums are only mentioned where they move something.
-pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<Step> {
+pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep> {
     let moves = floor.at > at;
     let (stage, sentence) = match floor.cause {
         Cause::HardMinimum(_) | Cause::Minimum(_) if !moves => return None,
         Cause::HardMinimum(minimum) => {
             let least = duration_words(minimum);
-            (Stage::Minimum, format!("never sooner than {least} after the last attempt"))
+            (PlanStage::Minimum, format!("never sooner than {least} after the last attempt"))
         }
         Cause::Minimum(minimum) => {
             let least = duration_words(minimum);
-            (Stage::Minimum, format!("your minimum of {least} after the last attempt"))
+            (PlanStage::Minimum, format!("your minimum of {least} after the last attempt"))
         }
         Cause::Lifetime { stated, counted, age } => {
-            (Stage::CacheLifetime, lifetime_sentence(stated, counted, age))
+            (PlanStage::CacheLifetime, lifetime_sentence(stated, counted, age))
         }
         Cause::Wait { seconds, header } => wait_sentence(seconds, header),
         Cause::HostWait { seconds } => {
             let wait = duration_words(seconds);
             let sentence =
                 format!("the site answered 429 to a feed: all its feeds pause for {wait}");
-            (Stage::RetryAfter, sentence)
+            (PlanStage::RetryAfter, sentence)
         }
         Cause::BackOff { failures, delay, spread, by } => {
-            (Stage::BackOff, back_off_sentence(failures, delay, spread, by))
+            (PlanStage::BackOff, back_off_sentence(failures, delay, spread, by))
         }
         Cause::Dead => {
-            (Stage::BackOff, "nothing but 404 for 30 days: polled once a week".to_owned())
+            (PlanStage::BackOff, "nothing but 404 for 30 days: polled once a week".to_owned())
         }
     };
     let effect = if moves { "" } else { ": over by then, no effect" };
@@ -266,17 +268,17 @@ fn lifetime_sentence(stated: i64, counted: i64, age: i64) -> String {
     format!("the server declares its answer fresh for {fresh}{capped}{aged}")
 }
 
-fn wait_sentence(seconds: i64, header: WaitHeader) -> (Stage, String) {
+fn wait_sentence(seconds: i64, header: WaitHeader) -> (PlanStage, String) {
     let wait = duration_words(seconds);
     match header {
         WaitHeader::RetryAfter => {
-            (Stage::RetryAfter, format!("the server asked to be left alone for {wait}"))
+            (PlanStage::RetryAfter, format!("the server asked to be left alone for {wait}"))
         }
         WaitHeader::CacheControl => {
-            (Stage::CacheLifetime, format!("the server declares its refusal valid for {wait}"))
+            (PlanStage::CacheLifetime, format!("the server declares its refusal valid for {wait}"))
         }
         WaitHeader::Nothing => {
-            (Stage::BackOff, format!("the server asked for fewer requests: {wait} is assumed"))
+            (PlanStage::BackOff, format!("the server asked for fewer requests: {wait} is assumed"))
         }
     }
 }
@@ -295,7 +297,7 @@ fn back_off_sentence(failures: u32, delay: i64, spread: i64, by: DelayBy) -> Str
 }
 
 /// The move out of a skip window, or why there is none.
-pub(in crate::schedule) fn skip_step(before: i64, after: i64, exit: Exit) -> Step {
+pub(in crate::schedule) fn skip_step(before: i64, after: i64, exit: Exit) -> PlanStep {
     let reason = match exit {
         Exit::Days => "moved out of the days the publisher asks to skip",
         Exit::Hours => "moved out of the hours the publisher asks to skip",
@@ -303,18 +305,18 @@ pub(in crate::schedule) fn skip_step(before: i64, after: i64, exit: Exit) -> Ste
             "inside the hours or days to skip, but it could have been polled while you were away"
         }
     };
-    time_step(Stage::Skip, Some(before), after, reason.to_owned())
+    time_step(PlanStage::Skip, Some(before), after, reason.to_owned())
 }
 
 /// A time that has come.
-pub(in crate::schedule) fn explain_due(at: i64, now: i64) -> Option<Step> {
+pub(in crate::schedule) fn explain_due(at: i64, now: i64) -> Option<PlanStep> {
     let late = now - at;
     let reason = match late {
         ..0 => return None,
         0 => "due now".to_owned(),
         1.. => format!("due since {}, so it is polled now", duration_words(late)),
     };
-    Some(time_step(Stage::Due, Some(at), now, reason))
+    Some(time_step(PlanStage::Due, Some(at), now, reason))
 }
 
 #[cfg(test)]

@@ -4,30 +4,30 @@ use super::wording::{duration_words, rule_words};
 use crate::feed::{IntervalRule, Period, SyHint};
 use crate::schedule::facts::Facts;
 use crate::schedule::holds::bans::Skips;
-use crate::schedule::recommend::{Course, Recommendation, Source, flat_sources};
-use crate::schedule::target_time::Wish;
+use crate::schedule::recommend::{IntervalSource, Recommendation, RecommendedCourse, flat_sources};
+use crate::schedule::target_time::TargetTime;
 
 /// Which source speaks, what it says, what it outranks, and what was observed beside it.
 pub(in crate::schedule) fn source_sentence(
     facts: &Facts,
     recommendation: &Recommendation,
-    wish: &Wish,
+    target: &TargetTime,
 ) -> String {
-    let by_rules = matches!(recommendation.course, Course::Rules(_));
-    let sentence = match wish.rule {
-        Some(rule) => binding_rule_sentence(facts, recommendation.source, rule, wish.raw),
+    let by_rules = matches!(recommendation.course, RecommendedCourse::Rules(_));
+    let sentence = match target.rule {
+        Some(rule) => binding_rule_sentence(facts, recommendation.source, rule, target.raw),
         None if by_rules => {
-            let instead = flat_sentence(facts, wish.source, wish.raw);
+            let instead = flat_sentence(facts, target.source, target.raw);
             format!("no interval rule covers this hour; {instead}")
         }
-        None => learned_sentence(facts, wish)
-            .unwrap_or_else(|| flat_sentence(facts, wish.source, wish.raw)),
+        None => learned_sentence(facts, target)
+            .unwrap_or_else(|| flat_sentence(facts, target.source, target.raw)),
     };
-    let outranked = outranked(facts, recommendation, wish);
+    let outranked = outranked(facts, recommendation, target);
     let outranked =
         if outranked.is_empty() { String::new() } else { format!(" (it outranks {outranked})") };
     let skips = skips_note(facts).map(|note| format!("; {note}")).unwrap_or_default();
-    let learned = facts.learned.as_ref().filter(|_| wish.source != Source::Learned);
+    let learned = facts.learned.as_ref().filter(|_| target.source != IntervalSource::Learned);
     let observed = learned.map(|learned| {
         let gap = duration_words(i64::from(learned.interval_seconds));
         format!("; observed: news about every {gap}")
@@ -35,8 +35,8 @@ pub(in crate::schedule) fn source_sentence(
     format!("{sentence}{outranked}{skips}{}", observed.unwrap_or_default())
 }
 
-fn binding_rule_sentence(facts: &Facts, source: Source, rule: usize, raw: i64) -> String {
-    let (whose, rules): (&str, &[IntervalRule]) = if source == Source::OwnRules {
+fn binding_rule_sentence(facts: &Facts, source: IntervalSource, rule: usize, raw: i64) -> String {
+    let (whose, rules): (&str, &[IntervalRule]) = if source == IntervalSource::OwnRules {
         ("your", &facts.settings.own_rules)
     } else {
         ("the publisher's", &facts.hints.intervals)
@@ -45,27 +45,31 @@ fn binding_rule_sentence(facts: &Facts, source: Source, rule: usize, raw: i64) -
     format!("{whose} interval rule {}: every {} {when}", rule + 1, duration_words(raw))
 }
 
-fn flat_sentence(facts: &Facts, source: Source, seconds: i64) -> String {
+fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String {
     let every = duration_words(seconds);
     match source {
-        Source::Fixed => format!("your fixed interval of {every} replaces every recommendation"),
-        Source::ArchiveDocument => "this is an archive document, which never changes".to_owned(),
-        Source::Sy => facts.hints.sy.map_or_else(String::new, |sy| sy_sentence(sy, &every)),
-        Source::Ttl => format!("the publisher's ttl of {every}"),
-        Source::RefreshRate => format!("the publisher's refreshRate of {every}"),
-        Source::BoilerplateSy => {
+        IntervalSource::Fixed => {
+            format!("your fixed interval of {every} replaces every recommendation")
+        }
+        IntervalSource::ArchiveDocument => {
+            "this is an archive document, which never changes".to_owned()
+        }
+        IntervalSource::Sy => facts.hints.sy.map_or_else(String::new, |sy| sy_sentence(sy, &every)),
+        IntervalSource::Ttl => format!("the publisher's ttl of {every}"),
+        IntervalSource::RefreshRate => format!("the publisher's refreshRate of {every}"),
+        IntervalSource::BoilerplateSy => {
             format!("every {every}, as WordPress writes into each feed, so it weighs little")
         }
-        Source::Learned => format!("learned: news about every {every}"),
-        Source::Default | Source::OwnRules | Source::Rules => {
+        IntervalSource::Learned => format!("learned: news about every {every}"),
+        IntervalSource::Default | IntervalSource::OwnRules | IntervalSource::Rules => {
             format!("nothing is stated or known, so the default of {every}")
         }
     }
 }
 
 /// What a learned plan was learned from.
-fn learned_sentence(facts: &Facts, wish: &Wish) -> Option<String> {
-    let learned = facts.learned.as_ref().filter(|_| wish.source == Source::Learned)?;
+fn learned_sentence(facts: &Facts, target: &TargetTime) -> Option<String> {
+    let learned = facts.learned.as_ref().filter(|_| target.source == IntervalSource::Learned)?;
     Some(learned.plan.as_ref()?.rhythm.sentence())
 }
 
@@ -87,22 +91,23 @@ fn sy_sentence(sy: SyHint, every: &str) -> String {
 }
 
 /// Sources of publisher and reader that speak too, but stand lower.
-fn outranked(facts: &Facts, recommendation: &Recommendation, wish: &Wish) -> String {
-    let above_rules = matches!(recommendation.source, Source::Fixed | Source::OwnRules);
+fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime) -> String {
+    let above_rules =
+        matches!(recommendation.source, IntervalSource::Fixed | IntervalSource::OwnRules);
     let rules = above_rules && !facts.hints.intervals.is_empty();
     let rules = rules.then(|| "the publisher's interval rules".to_owned());
-    let below = flat_sources(facts).filter(|stated| stated.source != wish.source);
+    let below = flat_sources(facts).filter(|stated| stated.source != target.source);
     let below = below.filter_map(|stated| {
         let name = match stated.source {
-            Source::Sy | Source::BoilerplateSy => "sy",
-            Source::Ttl => "ttl",
-            Source::RefreshRate => "refreshRate",
-            Source::Fixed
-            | Source::ArchiveDocument
-            | Source::OwnRules
-            | Source::Rules
-            | Source::Learned
-            | Source::Default => return None,
+            IntervalSource::Sy | IntervalSource::BoilerplateSy => "sy",
+            IntervalSource::Ttl => "ttl",
+            IntervalSource::RefreshRate => "refreshRate",
+            IntervalSource::Fixed
+            | IntervalSource::ArchiveDocument
+            | IntervalSource::OwnRules
+            | IntervalSource::Rules
+            | IntervalSource::Learned
+            | IntervalSource::Default => return None,
         };
         Some(format!("{name} {}", duration_words(stated.seconds)))
     });
@@ -111,7 +116,7 @@ fn outranked(facts: &Facts, recommendation: &Recommendation, wish: &Wish) -> Str
 
 /// Why stated skip windows do not apply.
 fn skips_note(facts: &Facts) -> Option<&'static str> {
-    match Skips::of(facts) {
+    match Skips::from_facts(facts) {
         Skips::None | Skips::Kept(_) | Skips::WholeWeek => None,
         Skips::ReplacedByRules => Some("the rules also replace skipHours and skipDays"),
         Skips::ReplacedBySy => Some("sy also replaces skipHours and skipDays"),

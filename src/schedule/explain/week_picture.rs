@@ -5,19 +5,21 @@ use chrono::{DateTime, Utc};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::Facts;
 use crate::schedule::instant::seconds;
-use crate::schedule::interval::segments::{Rhythm, Walk};
+use crate::schedule::interval::segments::{IntervalWalk, Rhythm};
 use crate::schedule::limits::HOUR;
-use crate::schedule::recommend::{Course, recommend};
+use crate::schedule::recommend::{RecommendedCourse, recommend};
 use crate::schedule::week::{HOURS, hour_of_week};
 
 /// GET-SCHEDULE for one feed: the interval at an instant after pace and bounds, and the seconds for
 /// which it lasts; `None`: for ever.
 pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>) {
-    let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
     let (interval, duration) = match &recommendation.course {
-        Course::Flat | Course::Slots(..) | Course::Placed(_) => (bounds.interval(fallback), None),
-        Course::Rules(table) => {
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
+            (bounds.interval(fallback), None)
+        }
+        RecommendedCourse::Rules(table) => {
             let rhythm = Rhythm { table, fallback, bounds };
             let (in_force, duration) = rhythm.get_schedule(seconds(at));
             (in_force.interval, duration)
@@ -29,12 +31,14 @@ pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>)
 /// Place in the document of the interval rule in force at an instant; `None`: no rule covers it, or
 /// no rules are followed.
 pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
-    let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
     match &recommendation.course {
-        Course::Flat | Course::Slots(..) | Course::Placed(_) => None,
-        Course::Rules(table) => {
-            Walk::start(Rhythm { table, fallback, bounds }, seconds(at)).in_force().rule
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
+            None
+        }
+        RecommendedCourse::Rules(table) => {
+            IntervalWalk::start(Rhythm { table, fallback, bounds }, seconds(at)).in_force().rule
         }
     }
 }
@@ -42,14 +46,14 @@ pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
 /// The interval, seconds, at the start of each hour of the UTC week around an instant, Monday
 /// 00:00 first.
 pub fn week_of_intervals(facts: &Facts, around: DateTime<Utc>) -> [u32; HOURS as usize] {
-    let (recommendation, bounds) = (recommend(facts), Bounds::of(facts));
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
     let fallback = recommendation.flat.seconds;
     let whole = |seconds: i64| u32::try_from(seconds).unwrap_or(u32::MAX);
     let mut week = [whole(bounds.interval(fallback)); HOURS as usize];
-    let Course::Rules(table) = &recommendation.course else { return week };
+    let RecommendedCourse::Rules(table) = &recommendation.course else { return week };
     let hour = seconds(around).div_euclid(HOUR);
     let monday = (hour - i64::from(hour_of_week(seconds(around)))) * HOUR;
-    let mut walk = Walk::start(Rhythm { table, fallback, bounds }, monday);
+    let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, monday);
     let mut start = monday;
     for cell in &mut week {
         walk.advance_to(start);

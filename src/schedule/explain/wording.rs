@@ -60,9 +60,11 @@ pub(in crate::schedule) fn offset_words(minutes: i16) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// `1 time`, `2 times`.
-pub(in crate::schedule) fn counted_words(count: u32, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+/// A count with its noun: `1 time`, `2 times`.
+pub fn counted_words(count: impl std::fmt::Display, one: &str, many: &str) -> String {
+    let count = count.to_string();
+    let noun = if count == "1" { one } else { many };
+    format!("{count} {noun}")
 }
 
 #[cfg(test)]

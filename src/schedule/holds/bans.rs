@@ -34,7 +34,7 @@ pub(in crate::schedule) enum Skips {
 
 impl Skips {
     /// Judges the hints of a feed.
-    pub(in crate::schedule) fn of(facts: &Facts) -> Self {
+    pub(in crate::schedule) fn from_facts(facts: &Facts) -> Self {
         let hints = &facts.hints;
         if hints.skip_hours.is_empty() && hints.skip_days.is_empty() {
             return Self::None;
@@ -45,7 +45,7 @@ impl Skips {
         if hints.sy.is_some() && !is_boilerplate(facts) {
             return Self::ReplacedBySy;
         }
-        let windows = SkipWindows::of(hints);
+        let windows = SkipWindows::from_hints(hints);
         let open = (0..HOURS).any(|hour| !windows.closes(hour));
         match (open, facts.settings.ignore_skips, windows.is_empty()) {
             (_, _, true) => Self::None,
@@ -64,7 +64,7 @@ impl Skips {
 }
 
 impl SkipWindows {
-    fn of(hints: &Hints) -> Self {
+    fn from_hints(hints: &Hints) -> Self {
         let (mut hours, mut days) = (WeekMask::default(), WeekMask::default());
         for &hour in hints.skip_hours.iter().filter(|&&hour| hour < 24) {
             (0..7).for_each(|day| hours.insert(day * 24 + hour));
@@ -151,7 +151,7 @@ mod tests {
     fn windows_of(hours: &[u8], days: &[DayOfWeek]) -> Skips {
         let hints =
             Hints { skip_hours: hours.to_vec(), skip_days: days.to_vec(), ..Hints::default() };
-        Skips::of(&Facts { hints, ..Facts::default() })
+        Skips::from_facts(&Facts { hints, ..Facts::default() })
     }
 
     fn check(hours: &[u8], days: &[DayOfWeek], from: &str, expected: &str) {

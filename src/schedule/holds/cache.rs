@@ -10,7 +10,7 @@ use crate::schedule::limits::{CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACH
 /// The headers of one answer that speak about time, as received. Several lines of one name are
 /// joined by a comma before they come here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct AnswerHeaders<'a> {
+pub struct TimingHeaders<'a> {
     /// `Cache-Control`.
     pub cache_control: Option<&'a str>,
     /// `Expires`.
@@ -54,7 +54,7 @@ pub enum Lifetime {
 
 impl CacheState {
     /// What a 200 or 226 says: absent headers clear (SPEC D.4.6).
-    pub fn of_document(headers: &AnswerHeaders<'_>, received_at: DateTime<Utc>) -> Self {
+    pub fn of_document(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         Self {
             received_at,
             lifetime: stated_lifetime(headers).unwrap_or(Lifetime::None),
@@ -65,7 +65,7 @@ impl CacheState {
 
     /// What a 304 makes of this state: absent headers keep what was stated (SPEC D.4.5).
     #[must_use]
-    pub fn of_not_modified(self, headers: &AnswerHeaders<'_>, received_at: DateTime<Utc>) -> Self {
+    pub fn of_not_modified(self, headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         let fresh = Self::of_document(headers, received_at);
         Self { lifetime: stated_lifetime(headers).unwrap_or(self.lifetime), ..fresh }
     }
@@ -105,7 +105,7 @@ pub(in crate::schedule) fn counted(life: i64) -> i64 {
 }
 
 /// The lifetime the headers state; `None` if they do not speak about it at all.
-fn stated_lifetime(headers: &AnswerHeaders<'_>) -> Option<Lifetime> {
+fn stated_lifetime(headers: &TimingHeaders<'_>) -> Option<Lifetime> {
     let mut max_age = None;
     let mut speaks = headers.expires.is_some();
     for (name, value) in headers.cache_control.into_iter().flat_map(directives) {

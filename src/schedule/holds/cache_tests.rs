@@ -10,12 +10,12 @@ fn some(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn headers<'a>(cache_control: &'a str, expires: &'a str, age: &'a str) -> AnswerHeaders<'a> {
-    AnswerHeaders {
+fn headers<'a>(cache_control: &'a str, expires: &'a str, age: &'a str) -> TimingHeaders<'a> {
+    TimingHeaders {
         cache_control: some(cache_control),
         expires: some(expires),
         age: some(age),
-        ..AnswerHeaders::default()
+        ..TimingHeaders::default()
     }
 }
 
@@ -90,7 +90,7 @@ fn the_age_of_the_answer_counts_against_its_lifetime() {
 fn expires_counts_from_the_date_of_the_answer() {
     let eleven = "Mon, 02 Mar 2026 11:00:00 GMT";
     let check = |cache_control, expires, date: &str, expected: Option<i64>| {
-        let headers = AnswerHeaders { date: some(date), ..headers(cache_control, expires, "") };
+        let headers = TimingHeaders { date: some(date), ..headers(cache_control, expires, "") };
         let state = CacheState::of_document(&headers, instant(TEN));
         assert_eq!(state.floor_seconds(), expected, "{cache_control} {expires} {date}");
     };
@@ -113,7 +113,7 @@ fn expires_counts_from_the_date_of_the_answer() {
 fn a_304_starts_the_stated_lifetime_anew() {
     let state = CacheState::of_document(&headers("max-age=3600", "", "1800"), instant(TEN));
     let later = instant(TEN + 7200);
-    let silent = state.of_not_modified(&AnswerHeaders::default(), later);
+    let silent = state.of_not_modified(&TimingHeaders::default(), later);
     assert_eq!((silent.received_at, silent.floor_seconds()), (later, Some(3600)));
     let shorter = state.of_not_modified(&headers("max-age=60", "", ""), later);
     assert_eq!(shorter.floor_seconds(), Some(60));

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::cache::counted;
 use super::retry_after::{Wait, WaitHeader};
 use crate::schedule::bounds::Bounds;
-use crate::schedule::facts::{Facts, Failure, Standing};
+use crate::schedule::facts::{Facts, FeedStatus, PollFailure};
 use crate::schedule::instant::seconds_up;
 use crate::schedule::jitter::share;
 use crate::schedule::limits::{
@@ -13,7 +13,7 @@ use crate::schedule::limits::{
 };
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::Recommendation;
-use crate::schedule::target_time::wish;
+use crate::schedule::target_time::find_target;
 
 /// One floor in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn back_off(ground: &Ground<'_>) -> Option<Floor> {
     let failures = ground.facts.failures;
     let last_try = ground.last_try.filter(|_| failures > 0)?;
     let doubling = doubled(failures);
-    let after_success = wish(ground.recommendation, ground.bounds, last_try);
+    let after_success = find_target(ground.recommendation, ground.bounds, last_try);
     let recommended = (after_success.at - last_try).max(after_success.binding);
     let demanded = ground.facts.failure.map_or(0, minimum_after);
     let (delay, by) = [
@@ -164,17 +164,17 @@ fn doubled(failures: u32) -> i64 {
 }
 
 /// The shortest wait after a kind of failure, seconds (SPEC B.4.4, D.2).
-const fn minimum_after(failure: Failure) -> i64 {
+const fn minimum_after(failure: PollFailure) -> i64 {
     match failure {
-        Failure::Status(429) => HOUR,
-        Failure::Status(402 | 403 | 451) => 4 * HOUR,
-        Failure::Status(401 | 407) | Failure::TooLarge => DAY,
-        Failure::Status(_) | Failure::Unanswered | Failure::Unreadable => 0,
+        PollFailure::Status(429) => HOUR,
+        PollFailure::Status(402 | 403 | 451) => 4 * HOUR,
+        PollFailure::Status(401 | 407) | PollFailure::TooLarge => DAY,
+        PollFailure::Status(_) | PollFailure::Unanswered | PollFailure::Unreadable => 0,
     }
 }
 
 fn dead(ground: &Ground<'_>) -> Option<Floor> {
-    let is_dead = ground.facts.standing == Standing::Dead;
+    let is_dead = ground.facts.standing == FeedStatus::Dead;
     let at = ground.last_try.filter(|_| is_dead)? + DEAD_SECONDS;
     Some(Floor { at, settled_by: SettledBy::Dead, cause: Cause::Dead })
 }

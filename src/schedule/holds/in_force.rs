@@ -28,7 +28,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
     let ground = Ground {
         facts,
         recommendation: &recommendation,
-        bounds: Bounds::of(facts),
+        bounds: Bounds::from_facts(facts),
         now,
         last_try: not_later(facts.last_try).max(not_later(facts.last_ok)),
         u: usable(u),
@@ -52,7 +52,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
 /// The hours of the UTC week in which the feed is not polled, Monday 00:00 first; `None`: no skip window is in
 /// force.
 pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
-    let windows = Skips::of(facts).kept()?;
+    let windows = Skips::from_facts(facts).kept()?;
     let mut week = [false; HOURS as usize];
     for (hour, skipped) in (0..HOURS).zip(&mut week) {
         *skipped = windows.closes(hour);
@@ -62,14 +62,14 @@ pub fn skipped_hours(facts: &Facts) -> Option<[bool; HOURS as usize]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
+    use crate::schedule::holds::cache::{CacheState, TimingHeaders};
     use crate::schedule::holds::in_force::*;
     use crate::schedule::specimens::{at, with_ttl, with_windows};
 
     #[test]
     fn floors_are_named_until_they_have_passed() {
         let mut facts = with_ttl(30, "03-02 10:00");
-        let headers = AnswerHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
+        let headers = TimingHeaders { cache_control: Some("max-age=3600"), ..Default::default() };
         facts.cache = Some(CacheState::of_document(&headers, at("03-02 10:00")));
         let until = |now: &str| {
             let floors = floors_in_force(&facts, at(now), 0.0);

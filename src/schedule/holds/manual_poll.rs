@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::floors::end_of;
 use super::retry_after::{Wait, WaitHeader};
-use crate::schedule::facts::{Facts, Standing};
+use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::instant::{instant, seconds};
 use crate::schedule::limits::COOL_DOWN_SECONDS;
 use crate::schedule::plan::Decision;
@@ -25,8 +25,8 @@ pub enum ByHand {
 
 /// Judges a poll by hand. `cool_down` is false only for hosts that need no sparing (UX 4,
 /// `space_loopback = false`).
-pub fn by_hand(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
-    if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
+pub fn judge_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
+    if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         return ByHand::AtRest;
     }
     let clock = seconds(now);
@@ -65,16 +65,16 @@ mod tests {
     fn a_poll_by_hand_waits_a_minute_and_asks_about_retry_after() {
         let wait = |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by });
         let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
-        assert_eq!(by_hand(&facts, at(59), true), ByHand::CoolDown(at(60)));
-        assert_eq!(by_hand(&facts, at(59), false), ByHand::Allowed);
-        assert_eq!(by_hand(&facts, at(60), true), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
+        assert_eq!(judge_manual_poll(&facts, at(59), false), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Allowed);
         facts.retry_after = wait(WaitHeader::CacheControl);
-        assert_eq!(by_hand(&facts, at(60), true), ByHand::Allowed);
+        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Allowed);
         facts.host_wait = wait(WaitHeader::RetryAfter);
-        assert_eq!(by_hand(&facts, at(60), true), ByHand::Confirm(at(3600)));
-        assert_eq!(by_hand(&facts, at(3600), true), ByHand::Allowed);
-        facts.standing = Standing::Gone;
-        assert_eq!(by_hand(&facts, at(3600), true), ByHand::AtRest);
+        assert_eq!(judge_manual_poll(&facts, at(60), true), ByHand::Confirm(at(3600)));
+        assert_eq!(judge_manual_poll(&facts, at(3600), true), ByHand::Allowed);
+        facts.standing = FeedStatus::Gone;
+        assert_eq!(judge_manual_poll(&facts, at(3600), true), ByHand::AtRest);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Feeds that are not polled automatically at all (SPEC B.1 step 0).
 
-use crate::schedule::facts::{Facts, Standing};
+use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
 /// Why a feed is left alone.
@@ -15,10 +15,10 @@ pub(in crate::schedule) enum Rest {
 /// Step 0 of SPEC B.1.
 pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
     match facts.standing {
-        Standing::Paused => return Some(Rest::Paused),
-        Standing::Gone => return Some(Rest::Gone),
-        Standing::Stopped => return Some(Rest::Stopped),
-        Standing::Active | Standing::Dead | Standing::Archive => {}
+        FeedStatus::Paused => return Some(Rest::Paused),
+        FeedStatus::Gone => return Some(Rest::Gone),
+        FeedStatus::Stopped => return Some(Rest::Stopped),
+        FeedStatus::Active | FeedStatus::Dead | FeedStatus::Archive => {}
     }
     let ended = facts.hints.expired && !facts.settings.ignore_expired;
     ended.then_some(Rest::Expired)

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::cache::{AnswerHeaders, CacheState, http_date, whole_number};
+use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
 
@@ -33,7 +33,7 @@ impl Wait {
     /// Reads the wait out of an answer with this status; 2xx answers impose none.
     pub fn of_answer(
         status: u16,
-        headers: &AnswerHeaders<'_>,
+        headers: &TimingHeaders<'_>,
         received_at: DateTime<Utc>,
     ) -> Option<Self> {
         if (200..300).contains(&status) {
@@ -52,7 +52,7 @@ impl Wait {
 
     /// What a 429 asks of the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`, else an hour, or
     /// longer if its cache lifetime says so.
-    pub fn of_host(headers: &AnswerHeaders<'_>, received_at: DateTime<Utc>) -> Self {
+    pub fn of_host(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         let assumed = Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing };
         let stated = Self::of_answer(429, headers, received_at);
         let usable = |wait: &Self| {
@@ -80,10 +80,10 @@ mod tests {
     const TEN: i64 = 1_772_445_600;
 
     fn check(status: u16, retry_after: &str, cache_control: &str, expected: Option<u32>) {
-        let headers = AnswerHeaders {
+        let headers = TimingHeaders {
             retry_after: Some(retry_after).filter(|text| !text.is_empty()),
             cache_control: Some(cache_control).filter(|text| !text.is_empty()),
-            ..AnswerHeaders::default()
+            ..TimingHeaders::default()
         };
         let wait = Wait::of_answer(status, &headers, instant(TEN));
         let got = wait.map(|wait| wait.seconds);

@@ -10,7 +10,7 @@
 //! most one an hour and one for each change of its offset, and it stops at `next`, which is never
 //! later than p + I(p).
 
-use super::segments::{InForce, Rhythm, Walk};
+use super::segments::{InForce, IntervalWalk, Rhythm};
 use crate::schedule::plan::PlanKind;
 
 /// The answer of [`next_update`].
@@ -26,7 +26,7 @@ pub(in crate::schedule) struct NextUpdate {
 
 /// When to poll after a poll at `last`.
 pub(in crate::schedule) fn next_update(rhythm: Rhythm<'_>, last: i64) -> NextUpdate {
-    let mut walk = Walk::start(rhythm, last);
+    let mut walk = IntervalWalk::start(rhythm, last);
     let binding = walk.in_force();
     let mut best = NextUpdate { at: last + binding.interval, kind: PlanKind::Interval, binding };
     while let Some(start) = walk.next_change(best.at) {

@@ -7,8 +7,9 @@ use crate::feed::IntervalRule;
 use crate::schedule::bounds::Bounds;
 use crate::schedule::decide::decide_time;
 use crate::schedule::explain::week_picture::interval_in_force;
-use crate::schedule::facts::{Facts, Pace};
+use crate::schedule::facts::Facts;
 use crate::schedule::instant::{instant, seconds};
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::plan::{Decision, PlanKind};
 use crate::schedule::specimens::*;
 
@@ -185,7 +186,7 @@ fn a_named_zone_follows_its_daylight_saving() {
 #[test]
 fn next_update_itself_is_the_closed_form_of_the_17_50_case() {
     let table = crate::schedule::interval::rules::RuleTable::new(&set_p()).expect("rules");
-    let bounds = Bounds::of(&Facts::default());
+    let bounds = Bounds::from_facts(&Facts::default());
     let rhythm = Rhythm { table: &table, fallback: 3600, bounds };
     let next = next_update(rhythm, seconds(at("03-02 17:50")));
     assert_eq!(instant(next.at), at("03-02 18:20"));

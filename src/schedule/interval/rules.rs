@@ -51,7 +51,7 @@ impl RuleTable {
         let mut rules: Vec<TableRule> = Vec::with_capacity(stated.len().min(RULES_MAX));
         for (position, rule) in stated.iter().take(RULES_MAX).enumerate() {
             let Some(mask) = rule_mask(rule) else { continue };
-            let clock = ZoneClock::of(&rule.zone);
+            let clock = ZoneClock::for_zone(&rule.zone);
             let known = zones.iter().position(|zone| zone.clock == clock);
             let zone = known.unwrap_or_else(|| {
                 zones.push(TableZone { clock, rules: 0 });
@@ -94,7 +94,7 @@ impl RuleTable {
 
 impl ZoneClock {
     /// An unknown name is read as UTC.
-    pub(in crate::schedule) fn of(zone: &Zone) -> Self {
+    pub(in crate::schedule) fn for_zone(zone: &Zone) -> Self {
         match zone {
             Zone::Utc => Self::Fixed(0),
             Zone::Offset(minutes) => Self::Fixed(i64::from(*minutes) * MINUTE),

@@ -31,7 +31,7 @@ pub(in crate::schedule) struct InForce {
 
 /// A walk through the changes of the interval.
 #[derive(Debug)]
-pub(in crate::schedule) struct Walk<'a> {
+pub(in crate::schedule) struct IntervalWalk<'a> {
     rhythm: Rhythm<'a>,
     zones: Vec<WalkZone>,
     now: InForce,
@@ -52,14 +52,14 @@ impl Rhythm<'_> {
     /// The instant belongs to the slot that starts at it, so the duration is never 0. If nothing
     /// changes within 8 days nothing ever does, because rules repeat weekly.
     pub(in crate::schedule) fn get_schedule(&self, at: i64) -> (InForce, Option<i64>) {
-        let mut walk = Walk::start(*self, at);
+        let mut walk = IntervalWalk::start(*self, at);
         let in_force = walk.in_force();
         let change = walk.next_change(at + HORIZON_SECONDS + 1);
         (in_force, change.map(|change| change - at))
     }
 }
 
-impl<'a> Walk<'a> {
+impl<'a> IntervalWalk<'a> {
     /// Starts at an instant.
     pub(in crate::schedule) fn start(rhythm: Rhythm<'a>, at: i64) -> Self {
         let zones = rhythm.table.zones().iter();
@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Walk<'_> {
+impl IntervalWalk<'_> {
     /// Goes on until it stands at an instant, or stays where it is if that has passed.
     pub(in crate::schedule) fn advance_to(&mut self, at: i64) {
         while self.next_change(at + 1).is_some() {}

@@ -6,8 +6,8 @@
 use chrono::{DateTime, Datelike, Months, Utc};
 
 use crate::feed::{Period, SyHint};
-use crate::schedule::facts::Pace;
 use crate::schedule::instant::{instant, seconds};
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::limits::{DAY, HOUR, WEEK};
 
 /// One slot.

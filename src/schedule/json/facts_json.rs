@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::feed::{Hints, Zone};
-use crate::schedule::facts::{Facts, Failure, Learned, Pace, Settings, Standing};
-use crate::schedule::holds::cache::{AnswerHeaders, CacheState};
+use crate::schedule::facts::{Facts, FeedStatus, Learned, PollFailure, ScheduleSettings};
+use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::{
     LearnTerms, MINUTE_MAX, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, learn,
 };
@@ -48,7 +49,7 @@ struct FactsText {
     ignore_cache_lifetime: Option<bool>,
     ignore_skips: Option<bool>,
     loopback: Option<bool>,
-    standing: Option<Standing>,
+    standing: Option<FeedStatus>,
 }
 
 /// Reads the JSON text of stated facts. The error is a sentence that says what to change.
@@ -73,13 +74,13 @@ pub fn read_facts(hints: Hints, text: &str, clock: DateTime<Utc>) -> Result<Stat
     Ok(StatedFacts { facts, now, u: stated.u.unwrap_or(0.0) })
 }
 
-fn settings(stated: &FactsText) -> Result<Settings, String> {
-    let defaults = Settings::default();
+fn settings(stated: &FactsText) -> Result<ScheduleSettings, String> {
+    let defaults = ScheduleSettings::default();
     let or = |name, minutes: Option<f64>, default: u32| {
         minutes.map_or(Ok(default), |minutes| seconds_of(name, minutes))
     };
     let fixed = stated.fixed_minutes.map(|minutes| seconds_of("fixed_minutes", minutes));
-    Ok(Settings {
+    Ok(ScheduleSettings {
         pace: stated.pace.unwrap_or_default(),
         min_seconds: or("min_minutes", stated.min_minutes, defaults.min_seconds)?,
         max_seconds: or("max_minutes", stated.max_minutes, defaults.max_seconds)?,
@@ -178,12 +179,12 @@ fn apply_answer(facts: &mut Facts, stated: &FactsText, now: DateTime<Utc>) {
     }
     facts.failures = failures.max(1);
     facts.failure = Some(match status {
-        0 => Failure::Unanswered,
-        good_status if good(good_status) => Failure::Unreadable,
-        status => Failure::Status(status),
+        0 => PollFailure::Unanswered,
+        good_status if good(good_status) => PollFailure::Unreadable,
+        status => PollFailure::Status(status),
     });
     if status == 410 {
-        facts.standing = Standing::Gone;
+        facts.standing = FeedStatus::Gone;
     }
 }
 
@@ -204,9 +205,9 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-fn answer_headers(texts: &BTreeMap<String, String>) -> AnswerHeaders<'_> {
+fn answer_headers(texts: &BTreeMap<String, String>) -> TimingHeaders<'_> {
     let header = |name| texts.get(name).map(String::as_str);
-    AnswerHeaders {
+    TimingHeaders {
         cache_control: header("cache-control"),
         expires: header("expires"),
         date: header("date"),

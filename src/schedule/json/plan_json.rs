@@ -8,7 +8,7 @@ use super::facts_json::read_facts;
 use crate::feed::{Flaw, Hints};
 use crate::schedule::decide::decide;
 use crate::schedule::learning::learned_json;
-use crate::schedule::plan::{Plan, PlanKind, SettledBy, Stage, Value};
+use crate::schedule::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
 
 /// The whole of `plan --document --facts`: hints of a document, the JSON text of facts, and the
 /// document's own flaws; `clock` counts only if the facts state no time at all. The error is a
@@ -65,7 +65,7 @@ struct PlanText<'a> {
 
 #[derive(Serialize)]
 struct StepText<'a> {
-    stage: Stage,
+    stage: PlanStage,
     before: Option<Json>,
     after: Option<Json>,
     reason: &'a str,

@@ -1,7 +1,8 @@
 //! The contract of `plan --document --facts` (UX 5).
 
 use super::*;
-use crate::schedule::facts::{Failure, Pace};
+use crate::schedule::facts::PollFailure;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::specimens::{at, set_p};
 
 fn ttl(minutes: u32) -> Hints {
@@ -122,7 +123,7 @@ fn facts_are_read_as_stated() {
     assert_eq!((stated.now, stated.u), (ten, -0.25));
     let facts = stated.facts;
     assert_eq!((facts.last_ok, facts.last_try), (Some(ten), Some(ten)));
-    assert_eq!((facts.failures, facts.failure), (3, Some(Failure::Unanswered)));
+    assert_eq!((facts.failures, facts.failure), (3, Some(PollFailure::Unanswered)));
     let settings = facts.settings;
     assert_eq!((settings.pace, settings.fixed_seconds), (Pace::Less, Some(450)));
     assert_eq!((settings.min_seconds, settings.max_seconds), (60, 527_040 * 60));

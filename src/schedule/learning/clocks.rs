@@ -20,7 +20,7 @@ const PRIOR_WEIGHT: f64 = 5.0;
 
 /// One explanation of when a feed publishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Clock {
+pub enum PublicationClock {
     /// The same minute of the week, within five minutes.
     MinuteOfWeek,
     /// The same time of the week, within an hour.
@@ -33,7 +33,7 @@ pub enum Clock {
     AnyTime,
 }
 
-impl Clock {
+impl PublicationClock {
     /// All clocks, in the order of their shares.
     pub const ALL: [Self; CLOCKS] =
         [Self::MinuteOfWeek, Self::TimeOfWeek, Self::MinuteOfDay, Self::TimeOfDay, Self::AnyTime];
@@ -77,7 +77,7 @@ pub(super) struct WeekSample {
     pub(super) bins: Vec<(usize, f64)>,
 }
 
-/// How far each clock is believed, in the order of [`Clock::ALL`]; the sum is 1.
+/// How far each clock is believed, in the order of [`PublicationClock::ALL`]; the sum is 1.
 pub type Shares = [f64; CLOCKS];
 
 /// How carefully shares are learned.
@@ -105,7 +105,7 @@ pub(super) fn mixture(weeks: &[WeekSample], sharp: bool, effort: Effort) -> Mixt
     for week in weeks {
         week.bins.iter().for_each(|&(bin, count)| total.add(bin, count * week.weight));
     }
-    let all = Folded::of(&total);
+    let all = Folded::from_histogram(&total);
     let evidence: Vec<Evidence> = evidence(weeks, &all);
     let (shares, foresight) = learned_shares(&evidence, sharp, effort);
     Mixture { shares, density: all.mixed(&shares), foresight }
@@ -118,7 +118,7 @@ struct Folded {
 }
 
 impl Folded {
-    fn of(histogram: &WeekBins) -> Self {
+    fn from_histogram(histogram: &WeekBins) -> Self {
         let days = histogram.by_kind_of_day();
         let (near, wide) = (NEAR_BINS, WIDE_BINS);
         let clocks =
@@ -220,8 +220,8 @@ fn learned_shares(evidence: &[Evidence], sharp: bool, effort: Effort) -> (Shares
 }
 
 fn prior(sharp: bool) -> Shares {
-    let prior =
-        Clock::ALL.map(|clock| if clock.is_sharp() && !sharp { 0.0 } else { clock.prior() });
+    let prior = PublicationClock::ALL
+        .map(|clock| if clock.is_sharp() && !sharp { 0.0 } else { clock.prior() });
     let sum: f64 = prior.iter().sum();
     prior.map(|share| share / sum)
 }
@@ -245,8 +245,9 @@ mod tests {
         (0..count).map(week).collect()
     }
 
-    fn share(mixture: &Mixture, clock: Clock) -> f64 {
-        mixture.shares[Clock::ALL.iter().position(|&other| other == clock).expect("a clock")]
+    fn share(mixture: &Mixture, clock: PublicationClock) -> f64 {
+        mixture.shares
+            [PublicationClock::ALL.iter().position(|&other| other == clock).expect("a clock")]
     }
 
     /// A bin that looks like chance, the same in every run.
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn one_minute_of_the_week_is_recognised() {
         let learned = mixture(&weeks(8, |_| vec![300, 1500]), true, Effort::Full);
-        assert!(share(&learned, Clock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
+        assert!(share(&learned, PublicationClock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
 
@@ -268,7 +269,8 @@ mod tests {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
         let learned = mixture(&weeks(8, |age| daily(age).collect()), true, Effort::Full);
-        let by_day = share(&learned, Clock::TimeOfDay) + share(&learned, Clock::MinuteOfDay);
+        let by_day = share(&learned, PublicationClock::TimeOfDay)
+            + share(&learned, PublicationClock::MinuteOfDay);
         assert!(by_day > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(DAY_BINS + 104) > 10.0 * learned.density.at(6 * DAY_BINS + 104));
     }
@@ -280,13 +282,14 @@ mod tests {
             true,
             Effort::Full,
         );
-        assert!(share(&learned, Clock::AnyTime) > 0.5, "{:?}", learned.shares);
+        assert!(share(&learned, PublicationClock::AnyTime) > 0.5, "{:?}", learned.shares);
     }
 
     #[test]
     fn without_minutes_no_sharp_clock_is_believed() {
         let learned = mixture(&weeks(8, |_| vec![300, 1500]), false, Effort::Full);
-        let sharp = share(&learned, Clock::MinuteOfWeek) + share(&learned, Clock::MinuteOfDay);
+        let sharp = share(&learned, PublicationClock::MinuteOfWeek)
+            + share(&learned, PublicationClock::MinuteOfDay);
         assert!(sharp <= 0.0, "{:?}", learned.shares);
     }
 

@@ -33,7 +33,7 @@ impl HeatMap {
         zone: &Zone,
         now: DateTime<Utc>,
     ) -> Self {
-        let clock = ZoneClock::of(zone);
+        let clock = ZoneClock::for_zone(zone);
         let mut published = vec![0_u32; 168];
         for published_at in publications.minutes() {
             let local = published_at * 60 + clock.offset(published_at * 60);

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::super::facts::Pace;
-use super::clocks::Clock;
+use super::clocks::PublicationClock;
 use super::learned_plan::LearnedPlan;
 use super::week_bins::{WEEK_MINUTES, real};
+use crate::schedule::interval::pace::Pace;
 
 /// What a plan was learned from, the shares of its clocks, and what it costs and promises at a pace.
 pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {
     let cost = plan.cost(pace);
     let even_delay = real(WEEK_MINUTES) / cost.polls_per_week.max(1e-3) / 2.0;
     let rhythm = &plan.rhythm;
-    let shares = Clock::ALL.iter().zip(rhythm.shares);
+    let shares = PublicationClock::ALL.iter().zip(rhythm.shares);
     let shares: serde_json::Map<String, Value> =
         shares.map(|(clock, share)| (clock.word().to_owned(), rounded(share))).collect();
     let peaks: Vec<String> = rhythm.peaks.iter().map(super::Peak::words).collect();

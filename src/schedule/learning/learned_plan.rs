@@ -3,20 +3,18 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::super::facts::Pace;
 use super::clocks::Effort;
-use super::price_plan::{PricePlan, STEPS_MAX, Terms, Waiting};
+use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
 use super::profile::{Past, Profile, profile};
 use super::publications::{Publications, minute};
-use super::report::LearnedRhythm;
+use super::report::{LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
+use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
 
 /// Minutes of waiting that saving one poll is worth, until changed.
 pub const PRICE_MINUTES: f64 = 30.0;
-/// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
-pub(super) const PUBLICATIONS_MIN: usize = 8;
 /// Zones that stand for where most publishers live; they differ in when a day, a weekend and summer begin.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 /// Another zone is taken only if it foretells the past better by so much (natural logarithm).
@@ -29,9 +27,9 @@ const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 /// What the reader asks of learned plans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnTerms {
-    /// As in [`super::super::Settings`].
+    /// As in [`super::super::ScheduleSettings`].
     pub min_seconds: u32,
-    /// As in [`super::super::Settings`].
+    /// As in [`super::super::ScheduleSettings`].
     pub max_seconds: u32,
     /// Minutes of waiting that saving one poll is worth; [`PRICE_MINUTES`] until changed.
     pub price_minutes: f64,
@@ -51,15 +49,6 @@ pub struct LearnedPlan {
     course: LearnedCourse,
 }
 
-/// What a plan costs at one pace, and what it promises.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaceCost {
-    /// Polls a week.
-    pub polls_per_week: f64,
-    /// Mean wait of a publication, minutes, if the feed goes on as it did.
-    pub delay_minutes: f64,
-}
-
 #[derive(Debug, Clone, PartialEq)]
 enum LearnedCourse {
     /// Too little is known: only the interval, seconds, at normal pace.
@@ -77,7 +66,7 @@ pub fn learn(
     terms: &LearnTerms,
     now: DateTime<Utc>,
 ) -> Option<LearnedPlan> {
-    let forecast = Forecast::of(publications, terms, minute(now))?;
+    let forecast = Forecast::from_publications(publications, terms, minute(now))?;
     Some(forecast.plan(terms, usable_price(terms.price_minutes), now))
 }
 
@@ -88,7 +77,7 @@ pub fn learn_for_polls(
     now: DateTime<Utc>,
     polls_per_week: f64,
 ) -> Option<LearnedPlan> {
-    let forecast = Forecast::of(publications, terms, minute(now))?;
+    let forecast = Forecast::from_publications(publications, terms, minute(now))?;
     let price = forecast.price_for(terms, polls_per_week);
     Some(forecast.plan(terms, price, now))
 }
@@ -104,12 +93,12 @@ const PRICE_MOST: f64 = 1e7;
 /// What is expected of a feed, before any price.
 struct Forecast {
     profile: Profile,
-    waiting: Waiting,
-    known: Known,
+    waiting: ExpectedWaiting,
+    known: ForecastBasis,
 }
 
 /// What the profile was made from.
-struct Known {
+struct ForecastBasis {
     publications: usize,
     minutes: i64,
     whole_days: bool,
@@ -117,7 +106,11 @@ struct Known {
 }
 
 impl Forecast {
-    fn of(publications: &Publications, terms: &LearnTerms, now: i64) -> Option<Self> {
+    fn from_publications(
+        publications: &Publications,
+        terms: &LearnTerms,
+        now: i64,
+    ) -> Option<Self> {
         let since = publications.since()?.min(now - 1);
         let oldest = now - super::publications::WINDOW_MINUTES;
         let since = since.max(oldest);
@@ -126,9 +119,9 @@ impl Forecast {
         let whole_days = publications.has_whole_days_only();
         let past = Past { minutes: &minutes, since, now, sharp: !whole_days };
         let profile = in_best_zone(&past, publications, &terms.zone);
-        let waiting = Waiting::of(&profile.lambda, profile.phases);
+        let waiting = ExpectedWaiting::from_rates(&profile.lambda, profile.phases);
         let document_entries = publications.document_entries();
-        let known = Known {
+        let known = ForecastBasis {
             publications: minutes.len(),
             minutes: now - since,
             whole_days,
@@ -158,8 +151,8 @@ impl Forecast {
             let Some(grid) = self.grid(terms, price) else {
                 return self.flat_price(polls_per_week);
             };
-            let polls =
-                PaceCost::of(&PricePlan::new(&self.waiting, &grid), &self.waiting).polls_per_week;
+            let polls = PaceCost::of_plan(&PricePlan::new(&self.waiting, &grid), &self.waiting)
+                .polls_per_week;
             let off = (polls - polls_per_week).abs();
             if off < best.0 {
                 best = (off, price);
@@ -192,18 +185,18 @@ impl Forecast {
         };
         let costs = match &course {
             LearnedCourse::Placed { plans, .. } => {
-                plans.each_ref().map(|plan| PaceCost::of(plan, &self.waiting))
+                plans.each_ref().map(|plan| PaceCost::of_plan(plan, &self.waiting))
             }
             LearnedCourse::Spaced(seconds) => Pace::ALL.map(|pace| {
                 let (times, part) = pace.ratio();
                 let seconds = i64::from(*seconds) * times / part;
                 let (min, max) = (i64::from(terms.min_seconds), i64::from(terms.max_seconds));
-                PaceCost::even(seconds.max(min).min(max.max(min)))
+                PaceCost::of_even_interval(seconds.max(min).min(max.max(min)))
             }),
         };
         let [_, normal, _] = costs;
         let known = &self.known;
-        let rhythm = LearnedRhythm::of(
+        let rhythm = LearnedRhythm::from_profile(
             &self.profile,
             &normal,
             known.publications,
@@ -235,7 +228,7 @@ const fn price_factor(pace: Pace) -> f64 {
 /// clearly better.
 fn in_best_zone(past: &Past<'_>, publications: &Publications, reader: &Zone) -> Profile {
     let stated = publications.zone().zone().unwrap_or_else(|| reader.clone());
-    let stated = ZoneClock::of(&stated);
+    let stated = ZoneClock::for_zone(&stated);
     let foresight = |clock: ZoneClock| profile(past, clock, Effort::Comparison).foresight;
     let mut best = (stated, foresight(stated) + ZONE_MARGIN);
     for zone in OTHER_ZONES {

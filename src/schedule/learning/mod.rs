@@ -16,14 +16,14 @@ mod report;
 mod stamp_zone;
 mod week_bins;
 
-pub use clocks::{CLOCKS, Clock, Shares};
+pub use clocks::{CLOCKS, PublicationClock, Shares};
 pub use heat_map::HeatMap;
 pub use learned_json::learned_json;
 pub use learned_plan::{
-    LearnTerms, LearnedPlan, MINUTE_MAX, PRICE_MINUTES, PaceCost, learn, learn_for_polls,
+    LearnTerms, LearnedPlan, MINUTE_MAX, PRICE_MINUTES, learn, learn_for_polls,
 };
 pub use peaks::{Peak, PeakDays};
 pub use publications::{Fetch, PUBLICATIONS_MAX, Publications, Stamp, WINDOW_MINUTES};
 pub use rectangles::{Marking, Rectangle, rectangles};
-pub use report::LearnedRhythm;
+pub use report::{LearnedRhythm, PaceCost};
 pub use stamp_zone::StampZone;

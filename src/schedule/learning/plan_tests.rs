@@ -5,8 +5,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::super::super::instant::{instant, seconds};
-use super::super::super::{Facts, Learned, PlanKind, Settings, SettledBy, decide, decide_time};
-use super::super::clocks::Clock;
+use super::super::super::{
+    Facts, Learned, PlanKind, ScheduleSettings, SettledBy, decide, decide_time,
+};
+use super::super::clocks::PublicationClock;
 use super::super::publications::{Fetch, Stamp, WINDOW_MINUTES};
 use super::*;
 
@@ -88,7 +90,7 @@ fn a_feed_that_fell_silent_loses_its_clocks() {
     let plan = plan_of(long_ago, 11, &terms(15, 1440));
     let [.., any_time] = plan.rhythm.shares;
     assert!(any_time > 0.8, "{:?}", plan.rhythm.shares);
-    assert_eq!(Clock::ALL.last(), Some(&Clock::AnyTime));
+    assert_eq!(PublicationClock::ALL.last(), Some(&PublicationClock::AnyTime));
 }
 
 #[test]
@@ -166,12 +168,12 @@ proptest! {
     ) {
         let minutes: Vec<i64> = ages.iter().map(|age| MONDAY - age).collect();
         let plan = plan_of(minutes, 12, &terms(15, 1440));
-        let settings = Settings::default();
+        let settings = ScheduleSettings::default();
         let last_ok = instant(MONDAY * 60 + last);
         let learned = Learned::by_plan(Arc::new(plan), Some(last_ok), &settings);
         let stored = Learned { interval_seconds: learned.interval_seconds, answered: learned.answered, plan: None };
         let at_all_paces = |learned: &Learned| Pace::ALL.map(|pace| {
-            let settings = Settings { pace, ..settings.clone() };
+            let settings = ScheduleSettings { pace, ..settings.clone() };
             let facts = Facts { learned: Some(learned.clone()), settings, last_ok: Some(last_ok), ..Facts::default() };
             let plan = decide(&facts, last_ok, u);
             assert_eq!(plan.decision(), decide_time(&facts, last_ok, u));

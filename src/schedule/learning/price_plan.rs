@@ -43,17 +43,17 @@ pub(super) struct Terms {
 /// Expected publications and their waiting, summed over the grid from the start of the week on; goes on beyond its
 /// end as far as a plan looks.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct ExpectedWaiting {
     /// Publications before a grid point.
     published: Vec<f64>,
     /// Waiting of all of them until that grid point, minutes.
     waited: Vec<f64>,
 }
 
-impl Waiting {
+impl ExpectedWaiting {
     /// Sums up a week of rates a minute. `phases`: the part of a bin's publications in each of its minutes; those of
     /// the first are found by the poll at the start of the bin.
-    pub(super) fn of(lambda: &WeekBins, phases: [f64; 5]) -> Self {
+    pub(super) fn from_rates(lambda: &WeekBins, phases: [f64; 5]) -> Self {
         let [first, second, third, fourth, fifth] = phases;
         let later = second + third + fourth + fifth;
         let waits = 4.0 * second + 3.0 * third + 2.0 * fourth + fifth;
@@ -89,7 +89,7 @@ fn at(values: &[f64], place: usize) -> f64 {
 
 impl PricePlan {
     /// The plan of least cost.
-    pub(super) fn new(waiting: &Waiting, terms: &Terms) -> Self {
+    pub(super) fn new(waiting: &ExpectedWaiting, terms: &Terms) -> Self {
         let reach = reach(waiting, terms);
         let mut costs = vec![0.0; BINS + STEPS_MAX];
         let mut steps = vec![0_u16; BINS];
@@ -110,7 +110,7 @@ impl PricePlan {
 }
 
 /// The longest gap allowed from each grid point on, grid steps.
-fn reach(waiting: &Waiting, terms: &Terms) -> Vec<usize> {
+fn reach(waiting: &ExpectedWaiting, terms: &Terms) -> Vec<usize> {
     let mut end = 0;
     let reaches = (0..BINS).map(|from| {
         end = end.max(from + terms.steps_min);
@@ -126,7 +126,7 @@ fn reach(waiting: &Waiting, terms: &Terms) -> Vec<usize> {
 /// Goes through the week once, from its end to its start. `costs` holds those of the week after, from a round before,
 /// relative to its start.
 fn backward(
-    waiting: &Waiting,
+    waiting: &ExpectedWaiting,
     terms: &Terms,
     reach: &[usize],
     costs: &mut [f64],
@@ -291,7 +291,7 @@ mod tests {
     }
 
     /// The cost of a plan a week, once it repeats.
-    fn weekly_cost(plan: &PricePlan, waiting: &Waiting, price: f64) -> f64 {
+    fn weekly_cost(plan: &PricePlan, waiting: &ExpectedWaiting, price: f64) -> f64 {
         let (mut point, mut cost) = (0, 0.0);
         while point < 40 * BINS {
             let next = plan.next(point);
@@ -301,10 +301,10 @@ mod tests {
         cost / 40.0
     }
 
-    fn week() -> Waiting {
+    fn week() -> ExpectedWaiting {
         let mut lambda = WeekBins::flat(0.0005);
         (0..7).for_each(|day| lambda.add(day * DAY_BINS + 100 + day, 0.05));
-        Waiting::of(&lambda, [0.2; 5])
+        ExpectedWaiting::from_rates(&lambda, [0.2; 5])
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a feed's past says about its week: how many publications to expect at which time (SCHEDULING annex A.2).
 
-use super::clocks::{Clock, Effort, Shares, WeekSample, mixture};
+use super::clocks::{Effort, PublicationClock, Shares, WeekSample, mixture};
 use super::week_bins::{BIN_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute};
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -38,7 +38,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(past: &Past<'_>, clock: ZoneClock) -> Self {
+    fn from_past(past: &Past<'_>, clock: ZoneClock) -> Self {
         let weights: Vec<f64> = (0..=WEEKS_WEIGHED).map(weight).collect();
         let mut offsets = Offsets { clock, known: None };
         let seen = past.minutes.iter().map(|&minute| {
@@ -131,7 +131,7 @@ pub(super) struct Profile {
 
 /// The profile of a past in one zone.
 pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Profile {
-    let seen = Seen::of(past, clock);
+    let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
     let mixture = mixture(&seen.weekly(round_minute), past.sharp, effort);
@@ -142,8 +142,8 @@ pub(super) fn profile(past: &Past<'_>, clock: ZoneClock, effort: Effort) -> Prof
     density.add_scaled(&minutes_of_bins, faded);
     let lambda = density.scaled(rate / real(BIN_MINUTES));
     let mut shares = mixture.shares.map(|share| share * (1.0 - faded));
-    for (share, clock) in shares.iter_mut().zip(Clock::ALL) {
-        *share += if clock == Clock::AnyTime { faded } else { 0.0 };
+    for (share, clock) in shares.iter_mut().zip(PublicationClock::ALL) {
+        *share += if clock == PublicationClock::AnyTime { faded } else { 0.0 };
     }
     let phases = seen.phases(round_minute);
     Profile { clock, round_minute, shares, rate, lambda, phases, foresight: mixture.foresight }

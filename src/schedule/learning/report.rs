@@ -3,15 +3,16 @@
 use chrono_tz::Tz;
 
 use super::clocks::Shares;
-use super::learned_plan::{PUBLICATIONS_MIN, PaceCost};
 use super::peaks::{Peak, peaks};
-use super::price_plan::{PricePlan, Waiting};
+use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
-use crate::schedule::explain::wording::duration_words;
+use crate::schedule::explain::wording::{counted_words, duration_words};
 use crate::schedule::interval::rules::ZoneClock;
 
+/// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
+pub(super) const PUBLICATIONS_MIN: usize = 8;
 /// Weeks for which a plan is followed to count what it costs.
 const WEEKS_FOLLOWED: usize = 4;
 
@@ -26,9 +27,8 @@ pub struct LearnedRhythm {
     pub whole_days: bool,
     /// Expected publications a week.
     pub rate_per_week: f64,
-    /// How far each clock is believed, in the order of [`super::Clock::ALL`].
+    /// How far each clock is believed, in the order of [`super::PublicationClock::ALL`].
     pub shares: Shares,
-    /// Polls a week.
     pub polls_per_week: f64,
     /// Mean interval, seconds.
     pub interval_seconds: u32,
@@ -44,9 +44,17 @@ pub struct LearnedRhythm {
     pub hours: Vec<f64>,
 }
 
+/// What a plan costs at one pace, and what it promises.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PaceCost {
+    pub polls_per_week: f64,
+    /// Mean wait of a publication, minutes, if the feed goes on as it did.
+    pub delay_minutes: f64,
+}
+
 impl PaceCost {
     /// Follows a plan for some weeks.
-    pub(super) fn of(plan: &PricePlan, waiting: &Waiting) -> Self {
+    pub(super) fn of_plan(plan: &PricePlan, waiting: &ExpectedWaiting) -> Self {
         let end = WEEKS_FOLLOWED * BINS;
         let (mut point, mut polls) = (0, 0);
         let (mut waited, mut published) = (0.0, 0.0);
@@ -65,14 +73,14 @@ impl PaceCost {
     }
 
     /// Of an even interval, seconds.
-    pub(super) fn even(seconds: i64) -> Self {
+    pub(super) fn of_even_interval(seconds: i64) -> Self {
         let minutes = real(seconds.max(1)) / 60.0;
         Self { polls_per_week: real(WEEK_MINUTES) / minutes, delay_minutes: minutes / 2.0 }
     }
 }
 
 impl LearnedRhythm {
-    pub(super) fn of(
+    pub(super) fn from_profile(
         profile: &Profile,
         spending: &PaceCost,
         publications: usize,
@@ -116,7 +124,7 @@ impl LearnedRhythm {
     pub fn sentence(&self) -> String {
         let from = format!(
             "learned from {} in {}",
-            counted(self.publications, "publication"),
+            counted_words(self.publications, "publication", "publications"),
             observed_words(self.observed_minutes)
         );
         if self.publications < PUBLICATIONS_MIN {
@@ -162,15 +170,14 @@ impl LearnedRhythm {
     }
 }
 
-fn counted(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
-}
-
 fn observed_words(minutes: i64) -> String {
     let (weeks, days) =
         ((minutes + WEEK_MINUTES / 2) / WEEK_MINUTES, (minutes + DAY_MINUTES / 2) / DAY_MINUTES);
-    let whole = |count: i64| usize::try_from(count).unwrap_or(0);
-    if weeks >= 2 { counted(whole(weeks), "week") } else { counted(whole(days.max(1)), "day") }
+    if weeks >= 2 {
+        counted_words(weeks, "week", "weeks")
+    } else {
+        counted_words(days.max(1), "day", "days")
+    }
 }
 
 /// Minutes in words, as exact as they deserve.

@@ -8,7 +8,7 @@ use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::entries::entry_filters::FilterPreview;
 use crate::engine::request::Request;
 use crate::engine::wording::telling;
-use crate::filters::{Action, EntryRule, Reach, read_until, until_text};
+use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
 use crate::history::{EntryKey, FeedKey};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -19,7 +19,7 @@ use crate::ui::screen::{Overlay, Pane};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterForm {
     /// The rule as it was opened; number 0: a new one.
-    before: EntryRule,
+    before: EntryFilter,
     /// The lines, in order.
     pub rows: Vec<RuleRow>,
     /// Place of the line that takes the keys.
@@ -31,9 +31,9 @@ pub struct FilterForm {
     /// The number of the preview that was asked for last.
     asked: u64,
     /// The rule it was asked for.
-    asked_for: Option<EntryRule>,
+    asked_for: Option<EntryFilter>,
     /// What the line of feeds offers.
-    reaches: Vec<Reach>,
+    reaches: Vec<FilterScope>,
 }
 
 /// One line of the form.
@@ -94,10 +94,10 @@ struct Offer {
 }
 
 impl FilterForm {
-    fn new(app: &App, rule: EntryRule, offer: &Offer) -> Self {
+    fn new(app: &App, rule: EntryFilter, offer: &Offer) -> Self {
         let reaches = reaches(app, &rule, offer.feed);
         let names = reaches.iter().map(|reach| reach_words(app, reach)).collect();
-        let chosen = reaches.iter().position(|reach| *reach == rule.reach).unwrap_or(0);
+        let chosen = reaches.iter().position(|reach| *reach == rule.scope).unwrap_or(0);
         let action = match rule.action {
             Action::Hide => 0,
             Action::Read => 1,
@@ -179,10 +179,10 @@ impl FilterForm {
     }
 
     /// The rule that the form says, or why it is none.
-    fn rule(&self, app: &App, now: DateTime<Utc>) -> Result<EntryRule, String> {
+    fn rule(&self, app: &App, now: DateTime<Utc>) -> Result<EntryFilter, String> {
         let until = self.text(FilterField::Until);
         let as_before = self.before.until.filter(|at| until_text(*at, app.engine.zone) == until);
-        let rule = EntryRule {
+        let rule = EntryFilter {
             id: self.before.id,
             action: match self.chosen(FilterField::Action) {
                 1 => Action::Read,
@@ -192,7 +192,7 @@ impl FilterForm {
                 }
                 _ => Action::Hide,
             },
-            reach: self.reaches.get(self.chosen(FilterField::Reach)).cloned().unwrap_or_default(),
+            scope: self.reaches.get(self.chosen(FilterField::Reach)).cloned().unwrap_or_default(),
             title: self.text(FilterField::Title).to_owned(),
             author: self.text(FilterField::Author).to_owned(),
             text: self.text(FilterField::Text).to_owned(),
@@ -241,18 +241,18 @@ fn line(field: FilterField, text: &str, hint: &str, offered: Option<String>) -> 
 }
 
 /// What the line of feeds offers: the feed of the entry, its tags, the rule's own, all feeds, all tags.
-fn reaches(app: &App, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach> {
-    let mut reaches: Vec<Reach> = feed.map(Reach::Feed).into_iter().collect();
+fn reaches(app: &App, rule: &EntryFilter, feed: Option<FeedKey>) -> Vec<FilterScope> {
+    let mut reaches: Vec<FilterScope> = feed.map(FilterScope::Feed).into_iter().collect();
     let tags_of = |feed: &FeedKey| app.engine.feeds.get(feed).map(|feed| feed.record.tags.clone());
     let own = feed.as_ref().and_then(tags_of).unwrap_or_default();
     let all = app.engine.feeds.keys().filter_map(tags_of).flatten();
-    reaches.push(Reach::Everywhere);
-    reaches.extend(own.into_iter().chain(all).map(Reach::Tag));
+    reaches.push(FilterScope::Everywhere);
+    reaches.extend(own.into_iter().chain(all).map(FilterScope::Tag));
     if feed.is_none() {
-        reaches.extend(app.engine.feeds.keys().copied().map(Reach::Feed));
+        reaches.extend(app.engine.feeds.keys().copied().map(FilterScope::Feed));
     }
-    reaches.push(rule.reach.clone());
-    let mut each_once: Vec<Reach> = Vec::new();
+    reaches.push(rule.scope.clone());
+    let mut each_once: Vec<FilterScope> = Vec::new();
     for reach in reaches {
         if !each_once.contains(&reach) {
             each_once.push(reach);
@@ -261,11 +261,11 @@ fn reaches(app: &App, rule: &EntryRule, feed: Option<FeedKey>) -> Vec<Reach> {
     each_once
 }
 
-fn reach_words(app: &App, reach: &Reach) -> String {
+fn reach_words(app: &App, reach: &FilterScope) -> String {
     match reach {
-        Reach::Everywhere => "all feeds".into(),
-        Reach::Tag(tag) => format!("feeds with the tag {tag}"),
-        Reach::Feed(feed) => {
+        FilterScope::Everywhere => "all feeds".into(),
+        FilterScope::Tag(tag) => format!("feeds with the tag {tag}"),
+        FilterScope::Feed(feed) => {
             let title = app.engine.feeds.get(feed).map(|feed| feed.record.shown_title());
             format!("'{}'", title.unwrap_or("a feed given up"))
         }
@@ -294,7 +294,11 @@ pub fn mute(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let opened = opened.filter(|entry| row.key.entry() == Some(entry.key));
     let author = opened.and_then(|entry| entry.kept.author.clone()).or_else(|| row.author.clone());
     let title = telling(&row.title);
-    let rule = EntryRule { reach: Reach::Feed(feed), title: title.clone(), ..EntryRule::default() };
+    let rule = EntryFilter {
+        scope: FilterScope::Feed(feed),
+        title: title.clone(),
+        ..EntryFilter::default()
+    };
     show(app, now, rule, &Offer { feed: Some(feed), title, author })
 }
 
@@ -306,10 +310,10 @@ pub fn edit(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
 
 /// The dialog of a rule from nothing.
 pub fn create(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    show(app, now, EntryRule::default(), &Offer::default())
+    show(app, now, EntryFilter::default(), &Offer::default())
 }
 
-fn show(app: &mut App, now: DateTime<Utc>, rule: EntryRule, offer: &Offer) -> Vec<ScreenEffect> {
+fn show(app: &mut App, now: DateTime<Utc>, rule: EntryFilter, offer: &Offer) -> Vec<ScreenEffect> {
     let form = FilterForm::new(app, rule, offer);
     app.ui.lay_over(Overlay::FilterDialog(Box::new(form)));
     preview(app, now)

@@ -6,7 +6,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::polling::PollStage;
 use crate::history::FeedKey;
-use crate::schedule::{self, ByHand, SettledBy, Standing};
+use crate::schedule::{self, ByHand, FeedStatus, SettledBy};
 use crate::ui::app::App;
 
 /// Something the reader can do.
@@ -44,7 +44,7 @@ pub fn held_up(app: &App, feed: FeedKey) -> Option<String> {
 pub fn advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
     let mut advice = vec![by_hand(app, subscription, now)];
     let facts = &subscription.state.facts;
-    if matches!(facts.standing, Standing::Gone | Standing::Stopped) {
+    if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         advice.push(Advice::now(
             "D",
             "unsubscribes, in the list of feeds; until then its entries stay",
@@ -63,7 +63,7 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Advice
     let spared =
         app.engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
     let failing = subscription.is_failing();
-    match schedule::by_hand(&subscription.state.facts, now, spared) {
+    match schedule::judge_manual_poll(&subscription.state.facts, now, spared) {
         ByHand::Allowed if failing => Advice::now("r", "tries again now"),
         ByHand::Allowed => Advice::now("r", "polls it now, whatever the plan says"),
         ByHand::CoolDown(until) => {

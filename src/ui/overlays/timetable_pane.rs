@@ -44,12 +44,12 @@ impl Sums {
         for subscription in app.engine.feeds.values() {
             let facts = &subscription.state.facts;
             let pace = facts.settings.pace;
-            let Some(cost) = schedule::cost(facts, pace) else { continue };
+            let Some(cost) = schedule::cost_at_pace(facts, pace) else { continue };
             let less = match pace {
                 Pace::More => Pace::Normal,
                 Pace::Normal | Pace::Less => Pace::Less,
             };
-            let fewer = schedule::cost(facts, less).map_or(0.0, |cost| cost.polls_a_day);
+            let fewer = schedule::cost_at_pace(facts, less).map_or(0.0, |cost| cost.polls_a_day);
             sums.feeds = sums.feeds.saturating_add(1);
             sums.polls_a_day += cost.polls_a_day;
             sums.saved_a_day += cost.polls_a_day - fewer;
@@ -63,7 +63,7 @@ impl Sums {
 /// What one feed costs; `None`: it is not polled by itself.
 pub fn cost(subscription: &Subscription) -> Option<Cost> {
     let facts = &subscription.state.facts;
-    schedule::cost(facts, facts.settings.pace)
+    schedule::cost_at_pace(facts, facts.settings.pace)
 }
 
 /// A feed's wishes changed: what all cost is to be summed up anew.

@@ -35,7 +35,7 @@ pub fn marks(app: &App) -> Marks {
     };
     let text = get(app, *id).map_or("", |search| search.text.as_str());
     let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
-    query.map(|query| Marks::of(&query.terms)).unwrap_or_default()
+    query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
 }
 
 /// Keeps the open search as a list.

@@ -110,7 +110,7 @@ pub fn typed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             if unchanged {
                 return Vec::new();
             }
-            app.ui.marks = Marks::of(&matching.terms);
+            app.ui.marks = Marks::for_terms(&matching.terms);
             let ranked = !matching.terms.is_empty();
             search_for(app, now, matching, ranked)
         }

@@ -7,7 +7,7 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external_command::ExternalCommand;
 use crate::engine::run_external;
 use crate::engine::store_work::Job;
-use crate::history::{Body, EntryKey};
+use crate::history::{EntryBody, EntryKey};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -60,7 +60,7 @@ fn start(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenE
         && open.entry.key == entry.key
         && open.source == TextSource::Page
     {
-        entry.body = Some(Body { summary: None, content: Some(open.markup().0.to_owned()) });
+        entry.body = Some(EntryBody { summary: None, content: Some(open.markup().0.to_owned()) });
     }
     run_external::pipe(&app.engine, entry, command).into()
 }

@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::edit::{seen_part, value_spans};
 use crate::engine::entries::entry_filters::{self, FilterPreview, PREVIEW_TITLES};
-use crate::filters::{EntryRule, until_text};
+use crate::filters::{EntryFilter, until_text};
 use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;
 use crate::ui::overlays::filter_dialog::FilterForm;
@@ -143,7 +143,7 @@ pub(in crate::view) fn draw_list(
 }
 
 /// What a filter hit, and how long it holds.
-fn state(app: &App, rule: &EntryRule, now: DateTime<Utc>) -> String {
+fn state(app: &App, rule: &EntryFilter, now: DateTime<Utc>) -> String {
     let count = app.engine.filters.counts.get(&rule.id).copied().unwrap_or_default();
     let hits = match count.hits {
         0 => "hit nothing yet".to_owned(),

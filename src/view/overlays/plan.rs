@@ -24,7 +24,7 @@ use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::{settled_words, stage_words};
-use crate::schedule::{Pace, Step, Value, duration_words};
+use crate::schedule::{Pace, PlanStep, Value, duration_words};
 use crate::ui::app::App;
 use crate::ui::overlays::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
@@ -194,7 +194,7 @@ fn interval_words(seconds: u32, placed: bool) -> String {
     if placed { format!(" · {words} after the last one") } else { format!(" · every {words}") }
 }
 
-fn step_lines(step: &Step, ink: Ink) -> Vec<Line<'static>> {
+fn step_lines(step: &PlanStep, ink: Ink) -> Vec<Line<'static>> {
     let name = stage_words(step.stage);
     let values = match (step.before, step.after) {
         (Some(before), Some(after)) if before != after => {

@@ -6,11 +6,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use crate::engine::backfill::gap_rows::{self, GapLines};
+use crate::engine::backfill::gap_rows;
 use crate::engine::calendar::day_of;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
-use crate::history::{FeedKey, GapKey};
+use crate::history::{FeedKey, GapKey, GapLines};
 use crate::ui::app::App;
 use crate::ui::panes::feeds_pane::FeedsRow;
 use crate::ui::panes::search_pane::Search;
@@ -222,7 +222,7 @@ fn gap_lines(
     width: usize,
 ) -> Vec<Line<'static>> {
     let said = gap_rows::shown(&app.engine, feed, gap, now)
-        .map_or_else(GapLines::being_fetched, |gap| gap_rows::lines(&gap, now, app.engine.zone));
+        .map_or_else(GapLines::being_fetched, |gap| GapLines::new(&gap, now, app.engine.zone));
     let one_feed = is_of_one_feed(app);
     let named = app.engine.feeds.get(&feed).filter(|_| !one_feed);
     let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();

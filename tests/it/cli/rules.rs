@@ -1,6 +1,6 @@
 //! Rules about entries, through the real binary.
 
-use backissue::filters::{EntryRule, Reach};
+use backissue::filters::{EntryFilter, FilterScope};
 use backissue::io::store::Store;
 
 use super::{each, entries};
@@ -17,11 +17,11 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     let site = Site::start(|_| answer(200, &[], NOTES));
     let program = Program::new();
     assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
-    let rule = EntryRule {
+    let rule = EntryFilter {
         id: 7,
         title: "sponsored".into(),
-        reach: Reach::Tag("garden".into()),
-        ..EntryRule::default()
+        scope: FilterScope::Tag("garden".into()),
+        ..EntryFilter::default()
     };
     Store::open(&program.data()).unwrap().save_rules(&[rule]).unwrap();
     program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);

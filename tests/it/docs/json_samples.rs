@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backissue::filters::EntryRule;
+use backissue::filters::EntryFilter;
 use backissue::io::store::Store;
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ fn what_the_store_holds_is_written_as_the_samples_say() {
         _ => answer(403, &[], ""),
     });
     let program = Program::new();
-    let rule = EntryRule { id: 7, title: "sponsored".into(), ..EntryRule::default() };
+    let rule = EntryFilter { id: 7, title: "sponsored".into(), ..EntryFilter::default() };
     Store::open(&program.data()).unwrap().save_rules(&[rule]).unwrap();
     for path in ["/notes.xml", "/orchard.xml"] {
         program.run(&["add", &site.at(path)]).with(0);

@@ -25,12 +25,12 @@ use backissue::feed::identity::identity_hash;
 use backissue::feed::{FeedDocument, Origin, parse};
 use backissue::history::complete::{restore, withdraw};
 use backissue::history::merge::identities;
-use backissue::history::overrun::Verdict;
+use backissue::history::overrun::OverrunVerdict;
 use backissue::history::rank::Position;
 use backissue::history::{
-    Arrival, Body, Counters, DocumentKind, Failure, Flags, Gap, GapKey, HistoryRecord, IndexRow,
-    KeptEntry, Known, KnownEntry, Merged, Merging, Next, Nodes, Notice, Place, Policy, Polled,
-    Walk, merge_as,
+    ArchiveFailure, ArchiveWalk, Arrival, Counters, DocumentKind, DocumentPlace, EntryBody, Flags,
+    Gap, GapKey, HistoryRecord, IndexRow, KeptEntry, Known, KnownEntry, Merged, Merging, Next,
+    Nodes, Polled, WalkNotice, WalkPolicy, merge_as,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -59,11 +59,11 @@ pub struct Reader {
     pub url: String,
     pub record: HistoryRecord,
     pub nodes: Nodes,
-    pub policy: Policy,
+    pub policy: WalkPolicy,
     pub now: DateTime<Utc>,
     pub rows: Vec<IndexRow>,
     pub kept: Vec<KeptEntry>,
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<EntryBody>,
     pub counters: Counters,
     /// Every address asked for, polls left out.
     pub requests: Vec<String>,
@@ -80,7 +80,7 @@ impl Reader {
             url: url.to_owned(),
             record: HistoryRecord::default(),
             nodes: Nodes::default(),
-            policy: Policy::default(),
+            policy: WalkPolicy::default(),
             now: DateTime::from_timestamp(1_772_600_000, 0).unwrap(),
             rows: Vec::new(),
             kept: Vec::new(),
@@ -98,18 +98,18 @@ impl Reader {
     }
 
     /// Polls the feed and walks as far as the record allows.
-    pub fn poll(&mut self, web: &mut Web<'_>) -> Option<Notice> {
+    pub fn poll(&mut self, web: &mut Web<'_>) -> Option<WalkNotice> {
         let (url, document) = match web(&self.url.clone()) {
             Answer::Document(url, document) => (url, document),
             Answer::Status(_) | Answer::Timeout => return None,
         };
         self.take(&url, &document, true);
-        self.record.checked(self.policy.mode, self.now);
+        self.record.apply_check(self.policy.mode, self.now);
         self.walk(web)
     }
 
     /// Takes a subscription document.
-    pub fn take(&mut self, url: &str, document: &FeedDocument, whole: bool) -> Verdict {
+    pub fn take(&mut self, url: &str, document: &FeedDocument, whole: bool) -> OverrunVerdict {
         let requested = self.url.clone();
         let polled = Polled {
             requested: &requested,
@@ -119,11 +119,11 @@ impl Reader {
             whole,
             document,
         };
-        self.record.polled(&polled);
-        let verdict = self.record.take_window(&polled, false);
-        let place = Place { position: Position::Subscription, fetched_at: self.now };
+        self.record.apply_poll(&polled);
+        let verdict = self.record.compare_windows(&polled, false);
+        let place = DocumentPlace { position: Position::Subscription, fetched_at: self.now };
         let mut merging = Merging::at(place);
-        if let Verdict::Renamed(renamed) = &verdict {
+        if let OverrunVerdict::Renamed(renamed) = &verdict {
             merging.renamed.clone_from(renamed);
         }
         self.merge(document, &merging);
@@ -150,12 +150,12 @@ impl Reader {
         self.counters = counters;
     }
 
-    pub fn desk(&mut self) -> Walk<'_> {
-        Walk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
+    pub fn desk(&mut self) -> ArchiveWalk<'_> {
+        ArchiveWalk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
     }
 
     /// Walks until there is nothing more to ask for.
-    pub fn walk(&mut self, web: &mut Web<'_>) -> Option<Notice> {
+    pub fn walk(&mut self, web: &mut Web<'_>) -> Option<WalkNotice> {
         let mut told = None;
         loop {
             let now = self.now;
@@ -180,7 +180,7 @@ impl Reader {
     }
 
     /// Takes the answer to the last request.
-    fn answer(&mut self, answer: &Answer) -> Option<Notice> {
+    fn answer(&mut self, answer: &Answer) -> Option<WalkNotice> {
         let now = self.now;
         let failure = match answer {
             Answer::Document(url, document) => {
@@ -199,8 +199,8 @@ impl Reader {
                 }
                 return None;
             }
-            Answer::Status(status) => Failure::Status { status: *status, retry_after: None },
-            Answer::Timeout => Failure::Unanswered("no answer within 20 s".into()),
+            Answer::Status(status) => ArchiveFailure::Status { status: *status, retry_after: None },
+            Answer::Timeout => ArchiveFailure::Unanswered("no answer within 20 s".into()),
         };
         self.desk().failed(&failure, now);
         self.write();
@@ -242,13 +242,13 @@ impl Reader {
                 known.entry(row.identity).or_default().push(found);
             }
         }
-        let merged = merge_as(document, merging, &self.record.graves, &known, self.counters);
+        let merged = merge_as(document, merging, &self.record.tombstones, &known, self.counters);
         for (&seq, entry) in &merged.entries {
             let place = seq as usize;
             if place == self.rows.len() {
                 self.rows.push(entry.row);
                 self.kept.push(entry.kept.clone());
-                self.bodies.push(Body::default());
+                self.bodies.push(EntryBody::default());
             }
             (self.rows[place], self.kept[place]) = (entry.row, entry.kept.clone());
             if let Some(body) = &entry.body {
@@ -286,7 +286,7 @@ impl Reader {
     }
 
     pub fn standing(&self) -> String {
-        self.record.standing().text()
+        self.record.status().text()
     }
 
     /// Ids of all live entries, sorted.

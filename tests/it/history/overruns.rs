@@ -1,9 +1,9 @@
 //! Suspected overruns of the window: the five conditions, the second look, and what is remembered (SPEC C.8.1).
 
 use backissue::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
-use backissue::history::overrun::Verdict;
+use backissue::history::overrun::OverrunVerdict;
 use backissue::history::rank::Position;
-use backissue::history::{GapKind, GapState, Merging, Place, Polled};
+use backissue::history::{DocumentPlace, GapKind, GapState, Merging, Polled};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Reader;
@@ -32,7 +32,7 @@ fn window(numbers: impl IntoIterator<Item = i64>) -> FeedDocument {
 fn reader_of(documents: &[FeedDocument]) -> Reader {
     let mut reader = Reader::of(FEED);
     for document in documents {
-        assert_eq!(reader.take(FEED, document, true), Verdict::Fine);
+        assert_eq!(reader.take(FEED, document, true), OverrunVerdict::Fine);
         reader.pass(1);
     }
     reader
@@ -41,7 +41,7 @@ fn reader_of(documents: &[FeedDocument]) -> Reader {
 /// Whether a document after others is taken for an overrun.
 fn suspected(before: &[FeedDocument], after: &FeedDocument) -> bool {
     let mut reader = reader_of(before);
-    matches!(reader.take(FEED, after, true), Verdict::Missed(_))
+    matches!(reader.take(FEED, after, true), OverrunVerdict::Missed(_))
 }
 
 #[test]
@@ -98,13 +98,13 @@ fn a_conditional_answer_is_verified_before_anything_is_noted() {
         document: &after,
     };
     let before = reader.record.windows.clone();
-    assert_eq!(reader.record.take_window(&polled, true), Verdict::Verify);
+    assert_eq!(reader.record.compare_windows(&polled, true), OverrunVerdict::Verify);
     assert_eq!(reader.record.windows, before);
     assert!(reader.gaps().is_empty());
     // The whole window shows that the first answer was made for us.
     let whole = window(5..50);
     let polled = Polled { document: &whole, ..polled };
-    assert_eq!(reader.record.take_window(&polled, false), Verdict::Fine);
+    assert_eq!(reader.record.compare_windows(&polled, false), OverrunVerdict::Fine);
     assert!(reader.gaps().is_empty());
 }
 
@@ -112,7 +112,7 @@ fn a_conditional_answer_is_verified_before_anything_is_noted() {
 fn an_overrun_is_one_line_that_says_between_which_days() {
     let mut reader = reader_of(&[window(0..10)]);
     reader.now = at(300);
-    assert!(matches!(reader.take(FEED, &window(240..250), true), Verdict::Missed(_)));
+    assert!(matches!(reader.take(FEED, &window(240..250), true), OverrunVerdict::Missed(_)));
     let (key, gap) = reader.gaps().remove(0);
     assert_eq!(gap.kind(), GapKind::Overrun);
     assert_eq!(gap.text(), "entries may have been missed between 2026-02-25 and 2026-03-07");
@@ -121,7 +121,7 @@ fn an_overrun_is_one_line_that_says_between_which_days() {
     assert_eq!(list.iter().position(|row| row == "Overrun"), Some(10), "between the two windows");
     assert_eq!(reader.standing(), "history not offered by this feed");
 
-    assert_eq!(reader.take(FEED, &window(240..250), true), Verdict::Fine);
+    assert_eq!(reader.take(FEED, &window(240..250), true), OverrunVerdict::Fine);
     assert_eq!(reader.gaps().len(), 1, "once");
     assert!(reader.record.dismiss(key));
     assert!(reader.gaps().is_empty());
@@ -140,9 +140,9 @@ fn a_delta_is_never_compared_and_goes_in_front_of_the_window() {
         document,
     };
     let delta = window(40..45);
-    assert_eq!(reader.record.take_window(&polled(&delta, false), true), Verdict::Fine);
+    assert_eq!(reader.record.compare_windows(&polled(&delta, false), true), OverrunVerdict::Fine);
     let next = window(44..54);
-    assert_eq!(reader.record.take_window(&polled(&next, true), false), Verdict::Fine);
+    assert_eq!(reader.record.compare_windows(&polled(&next, true), false), OverrunVerdict::Fine);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn entries_with_new_ids_are_the_old_ones() {
     let mut reader = reader_of(&[window(0..10)]);
     let mut moved = window(0..10);
     moved.entries.iter_mut().for_each(|entry| entry.id = format!("https{}", entry.id));
-    assert!(matches!(reader.take(FEED, &moved, true), Verdict::Renamed(_)));
+    assert!(matches!(reader.take(FEED, &moved, true), OverrunVerdict::Renamed(_)));
     assert_eq!(reader.ids().len(), 10, "no entry twice");
     assert!(reader.ids().iter().all(|id| id.starts_with("https")));
 }
@@ -162,20 +162,20 @@ fn an_entry_deleted_by_its_publisher_is_hidden_until_a_newer_copy_comes() {
         document.entries[0].updated = hour.map(at);
         document
     };
-    let grave = FeedDocument {
+    let tombstones = FeedDocument {
         tombstones: vec![Tombstone { id: "urn:0".into(), when: at(5) }],
         ..window(1..2)
     };
     for (hour, stays) in [(None, false), (Some(4), false), (Some(5), false), (Some(6), true)] {
-        for graves_first in [false, true] {
+        for tombstone_first in [false, true] {
             let mut reader = Reader::of(FEED);
             let entry = undated(hour);
-            let order = if graves_first { [&grave, &entry] } else { [&entry, &grave] };
+            let order = if tombstone_first { [&tombstones, &entry] } else { [&entry, &tombstones] };
             for document in order {
                 reader.take(FEED, document, true);
                 reader.pass(1);
             }
-            assert_eq!(reader.ids().contains(&"urn:0"), stays, "{hour:?}, {graves_first}");
+            assert_eq!(reader.ids().contains(&"urn:0"), stays, "{hour:?}, {tombstone_first}");
             assert_eq!(reader.kept.len(), 2);
             reader.take(FEED, &undated(Some(7)), true);
             assert!(reader.ids().contains(&"urn:0"), "a newer copy revives it");
@@ -186,7 +186,7 @@ fn an_entry_deleted_by_its_publisher_is_hidden_until_a_newer_copy_comes() {
 #[test]
 fn a_merge_with_a_place_keeps_undated_entries_below_what_is_newer() {
     let mut reader = Reader::of(FEED);
-    let place = Place { position: Position::Page, fetched_at: at(10) };
+    let place = DocumentPlace { position: Position::Page, fetched_at: at(10) };
     let undated = Entry { id: "old".into(), ..Entry::default() };
     let document = FeedDocument { entries: vec![undated], ..FeedDocument::default() };
     reader.merge(&document, &Merging { placed: Some(at(3)), ..Merging::at(place) });

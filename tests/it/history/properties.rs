@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use backissue::feed::{Entry, FeedDocument, FeedHead};
 use backissue::history::rank::Position;
-use backissue::history::{Gap, GapKey, Merging, Place};
+use backissue::history::{DocumentPlace, Gap, GapKey, Merging};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn at(hours: i64) -> DateTime<Utc> {
 }
 
 /// A document with its place: entries of few ids, some of them dated.
-fn documents() -> impl Strategy<Value = Vec<(FeedDocument, Place)>> {
+fn documents() -> impl Strategy<Value = Vec<(FeedDocument, DocumentPlace)>> {
     let copy = (0..8_u8, proptest::option::of(0..6_i64), 0..3_u8);
     let one = (proptest::collection::vec(copy, 1..6), proptest::option::of(0..6_i64));
     proptest::collection::vec(one, 1..6).prop_map(|documents| {
@@ -36,14 +36,14 @@ fn documents() -> impl Strategy<Value = Vec<(FeedDocument, Place)>> {
                 0 => Position::Subscription,
                 depth => Position::Archive { epoch: 1, depth: -(depth as i32) },
             };
-            (document, Place { position, fetched_at: at(100) })
+            (document, DocumentPlace { position, fetched_at: at(100) })
         };
         documents.into_iter().enumerate().map(placed).collect()
     })
 }
 
 /// What is kept in the end, by id: title and rank.
-fn kept(documents: &[&(FeedDocument, Place)]) -> BTreeMap<String, String> {
+fn kept(documents: &[&(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String> {
     let mut reader = Reader::of("https://a.example/");
     for (document, place) in documents {
         reader.merge(document, &Merging::at(*place));
@@ -56,7 +56,7 @@ fn kept(documents: &[&(FeedDocument, Place)]) -> BTreeMap<String, String> {
 }
 
 /// The list-L algorithm of the drafts, corrected: oldest first, the later copy replaces the earlier one.
-fn list_l(documents: &[(FeedDocument, Place)]) -> BTreeMap<String, String> {
+fn list_l(documents: &[(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     for (document, _) in documents.iter().rev() {
         let mut own = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use backissue::feed::{FeedDocument, Origin, parse};
 use backissue::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
-use backissue::history::{Arrival, GapKind, GoOn, Limit, Mode, Notice, Reason};
+use backissue::history::{Arrival, GapKind, GoOn, Limit, Mode, Reason, WalkNotice};
 
 use super::{Answer, Reader, document};
 
@@ -81,8 +81,8 @@ fn h4_a_refused_archive_is_one_line_in_its_place_until_it_answers() {
     assert_eq!(reader.requests.len(), 2);
 
     assert_eq!(reader.record.go_on(key, &reader.nodes), GoOn::Walking);
-    assert_eq!(reader.walk(&mut { orchard }), Some(Notice::Recovered(3)));
-    assert_eq!(Notice::Recovered(3).text(), "3 entries recovered");
+    assert_eq!(reader.walk(&mut { orchard }), Some(WalkNotice::Recovered(3)));
+    assert_eq!(WalkNotice::Recovered(3).text(), "3 entries recovered");
     assert_eq!(reader.list(), ["n6", "n4", "n5", "n3", "n2", "n1"]);
     assert_eq!(reader.standing(), "complete history");
 }
@@ -98,7 +98,7 @@ fn h4_a_missing_archive_is_asked_for_again_after_a_good_check() {
     reader.poll(&mut { orchard });
     assert_eq!(reader.requests.len(), 1);
     reader.pass(2);
-    assert_eq!(reader.poll(&mut { orchard }), Some(Notice::Recovered(4)));
+    assert_eq!(reader.poll(&mut { orchard }), Some(WalkNotice::Recovered(4)));
     assert_eq!(reader.standing(), "complete history");
     assert_eq!(reader.ids().len(), 6);
 }

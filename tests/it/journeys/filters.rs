@@ -4,7 +4,7 @@ use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
-use backissue::filters::{Action, EntryRule};
+use backissue::filters::{Action, EntryFilter};
 use backissue::history::{EntryKey, FeedKey, Flags};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::screen::Overlay;
@@ -35,7 +35,7 @@ fn world() -> World {
 }
 
 /// The marks of all entries, and the rules.
-fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryRule>, u32) {
+fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     let keys: Vec<EntryKey> = world
         .app
         .engine
@@ -235,7 +235,7 @@ fn a_rule_holds_as_long_as_it_says() {
 fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
     let mut world = World::new(120, 36);
     crate::history::journeys::serve_orchard(&mut world);
-    let rule = EntryRule { id: 1, title: "/e/".into(), ..EntryRule::default() };
+    let rule = EntryFilter { id: 1, title: "/e/".into(), ..EntryFilter::default() };
     world.store.save_rules(std::slice::from_ref(&rule)).unwrap();
     world.app.engine.take_saved(Vec::new(), vec![rule]);
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
@@ -282,7 +282,7 @@ fn rules_marks_and_undo_in_any_order_end_where_they_began() {
 #[test]
 fn a_trouble_that_has_nothing_to_do_with_a_rule_does_not_keep_it_from_being_applied() {
     let mut world = world();
-    let rule = EntryRule { id: 1, title: "Sponsored".into(), ..EntryRule::default() };
+    let rule = EntryFilter { id: 1, title: "Sponsored".into(), ..EntryFilter::default() };
     let asked = world.app.ask(start(), Request::SaveFilter(Box::new(rule)));
     assert!(matches!(asked.first().and_then(job), Some(Job::SaveFilters(_))), "{asked:?}");
     world.tell(Input::Trouble("no browser".into()));

@@ -52,7 +52,7 @@ fn an_entry_that_was_opened_meanwhile_is_shown() {
     world.tell(rows);
     let entry = Entry { id: "b".into(), title: Some("Ladders".into()), ..Entry::default() };
     let rank = Rank::new(None, None, Position::Subscription, start());
-    let kept = KeptEntry::of(&entry, start(), rank);
+    let kept = KeptEntry::from_copy(&entry, start(), rank);
     let loaded = LoadedEntry {
         key: *key,
         kept,

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::filters::EntryRule;
+use backissue::filters::EntryFilter;
 use backissue::history::{EntryKey, Flags};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
@@ -89,7 +89,7 @@ impl Dice {
 }
 
 /// What the reader can change, and what has been kept of every feed.
-fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryRule>) {
+fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryFilter>) {
     let keys: Vec<EntryKey> = world
         .app
         .engine

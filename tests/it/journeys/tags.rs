@@ -144,7 +144,7 @@ fn a_tag_is_renamed_for_all_its_feeds_and_rules_in_one_step() {
     let mut world = world();
     select(&mut world, "garden");
     world.press("lm<up><right><right><enter>h");
-    let reach = |world: &World| format!("{:?}", world.app.engine.filters.list[0].reach);
+    let reach = |world: &World| format!("{:?}", world.app.engine.filters.list[0].scope);
     assert!(reach(&world).contains("garden"), "{}", reach(&world));
     select(&mut world, "garden");
     world.press("t<c-u>sound/park<enter>");

@@ -3,7 +3,7 @@
 //! `BACKISSUE_CORPUS` names the folder; rows that differ must differ for a reason that is ours by decision.
 
 use backissue::feed::{DayOfWeek, Hints, Period, SyHint};
-use backissue::schedule::{Facts, Settings, decide_time};
+use backissue::schedule::{Facts, ScheduleSettings, decide_time};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
@@ -42,11 +42,11 @@ fn facts(row: &Value) -> Facts {
         }),
         ..Hints::default()
     };
-    let settings = Settings {
+    let settings = ScheduleSettings {
         min_seconds: 1,
         max_seconds: number("max_age_s").unwrap_or(366 * 86_400),
         default_seconds: 1,
-        ..Settings::default()
+        ..ScheduleSettings::default()
     };
     let last_ok = at(row, "last_polled");
     Facts { hints, settings, last_ok, last_try: last_ok, loopback: true, ..Facts::default() }

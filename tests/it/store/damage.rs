@@ -128,10 +128,10 @@ fn a_damaged_record_of_entries_does_not_close_the_list() {
 
 #[test]
 fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
-    use backissue::filters::EntryRule;
+    use backissue::filters::EntryFilter;
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
-    let rule = EntryRule { id: 1, title: "Entry".into(), ..EntryRule::default() };
+    let rule = EntryFilter { id: 1, title: "Entry".into(), ..EntryFilter::default() };
     store.save_rules(&[rule]).unwrap();
     commit(&mut store, 1, (1..=3).map(|id| entry(id, "a text")).collect());
     assert_eq!(listed(&mut store, Show::Hidden).len(), 3);

@@ -81,7 +81,7 @@ fn words_phrases_fields_and_exclusion_find_what_they_say() {
     }
     let typed = store.search(&matching("gra", true)).unwrap();
     assert_eq!(typed.iter().map(|hit| hit.key.seq).collect::<Vec<_>>(), [1]);
-    let marks = Marks::of(&matching("\"late frost\"", false).terms);
+    let marks = Marks::for_terms(&matching("\"late frost\"", false).terms);
     assert_eq!(store.snippet(key(0), &marks, 80).marked(), "The «late frost» of the tenth.");
 }
 

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::texts::Texts;
 use crate::engine::entries::entry_filters::{FilterPreview, PREVIEW_TITLES, PreviewTitle};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::filters::{EntryRule, Judge, Subject};
+use crate::filters::{EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, IndexRow};
 use crate::io::codec;
 use crate::io::store::chunks;
@@ -27,17 +27,17 @@ impl Texts {
     /// Finds all entries that a filter hits. `goes_on` is asked from time to time; `None`: it returned false.
     pub fn hits(
         &self,
-        rule: &EntryRule,
+        rule: &EntryFilter,
         now: DateTime<Utc>,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<RuleHits> {
         let mut found = RuleHits::default();
-        let judge = Judge::new(std::slice::from_ref(rule));
+        let judge = PreparedFilters::new(std::slice::from_ref(rule));
         for feed in self.feeds() {
             let Some(record) = self.record(feed).filter(|record| record.ended.is_none()) else {
                 continue;
             };
-            let judge = judge.of_feed(feed, &record.tags, now);
+            let judge = judge.for_feed(feed, &record.tags, now);
             if judge.is_empty() {
                 continue;
             }
@@ -60,7 +60,7 @@ impl Texts {
         feed: FeedKey,
         rows: &[IndexRow],
         seqs: &[u32],
-        judge: &Judge,
+        judge: &PreparedFilters,
         found: &mut RuleHits,
     ) {
         let preview = &mut found.preview;
@@ -72,7 +72,7 @@ impl Texts {
             chunks::kept_in(self.entries_tree(), feed, wanted)
         };
         for (seq, (kept, body)) in entries {
-            if judge.hits(&Subject::new(feed, &kept, body.as_ref())).next().is_none() {
+            if judge.hits(&FilterSubject::new(feed, &kept, body.as_ref())).next().is_none() {
                 continue;
             }
             let key = EntryKey { feed, seq };

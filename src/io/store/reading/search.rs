@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::feed::text::{one_line, strip_markup};
-use crate::history::{Body, EntryKey, FeedKey, Flags};
+use crate::history::{EntryBody, EntryKey, FeedKey, Flags};
 use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
@@ -138,8 +138,8 @@ impl Store {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
             let fits = |row: &&crate::history::IndexRow| {
                 shown(row.flags)
-                    && matching.takes(row.flags, row.listed)
-                    && matching.labels.take(key.feed, |rules| filters.have_hit(rules, key))
+                    && matching.fits(row.flags, row.listed)
+                    && matching.labels.fit(key.feed, |rules| filters.have_hit(rules, key))
             };
             if let Some(row) = row.filter(fits) {
                 found.push(SearchHit { key, listed: row.listed, score });
@@ -168,7 +168,7 @@ impl Store {
     /// Returns a piece of an entry's text around the first word of the query.
     pub fn snippet(&self, key: EntryKey, marks: &Marks, chars: usize) -> Snippet {
         let body = self.body(key).ok().flatten();
-        let markup = body.as_ref().and_then(Body::text).unwrap_or_default();
+        let markup = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
         marks.snippet(&one_line(&strip_markup(markup), SNIPPET_TEXT_CHARS), chars)
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sled::Tree;
 
-use crate::history::{Body, FeedKey, IndexRow, KeptEntry};
+use crate::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 use crate::io::store::chunks;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of};
@@ -61,7 +61,7 @@ impl Texts {
         &self,
         feed: FeedKey,
         seqs: impl Iterator<Item = u32>,
-    ) -> BTreeMap<u32, (KeptEntry, Option<Body>)> {
+    ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
         chunks::read_in(&self.meta, &self.bodies, feed, seqs)
     }
 }

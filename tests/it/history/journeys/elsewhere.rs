@@ -85,7 +85,7 @@ fn serve_copies(world: &mut World) {
 }
 
 fn standing(world: &World) -> String {
-    world.feed(1).history.standing().text()
+    world.feed(1).history.status().text()
 }
 
 fn gaps(world: &World) -> Vec<String> {

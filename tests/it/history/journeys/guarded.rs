@@ -42,7 +42,7 @@ fn a_walk_under_way_is_stopped_by_a_key_and_goes_on_by_the_same() {
     assert_eq!(archives, 0, "also after a restart and a check nothing is asked for by itself");
     world.press("lH");
     world.rest();
-    assert_eq!(world.feed(1).history.standing().text(), "complete history");
+    assert_eq!(world.feed(1).history.status().text(), "complete history");
     let fetched = world.asked().iter().filter(|url| url.contains("archive/")).count();
     assert_eq!(fetched, 3, "none twice");
 }

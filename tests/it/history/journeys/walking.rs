@@ -16,7 +16,7 @@ fn orchard() -> World {
 }
 
 fn standing(world: &World) -> String {
-    world.feed(1).history.standing().text()
+    world.feed(1).history.status().text()
 }
 
 #[test]

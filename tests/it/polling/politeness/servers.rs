@@ -3,7 +3,7 @@
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::poll::fetch::{AnswerHeaders, Failure, RequestKind};
 use backissue::history::FeedKey;
-use backissue::schedule::{SettledBy, Standing};
+use backissue::schedule::{FeedStatus, SettledBy};
 use chrono::TimeDelta;
 
 use crate::support::world::{Scripted, World, rss};
@@ -173,7 +173,7 @@ fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
             }
         }
     }
-    assert_eq!(world.feed(1).state.facts.standing, Standing::Dead);
+    assert_eq!(world.feed(1).state.facts.standing, FeedStatus::Dead);
     assert_eq!(world.feed(1).plan.settled_by, SettledBy::Dead);
     let late: Vec<i32> = days.into_iter().filter(|&day| day > 31).collect();
     assert!((4..=5).contains(&late.len()), "{late:?}");
@@ -181,7 +181,7 @@ fn nothing_but_404_for_thirty_days_is_death_with_a_poll_a_week() {
     assert_eq!((told[0].state, told[0].remedy), ("dead", Remedy::Retry));
     world.network.insert(A.into(), tagged(200, "\"two\""));
     world.poll(FEED);
-    assert_eq!(world.feed(1).state.facts.standing, Standing::Active);
+    assert_eq!(world.feed(1).state.facts.standing, FeedStatus::Active);
 }
 
 #[test]

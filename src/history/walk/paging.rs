@@ -4,13 +4,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::address::{canonical, refusal, same_origin, without_fragment};
-use super::gap::{Edge, Gap, GapKey, Limit, Newer};
-use super::merge::{Merging, Place, span};
-use super::rank::Position;
-use super::record::HistoryRecord;
-use super::walk::archive_walk::{ArchiveRequest, Arrival};
-use super::walk::policy::Policy;
+use super::archive_walk::{ArchiveRequest, Arrival};
+use super::policy::WalkPolicy;
+use crate::history::address::{canonical, refusal, same_origin, without_fragment};
+use crate::history::gap::{Edge, Gap, GapKey, Limit, Newer};
+use crate::history::merge::{DocumentPlace, Merging, span};
+use crate::history::rank::Position;
+use crate::history::record::HistoryRecord;
 
 /// What became of a page that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct PageTaken {
 
 impl HistoryRecord {
     /// The next older page, if there is one and the run allows it; the reader asked for it.
-    pub fn next_page(&mut self, policy: &Policy) -> Result<Option<ArchiveRequest>, Limit> {
+    pub fn next_page(&mut self, policy: &WalkPolicy) -> Result<Option<ArchiveRequest>, Limit> {
         let Some(gap) = self.gaps.get(&GapKey::pages()) else { return Ok(None) };
         let edge = gap.edge.clone();
         let refused = refusal(&edge.url, &edge.newer.url, policy.allow_insecure).is_some();
@@ -82,7 +82,7 @@ impl HistoryRecord {
         };
         self.gaps.insert(GapKey::pages(), Gap { edge, last_try: Some(now), ..gap });
         self.close_overruns(document);
-        let place = Place { position: Position::Page, fetched_at: now };
+        let place = DocumentPlace { position: Position::Page, fetched_at: now };
         PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
     }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::gap::*;
+use crate::history::gap::*;
 
 fn at(text: &str) -> DateTime<Utc> {
     DateTime::parse_from_rfc3339(text).unwrap().to_utc()

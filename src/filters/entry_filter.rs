@@ -1,24 +1,25 @@
-//! One rule of the reader's: what an entry must be to be hit, and what is done to it then.
+//! One filter of the reader: which entries it hits, and what it does to them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Pattern, RuleFlaw};
+use super::pattern::{FilterFlaw, Pattern};
 use crate::history::{FeedKey, Flag, Flags};
 
 /// Characters of a label.
 const LABEL_CHARS_MAX: usize = 60;
 
-/// A rule. All of its conditions must fit; an empty one fits everything.
+/// A filter. All of its conditions must fit; an empty one fits everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct EntryRule {
+pub struct EntryFilter {
     /// Its number, that no other one has.
     pub id: u32,
     /// What is done to the entries it hits.
     pub action: Action,
     /// Whose entries it looks at.
-    pub reach: Reach,
+    #[serde(rename = "reach")]
+    pub scope: FilterScope,
     /// What the title must hold, as typed; see [`Pattern::read`].
     pub title: String,
     /// What the author's name must hold.
@@ -29,7 +30,7 @@ pub struct EntryRule {
     pub until: Option<DateTime<Utc>>,
 }
 
-/// What a rule does to an entry.
+/// What a filter does to an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// It is in no list, except that of hidden entries; a star shows it all the same.
@@ -37,15 +38,14 @@ pub enum Action {
     Hide,
     /// It is marked read.
     Read,
-    /// It is starred.
     Star,
     /// It carries a label, by which lists show it and `tag:` finds it.
     Label(String),
 }
 
-/// Whose entries a rule looks at.
+/// Whose entries a filter looks at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reach {
+pub enum FilterScope {
     /// Those of all feeds.
     #[default]
     Everywhere,
@@ -96,9 +96,9 @@ impl Action {
     }
 }
 
-impl Reach {
+impl FilterScope {
     /// Whether a feed with these tags is looked at.
-    pub fn takes(&self, feed: FeedKey, tags: &[String]) -> bool {
+    pub fn covers(&self, feed: FeedKey, tags: &[String]) -> bool {
         match self {
             Self::Everywhere => true,
             Self::Feed(only) => *only == feed,
@@ -110,46 +110,46 @@ impl Reach {
     }
 }
 
-impl EntryRule {
+impl EntryFilter {
     /// Whether its time is over.
     pub fn is_over(&self, now: DateTime<Utc>) -> bool {
         self.until.is_some_and(|until| until <= now)
     }
 
     /// Why it cannot be, if it cannot.
-    pub fn check(&self) -> Result<(), RuleFlaw> {
+    pub fn check(&self) -> Result<(), FilterFlaw> {
         let patterns = [&self.title, &self.author, &self.text];
         for typed in patterns {
             Pattern::read(typed)?;
         }
         let empty = patterns.iter().all(|typed| typed.trim().is_empty());
-        if empty && self.reach == Reach::Everywhere {
-            return Err(RuleFlaw::HitsAll);
+        if empty && self.scope == FilterScope::Everywhere {
+            return Err(FilterFlaw::HitsAll);
         }
         match self.action.label() {
-            Some(label) if label.trim().is_empty() => Err(RuleFlaw::NoLabel),
-            Some(label) if label.chars().count() > LABEL_CHARS_MAX => Err(RuleFlaw::LongLabel),
+            Some(label) if label.trim().is_empty() => Err(FilterFlaw::NoLabel),
+            Some(label) if label.chars().count() > LABEL_CHARS_MAX => Err(FilterFlaw::LongLabel),
             Some(_) | None => Ok(()),
         }
     }
 
     /// What it looks for, in a few words: `title ~ sponsored, in 'Orchard Notes'`. `feed`: the title of the feed it
     /// is about.
-    pub fn about(&self, feed: Option<&str>) -> String {
+    pub fn describe(&self, feed: Option<&str>) -> String {
         let condition = |name: &str, typed: &str| {
             let typed = typed.trim();
             (!typed.is_empty()).then(|| format!("{name} ~ {typed}"))
         };
-        let reach = match &self.reach {
-            Reach::Everywhere => None,
-            Reach::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
-            Reach::Tag(tag) => Some(format!("tag {tag}")),
+        let scope = match &self.scope {
+            FilterScope::Everywhere => None,
+            FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a feed given up"))),
+            FilterScope::Tag(tag) => Some(format!("tag {tag}")),
         };
         let parts = [
             condition("title", &self.title),
             condition("author", &self.author),
             condition("text", &self.text),
-            reach,
+            scope,
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -160,15 +160,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_named_by_what_it_looks_for() {
-        let rule = EntryRule {
+    fn a_filter_keeps_the_field_names_it_was_stored_under() {
+        let stored = r#"{"id":7,"action":{"Label":"ad"},"reach":{"Tag":"news"},"title":"sale"}"#;
+        let filter: EntryFilter = serde_json::from_str(stored).unwrap();
+        assert_eq!(filter.scope, FilterScope::Tag("news".into()));
+        assert_eq!((filter.id, filter.action.label()), (7, Some("ad")));
+        assert_eq!(serde_json::to_value(&filter).unwrap()["reach"]["Tag"], "news");
+    }
+
+    #[test]
+    fn a_filter_is_named_by_what_it_looks_for() {
+        let filter = EntryFilter {
             title: " sponsored ".into(),
-            reach: Reach::Feed(FeedKey(1)),
-            ..EntryRule::default()
+            scope: FilterScope::Feed(FeedKey(1)),
+            ..EntryFilter::default()
         };
-        assert_eq!(rule.about(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
-        let rule = EntryRule { author: "Ann".into(), reach: Reach::Tag("a/b".into()), ..rule };
-        assert_eq!(rule.about(None), "title ~ sponsored, author ~ Ann, tag a/b");
+        assert_eq!(filter.describe(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
+        let filter =
+            EntryFilter { author: "Ann".into(), scope: FilterScope::Tag("a/b".into()), ..filter };
+        assert_eq!(filter.describe(None), "title ~ sponsored, author ~ Ann, tag a/b");
     }
 
     #[test]
@@ -182,20 +192,20 @@ mod tests {
             ("garden/tr", false),
             ("trees", false),
         ] {
-            assert_eq!(Reach::Tag(wanted.into()).takes(FeedKey(1), &tags), fits, "{wanted}");
+            assert_eq!(FilterScope::Tag(wanted.into()).covers(FeedKey(1), &tags), fits, "{wanted}");
         }
     }
 
     #[test]
-    fn a_rule_that_would_hit_everything_or_gives_no_label_is_refused() {
-        let rule = EntryRule::default();
-        assert_eq!(rule.check(), Err(RuleFlaw::HitsAll));
-        let rule = EntryRule { reach: Reach::Feed(FeedKey(1)), ..rule };
-        assert_eq!(rule.check(), Ok(()));
-        let rule = EntryRule { action: Action::Label("  ".into()), ..rule };
-        assert_eq!(rule.check(), Err(RuleFlaw::NoLabel));
-        let rule = EntryRule { text: "/(/".into(), ..rule };
-        assert!(matches!(rule.check(), Err(RuleFlaw::Regex { .. })));
+    fn a_filter_that_would_hit_everything_or_gives_no_label_is_refused() {
+        let filter = EntryFilter::default();
+        assert_eq!(filter.check(), Err(FilterFlaw::HitsAll));
+        let filter = EntryFilter { scope: FilterScope::Feed(FeedKey(1)), ..filter };
+        assert_eq!(filter.check(), Ok(()));
+        let filter = EntryFilter { action: Action::Label("  ".into()), ..filter };
+        assert_eq!(filter.check(), Err(FilterFlaw::NoLabel));
+        let filter = EntryFilter { text: "/(/".into(), ..filter };
+        assert!(matches!(filter.check(), Err(FilterFlaw::Regex { .. })));
     }
 
     #[test]

@@ -1,0 +1,192 @@
+//! The words in which lists, the command line and messages show a gap (SPEC C.8).
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::address::host;
+use super::gap::{Gap, GapKind, Limit, Reason};
+use super::record::HistoryRecord;
+
+/// The parts of a row that shows a gap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GapLines {
+    /// What is missing.
+    pub what: &'static str,
+    pub why: String,
+    /// What happens next.
+    pub next: String,
+    /// What Enter does, if anything.
+    pub enter: &'static str,
+}
+
+impl GapLines {
+    pub fn new(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> Self {
+        let (next, enter) = next_step(gap, now, zone);
+        Self { what: gap.what(), why: gap.why(), next, enter }
+    }
+
+    /// What stands in the place of a gap that is being filled, until its entries do.
+    pub fn being_fetched() -> Self {
+        let (why, next) = ("its archive is being fetched".to_owned(), String::new());
+        Self { what: "older entries", why, next, enter: "" }
+    }
+}
+
+impl HistoryRecord {
+    /// Says after a walk that brought nothing why the part asked for last is still missing.
+    pub fn still_missing(&self) -> Option<String> {
+        let gaps = self.gaps.values().filter(|gap| gap.counts());
+        let last = gaps.max_by_key(|gap| gap.last_try)?;
+        Some(format!("nothing came: {}", last.why()))
+    }
+}
+
+impl Gap {
+    /// The whole line that stands for the gap in a list of the command line. Dates are in UTC.
+    pub fn text(&self) -> String {
+        let url = &self.edge.url;
+        let missing = self.edge.newer.oldest.map_or_else(
+            || "older entries missing".to_owned(),
+            |date| format!("entries before {} missing", day(date)),
+        );
+        let (what, why) = (self.what(), self.cause(url));
+        match &self.reason {
+            Reason::Status(_)
+            | Reason::Unanswered(_)
+            | Reason::Blocked(_)
+            | Reason::TooLarge(_)
+            | Reason::Unreadable(_) => format!("{missing}: {why}"),
+            Reason::Loop => format!("{missing}: archive chain loops at {url}"),
+            Reason::Limit { limit, fetched } => match limit {
+                Limit::Documents
+                | Limit::Entries
+                | Limit::Bytes
+                | Limit::NothingNew
+                | Limit::Stopped => format!("{what} ({why}). Continue?"),
+                Limit::Day => format!("{what} ({why}). Continue tomorrow?"),
+                Limit::Kept => format!("{what}, but {why}"),
+                Limit::Consent => match fetched {
+                    0 => format!("{what} {why}. Fetch them?"),
+                    1 => format!("{what} {why} (1 archive fetched). Continue?"),
+                    many => format!("{what} {why} ({many} archives fetched). Continue?"),
+                },
+                Limit::OldForm => format!("{what}: {why}. Fetch them?"),
+                Limit::Off => format!("{what}; {why}"),
+            },
+            Reason::Overrun { .. } => format!("{what} {why}"),
+            Reason::Paged => format!("{what}; {why}"),
+            Reason::Interrupted => what.to_owned(),
+        }
+    }
+
+    /// What is missing, in a few words.
+    const fn what(&self) -> &'static str {
+        match self.kind() {
+            GapKind::Unavailable | GapKind::Unreadable | GapKind::Loop => "older entries missing",
+            GapKind::Limit => "older archives exist",
+            GapKind::Overrun => "entries may have been missed",
+            GapKind::Paged => "older pages may exist",
+            GapKind::Interrupted => "fetching history paused",
+        }
+    }
+
+    /// Why it is missing; an archive is named by the last part of its address.
+    fn why(&self) -> String {
+        self.cause(last_part(&self.edge.url))
+    }
+
+    /// Why it is missing, with an archive named as given.
+    fn cause(&self, archive: &str) -> String {
+        match &self.reason {
+            Reason::Status(status) => format!("archive {archive} answered {status}"),
+            Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
+            Reason::Blocked(why) => format!("archive {archive} was not asked: {why}"),
+            Reason::TooLarge(why) => format!("archive {archive} is too large: {why}"),
+            Reason::Unreadable(why) => format!("archive {archive} could not be read: {why}"),
+            Reason::Loop => format!("the chain of archives loops at {archive}"),
+            Reason::Limit { limit, fetched } => match limit {
+                Limit::Documents | Limit::Entries | Limit::Bytes => format!("{fetched} fetched"),
+                Limit::Day => format!("{fetched} fetched; enough for today"),
+                Limit::NothingNew => {
+                    format!("{fetched} fetched; the last three brought nothing new")
+                }
+                Limit::Kept => "no more than are known of this feed are kept".to_owned(),
+                Limit::Consent => {
+                    let url = &self.edge.url;
+                    format!("at {}", host(url).unwrap_or_else(|| url.clone()))
+                }
+                Limit::OldForm => "this feed uses an old form of history".to_owned(),
+                Limit::Off => "history is off for this feed".to_owned(),
+                Limit::Stopped => format!("{fetched} fetched; stopped"),
+            },
+            Reason::Overrun { .. } => {
+                match (self.older.map(day), self.edge.newer.oldest.map(day)) {
+                    (Some(from), Some(until)) => format!("between {from} and {until}"),
+                    (None, Some(until)) => format!("before {until}"),
+                    (_, None) => "here".to_owned(),
+                }
+            }
+            Reason::Paged => "what is shown may be incomplete".to_owned(),
+            Reason::Interrupted => format!("archive {archive} comes next"),
+        }
+    }
+
+    /// How a suspected overrun is prevented (SPEC C.8.1).
+    pub fn advice(&self) -> Option<String> {
+        let Reason::Overrun { window, per_day } = self.reason else { return None };
+        let pace = per_day.map(|count| format!(", about {count} a day")).unwrap_or_default();
+        Some(format!("the feed shows {window} entries at a time{pace}: poll it more often"))
+    }
+}
+
+/// What happens next at a gap, and what Enter does.
+fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) {
+    let needs_consent = matches!(
+        gap.reason,
+        Reason::Limit { limit: Limit::Consent | Limit::OldForm | Limit::Off, .. }
+    );
+    let (next, enter) = match (gap.kind(), gap.retry_at) {
+        (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {
+            return (format!("again {}", day_and_time(at, now, zone)), "asks now");
+        }
+        (GapKind::Unavailable | GapKind::Unreadable, None) => ("again only by hand", "asks now"),
+        (GapKind::Limit, _) if needs_consent => ("by hand", "fetches them"),
+        (GapKind::Limit, _) => ("more only by hand", "continues"),
+        (GapKind::Loop, _) => ("the publisher's mistake", "reads it again"),
+        (GapKind::Overrun, _) => {
+            return (gap.advice().unwrap_or_else(|| "it cannot be asked for".to_owned()), "");
+        }
+        (GapKind::Paged, _) if gap.edge.url.is_empty() => ("none is known", "looks again"),
+        (GapKind::Paged, _) => ("one at a time", "loads one"),
+        (GapKind::Interrupted, _) => ("after the next check", "goes on now"),
+    };
+    (next.to_owned(), enter)
+}
+
+/// A time to come: `today 18:00`, `tomorrow 18:00`, `on 4 March 18:00`; one that has come: `after the next check`.
+fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
+    if at <= now {
+        return "after the next check".to_owned();
+    }
+    let (then, today) = (at.with_timezone(&zone), now.with_timezone(&zone).date_naive());
+    let time = then.format("%H:%M");
+    match then.date_naive().signed_duration_since(today).num_days() {
+        0 => format!("today {time}"),
+        1 => format!("tomorrow {time}"),
+        _ => format!("on {} {time}", then.format("%-d %B")),
+    }
+}
+
+/// The last part of an address, which tells archives of one feed apart.
+fn last_part(url: &str) -> &str {
+    let end = url.trim_end_matches('/');
+    end.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(end)
+}
+
+fn day(date: DateTime<Utc>) -> String {
+    date.format("%Y-%m-%d").to_string()
+}
+
+#[cfg(test)]
+#[path = "gap_wording_tests.rs"]
+mod tests;

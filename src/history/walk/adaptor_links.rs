@@ -1,0 +1,158 @@
+//! Puts an adaptor in force for a feed, and makes a link of each document that it names.
+
+use url::{Host, Url};
+
+use super::adaptor::{ActiveAdaptor, Adapted, Adaptor, Via, taken_at};
+use crate::history::address::canonical;
+use crate::history::gap::{Edge, GapKey, GapKind, Newer};
+use crate::history::kind::DocumentKind;
+use crate::history::record::{Frontier, HistoryRecord};
+
+impl ActiveAdaptor {
+    /// Whose word the address of a document is.
+    fn speaker(&self, heard: &Newer) -> Newer {
+        match self.adaptor {
+            Adaptor::WordPress => heard.clone(),
+            Adaptor::InternetArchive => Newer {
+                url: format!("{}/", self.base),
+                public: !is_nearby(&self.base),
+                ..heard.clone()
+            },
+        }
+    }
+}
+
+/// Whether an address is plainly one of the reader's own machine or net.
+fn is_nearby(address: &str) -> bool {
+    match Url::parse(address).ok().as_ref().and_then(Url::host) {
+        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+impl HistoryRecord {
+    /// Puts an adaptor in force, or takes it away: then nothing of it is asked for any more. Called after every good
+    /// check of the subscription document, and when the reader chooses; `url` is the feed's address.
+    pub fn adapt(&mut self, way: Option<&ActiveAdaptor>) {
+        if self.adapted.way.as_ref() != way {
+            self.forget_adaptor();
+            self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
+        }
+        let Some(way) = way else { return };
+        // What the publisher offers goes first.
+        let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
+        if offered || self.kind == DocumentKind::Complete {
+            return;
+        }
+        let heard =
+            Newer { url: way.url.clone(), public: true, oldest: self.bottom, archive: None };
+        let heard = self.heard.clone().unwrap_or(heard);
+        let url = way.address(way.first());
+        let edge = Edge {
+            key: canonical(&url),
+            url,
+            newer: way.speaker(&heard),
+            epoch: self.epoch,
+            via: way.first(),
+            ..Edge::default()
+        };
+        self.begin_at(edge);
+    }
+
+    fn begin_at(&mut self, mut edge: Edge) {
+        let known = self.settled.as_ref() == Some(&edge.key)
+            || self.frontiers.iter().any(|next| next.edge.key == edge.key)
+            || self.gaps.contains_key(&GapKey::archive(&edge.key));
+        if !known {
+            self.begin_run();
+            self.epoch = self.epoch.saturating_add(1);
+            edge.epoch = self.epoch;
+            self.push(Frontier { edge: edge.clone(), ..Frontier::default() });
+        }
+        self.head = Some(edge);
+    }
+
+    fn forget_adaptor(&mut self) {
+        let adapted = |edge: &Edge| edge.via != Via::Link;
+        self.frontiers.retain(|next| !adapted(&next.edge));
+        self.gaps.retain(|_, gap| gap.kind() == GapKind::Paged || !adapted(&gap.edge));
+        if self.head.as_ref().is_some_and(adapted) {
+            (self.head, self.settled) = (None, None);
+        }
+        self.asking = None;
+    }
+
+    /// The document after one that was found in some way, as a link that leads there.
+    pub(in crate::history) fn link_after(&self, edge: &Edge) -> Option<Edge> {
+        let way = self.adapted.way.as_ref()?;
+        let captures = &self.adapted.captures;
+        let via = match edge.via {
+            Via::Link => return None,
+            Via::Page(number) => Via::Page(number.saturating_add(1)),
+            Via::Listing => Via::Capture(*captures.first()?),
+            Via::Capture(taken) => {
+                let place = captures.partition_point(|capture| *capture <= taken);
+                Via::Capture(*captures.get(place)?)
+            }
+        };
+        let oldest = match via {
+            // What is missing there was published before the copy was made.
+            Via::Capture(taken) => taken_at(taken),
+            Via::Link | Via::Page(_) | Via::Listing => edge.newer.oldest,
+        };
+        let url = way.address(via);
+        Some(Edge {
+            key: canonical(&url),
+            url,
+            newer: Newer { archive: Some(edge.key.clone()), oldest, ..edge.newer.clone() },
+            depth: edge.depth.saturating_add(1),
+            via,
+            ..edge.clone()
+        })
+    }
+
+    /// The adaptor that this feed's history comes by: one is in force, and the publisher offers nothing.
+    pub fn adaptor(&self) -> Option<Adaptor> {
+        let offered = self.head.as_ref().is_some_and(|head| head.via == Via::Link);
+        let way = self.adapted.way.as_ref()?;
+        (!offered && !self.archived && self.kind != DocumentKind::Complete).then_some(way.adaptor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::walk::adaptor::INTERNET_ARCHIVE;
+
+    fn way(adaptor: Adaptor) -> ActiveAdaptor {
+        let url = "https://a.example/feed?x=1".to_owned();
+        ActiveAdaptor { adaptor, base: INTERNET_ARCHIVE.to_owned(), url }
+    }
+
+    #[test]
+    fn an_adaptor_begins_once_and_leaves_nothing_when_it_is_taken_away() {
+        let mut record = HistoryRecord::default();
+        record.adapt(Some(&way(Adaptor::WordPress)));
+        record.adapt(Some(&way(Adaptor::WordPress)));
+        assert_eq!(record.frontiers.len(), 1);
+        assert_eq!(record.adaptor(), Some(Adaptor::WordPress));
+        record.adapt(Some(&way(Adaptor::InternetArchive)));
+        assert_eq!(record.frontiers.len(), 1);
+        assert_eq!(record.frontiers[0].edge.via, Via::Listing);
+        record.adapt(None);
+        assert_eq!((record.frontiers.len(), &record.head, record.adaptor()), (0, &None, None));
+    }
+
+    #[test]
+    fn what_the_publisher_offers_goes_first() {
+        let offered = Edge { key: "https://a.example/1".into(), ..Edge::default() };
+        let mut record = HistoryRecord { head: Some(offered.clone()), ..HistoryRecord::default() };
+        record.adapt(Some(&way(Adaptor::WordPress)));
+        assert_eq!((&record.head, record.frontiers.len()), (&Some(offered), 0));
+        let mut whole = HistoryRecord { kind: DocumentKind::Complete, ..HistoryRecord::default() };
+        whole.adapt(Some(&way(Adaptor::InternetArchive)));
+        assert!(!whole.has_work());
+    }
+}

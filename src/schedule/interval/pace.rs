@@ -1,0 +1,39 @@
+//! The pace: the reader's choice of more or fewer polls, as a factor on every interval.
+
+use serde::{Deserialize, Serialize};
+
+/// The three positions of the reader's preference (SPEC A.8).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Half of every interval.
+    More,
+    /// As recommended.
+    #[default]
+    Normal,
+    /// Twice every interval.
+    Less,
+}
+
+impl Pace {
+    /// All positions, most frequent first.
+    pub const ALL: [Self; 3] = [Self::More, Self::Normal, Self::Less];
+
+    /// Intervals are multiplied by the first and divided by the second number.
+    pub(in crate::schedule) const fn ratio(self) -> (i64, i64) {
+        match self {
+            Self::More => (1, 2),
+            Self::Normal => (1, 1),
+            Self::Less => (2, 1),
+        }
+    }
+
+    /// The word of `--pace` (UX 4).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::More => "more",
+            Self::Normal => "normal",
+            Self::Less => "less",
+        }
+    }
+}
