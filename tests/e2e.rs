@@ -338,7 +338,7 @@ fn five_thousand_entries_are_added_by_pasting_muted_marked_read_and_had_back() {
     session.press("u");
     session.until_it_says("undone: 4500 marked read");
     session.press("u");
-    session.until_it_says("undone: the rules");
+    session.until_it_says("undone: the filters");
     session.until_it_says("Sponsored: entry 10");
     session.press("\x03");
     assert!(session.ended().success());

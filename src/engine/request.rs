@@ -128,3 +128,56 @@ pub enum TroubleAnswer {
     /// Take note: it leaves the list until something changes.
     Note,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::poll::manual_poll::PollKind;
+
+    /// One request of each kind.
+    fn requests() -> Vec<Request> {
+        let feed = FeedKey(7);
+        let key = EntryKey { feed, seq: 3 };
+        let search = SavedSearch { id: 1, name: "frost".into(), text: "frost is:unread".into() };
+        vec![
+            Request::Poll(PollRequest { feeds: Some(vec![feed]), kind: PollKind::Forced }),
+            Request::Subscribe(Box::default()),
+            Request::Import(vec![Subscribe::default()]),
+            Request::ImportFile("list.opml".into()),
+            Request::Preview { addition: 1, url: "https://a.example/".into() },
+            Request::Choose { addition: 1, url: None },
+            Request::Unsubscribe(feed),
+            Request::SetPace(feed, Pace::Less),
+            Request::Set(feed, Box::default()),
+            Request::RenameTag { tag: "a".into(), name: "b/c".into() },
+            Request::Trouble(feed, TroubleAnswer::AllowInsecure),
+            Request::History(feed, HistoryAction::Reread),
+            Request::MoreHistory(feed, Some(GapKey(5))),
+            Request::DismissGap(feed, GapKey(5)),
+            Request::Mark { keys: vec![key], flag: Flag::Starred, value: true },
+            Request::MarkListRead(9),
+            Request::SaveFilter(Box::default()),
+            Request::RemoveFilter(2),
+            Request::SaveSearches(vec![search]),
+            Request::FetchPage { key, url: "https://a.example/1".into(), kept: None },
+            Request::FetchPicture { key, url: "https://a.example/1.png".into() },
+            Request::DropPictures,
+            Request::Learn(feed),
+            Request::Open { link: "https://a.example/1".into(), attached: true },
+            Request::Undo,
+            Request::Redo,
+            Request::Stop,
+        ]
+    }
+
+    #[test]
+    fn every_request_can_be_sent_to_another_process() {
+        for request in requests() {
+            let sent = rmp_serde::to_vec_named(&request).unwrap();
+            let read: Request = rmp_serde::from_slice(&sent).unwrap();
+            assert_eq!(read, request);
+            let sent = serde_json::to_string(&request).unwrap();
+            assert_eq!(serde_json::from_str::<Request>(&sent).unwrap(), request);
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Journeys from key to screen.
 
+pub mod failed_writes;
 pub mod filters;
 pub mod full_text;
 pub mod hooks;

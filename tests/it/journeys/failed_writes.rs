@@ -1,0 +1,142 @@
+//! Writes that fail: what was shown ahead of one is taken back, for exactly that one.
+
+use backissue::engine::store_work::{Job, MarkedEntries};
+use backissue::history::{FeedKey, Flag};
+use backissue::schedule::Pace;
+
+use crate::support::rss::rss;
+use crate::support::world::World;
+
+const NOTES: &str = "https://orchard.example/feed";
+
+fn world() -> World {
+    let items =
+        [("a", "Wax", 1, "a"), ("b", "Sponsored: Ladders", 2, "b"), ("c", "Vespers", 3, "c")];
+    let feed = rss("Orchard Notes", &items);
+    let mut world = World::subscribed(120, 36, &[(NOTES, &feed, &["garden"])]);
+    world.press("<enter>");
+    world
+}
+
+fn is_mark(job: &Job, wanted: Flag) -> bool {
+    matches!(job, Job::Mark { flag, .. } if *flag == wanted)
+}
+
+/// The marks of the rows that are shown, and how many entries the store has with each.
+fn stars(world: &World) -> (usize, u32) {
+    let rows = world.app.ui.list.rows.iter().filter(|row| row.flags.is_starred());
+    (rows.count(), world.reload().engine.starred())
+}
+
+#[test]
+fn a_star_that_cannot_be_written_is_taken_back_and_its_neighbour_stays() {
+    let mut world = world();
+    world.press("sj");
+    assert_eq!(stars(&world), (1, 1));
+    world.failing.push(|job| is_mark(job, Flag::Starred));
+    world.press("s");
+    assert_eq!(stars(&world), (1, 1), "the one before is as it was");
+    assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+    world.press("s");
+    assert_eq!(stars(&world), (2, 2), "and it can be tried again");
+    world.press("uu");
+    assert_eq!(stars(&world), (0, 0), "the failed change is no step of undo");
+}
+
+#[test]
+fn a_read_mark_that_cannot_be_written_is_taken_back_on_the_row_and_in_the_reader() {
+    let mut world = world();
+    world.failing.push(|job| is_mark(job, Flag::Read));
+    world.press("<enter>");
+    assert!(world.app.ui.list.selected_row().unwrap().flags.is_unread());
+    assert!(world.app.ui.reader.as_ref().unwrap().entry.flags.is_unread());
+    assert_eq!(world.app.engine.unread(), 3);
+    world.press("N");
+    assert_eq!((world.app.engine.unread(), world.reload().engine.unread()), (2, 2));
+}
+
+#[test]
+fn a_whole_list_that_cannot_be_marked_leaves_undo_to_the_change_before() {
+    let mut world = world();
+    world.press("s");
+    world.failing.push(|job| {
+        matches!(
+            job,
+            Job::Mark { entries: MarkedEntries::ListNumber(_) | MarkedEntries::Listed(_), .. }
+        )
+    });
+    world.press("A");
+    assert_eq!(world.app.engine.unread(), 3);
+    world.press("u");
+    assert_eq!(stars(&world), (0, 0));
+}
+
+#[test]
+fn a_setting_that_cannot_be_written_is_as_it_was_before_with_its_plan() {
+    let mut world = world();
+    let before = world.feed(1).clone();
+    world.press("hgjjjjjj");
+    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.press("+");
+    let after = world.feed(1);
+    assert_eq!(after.record.wishes, before.record.wishes);
+    assert_eq!(after.plan.next_poll, before.plan.next_poll);
+    assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+    world.press("-");
+    assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::Less));
+    world.press("u");
+    assert_eq!(world.feed(1).record.wishes.pace, before.record.wishes.pace);
+}
+
+#[test]
+fn tags_that_cannot_be_written_are_as_they_were_on_every_feed() {
+    let mut world = world();
+    world.press("hgjjjjjj");
+    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.press("t<c-u>music<enter>");
+    assert_eq!(world.feed(1).record.tags, ["garden"]);
+    assert!(world.draw().contains("garden"));
+}
+
+#[test]
+fn a_filter_that_cannot_be_kept_is_none_and_the_next_one_is() {
+    let mut world = world();
+    world.press("j");
+    world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
+    world.press("m<enter>");
+    assert!(world.app.engine.filters.list.is_empty());
+    assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+    assert_eq!(world.app.engine.unread(), 3);
+    world.press("m<enter>");
+    assert_eq!(world.app.engine.filters.list.len(), 1);
+    assert_eq!(world.reload().engine.filters.list, world.app.engine.filters.list);
+    world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
+    world.press("FD");
+    assert_eq!(world.app.engine.filters.list.len(), 1, "giving up is taken back too");
+}
+
+#[test]
+fn a_saved_search_that_cannot_be_written_is_no_list() {
+    let mut world = world();
+    world.failing.push(|job| matches!(job, Job::SaveSearches(_)));
+    world.press("/wax<c-s>");
+    assert!(world.app.engine.saved_searches.is_empty());
+    assert!(!world.draw().contains("⌕ wax"));
+    world.press("<esc><esc>u");
+    assert_eq!(world.notice(), "nothing to undo");
+}
+
+#[test]
+fn a_poll_that_cannot_be_written_goes_back_to_what_was_known() {
+    let mut world = world();
+    let before = world.feed(1).state.validators.clone();
+    world.serve(NOTES, &rss("Orchard Notes", &[("d", "New", 4, "d")]));
+    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.poll(FeedKey(1));
+    let feed = world.feed(1);
+    assert_eq!(feed.state.validators, before);
+    assert!(feed.is_failing(), "it is asked again later");
+    assert_eq!(world.app.engine.unread(), 3);
+    world.poll(FeedKey(1));
+    assert_eq!(world.app.engine.unread(), 4);
+}
