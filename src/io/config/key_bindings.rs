@@ -6,10 +6,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::unknown_names::nearest;
-use crate::ui::keys::command_names::name;
+use crate::ui::keys::commands::COMMANDS;
 use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
 use crate::ui::keys::key_names::sequence;
-use crate::ui::keys::keymap::BINDINGS;
 
 /// The fields of `[keys]`.
 pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
@@ -40,7 +39,7 @@ fn read(
     let line = line_of(text, command.span().start);
     let wrong = |why: String| format!("line {line}: {why}");
     let Some(place) = place_of(command.get_ref()) else {
-        let names = BINDINGS.iter().map(|binding| name(binding.command()));
+        let names = COMMANDS.iter().map(|row| row.name);
         let meant = nearest(command.get_ref(), names);
         return Err(wrong(format!(
             "[keys] names no command '{}'{meant}; ? in the reader lists them",

@@ -1,10 +1,8 @@
 //! The keys in force: the table of keys, with the reader's own in the place of some.
 
-use super::command::Command;
-use super::command_names::name;
+use super::commands::{COMMANDS, Command, CommandRow};
 use super::key::{Code, Key};
 use super::key_names::shown;
-use super::keymap::{BINDINGS, Binding, works_in};
 use crate::ui::screen::Pane;
 
 /// The keys in force.
@@ -72,12 +70,12 @@ impl Keymap {
             }
         }
         let mut bound: Vec<Bound> = Vec::new();
-        for (place, binding) in BINDINGS.iter().enumerate() {
+        for (place, row) in COMMANDS.iter().enumerate() {
             if own.iter().any(|own| own.place == place) {
                 continue;
             }
-            for key in binding.codes() {
-                let default = Bound { keys: vec![*key], place };
+            for key in row.default_keys() {
+                let default = Bound { keys: vec![key], place };
                 match taken.iter().find(|(other, _)| other.clashes(&default)) {
                     Some((other, line)) => clashes.push(format!(
                         "line {line}: '{}' of {} takes '{key}' away from {}",
@@ -91,7 +89,7 @@ impl Keymap {
         }
         bound.extend(taken.into_iter().map(|(own, _)| own));
         if !bound.iter().any(|bound| bound.command() == Some(Command::Quit)) {
-            let place = BINDINGS.iter().position(|binding| binding.command() == Command::Quit);
+            let place = COMMANDS.iter().position(|row| row.command == Command::Quit);
             let key = Key::ctrl('c');
             bound.retain(|other| other.keys.first() != Some(&key));
             bound.extend(place.map(|place| Bound { keys: vec![key], place }));
@@ -108,9 +106,8 @@ impl Keymap {
         {
             return Meaning::Command(Command::Digit(*digit));
         }
-        let mut here = self.bound.iter().filter(|bound| {
-            BINDINGS.get(bound.place).is_some_and(|binding| works_in(binding, pane))
-        });
+        let mut here =
+            self.bound.iter().filter(|bound| bound.row().is_some_and(|row| row.works_in(pane)));
         let Some(first) = here.find(|bound| bound.keys.starts_with(typed)) else {
             return Meaning::Nothing;
         };
@@ -131,10 +128,10 @@ impl Keymap {
 
     /// The keys of a line of the table as help and palette show them.
     pub fn keys_of(&self, place: usize) -> String {
-        if let Some(binding) = BINDINGS.get(place)
-            && matches!(binding.command(), Command::Digit(_))
+        if let Some(row) = COMMANDS.get(place)
+            && matches!(row.command, Command::Digit(_))
         {
-            return binding.keys.to_owned();
+            return row.keys.to_owned();
         }
         let keys: Vec<String> = self
             .bound
@@ -148,16 +145,16 @@ impl Keymap {
 }
 
 impl Bound {
-    fn binding(&self) -> Option<&'static Binding> {
-        BINDINGS.get(self.place)
+    fn row(&self) -> Option<&'static CommandRow> {
+        COMMANDS.get(self.place)
     }
 
     fn command(&self) -> Option<Command> {
-        self.binding().map(Binding::command)
+        self.row().map(|row| row.command)
     }
 
     fn name(&self) -> &'static str {
-        self.command().map_or("", name)
+        self.row().map_or("", |row| row.name)
     }
 
     /// Whether both work in one pane and one begins as the other does.
@@ -166,17 +163,17 @@ impl Bound {
         if self.keys.get(..length) != other.keys.get(..length) {
             return false;
         }
-        let (Some(own), Some(theirs)) = (self.binding(), other.binding()) else { return false };
+        let (Some(own), Some(theirs)) = (self.row(), other.row()) else { return false };
         [Pane::Feeds, Pane::Entries, Pane::Reader]
             .into_iter()
-            .any(|pane| works_in(own, pane) && works_in(theirs, pane))
+            .any(|pane| own.works_in(pane) && theirs.works_in(pane))
     }
 }
 
 /// The place of a command in the table of keys, by its name, or by one that it had before.
 pub fn place_of(command: &str) -> Option<usize> {
     let command = if command == "rules" { "filters" } else { command };
-    BINDINGS.iter().position(|binding| name(binding.command()) == command)
+    COMMANDS.iter().position(|row| row.name == command)
 }
 
 #[cfg(test)]
@@ -204,8 +201,8 @@ mod tests {
     fn without_own_keys_the_table_is_in_force_and_shows_what_it_says() {
         let (map, clashes) = own(&[]);
         assert_eq!(clashes, Vec::<String>::new());
-        for (place, binding) in BINDINGS.iter().enumerate() {
-            assert_eq!(map.keys_of(place), binding.keys);
+        for (place, row) in COMMANDS.iter().enumerate() {
+            assert_eq!(map.keys_of(place), row.keys.replace(" Shift-Tab", ""));
         }
     }
 

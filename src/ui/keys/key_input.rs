@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::command::Command;
+use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_bindings::Meaning;
 use super::key_names::shown;

@@ -39,7 +39,7 @@ pub const SEQUENCE_MAX: usize = 4;
 /// Reads keys that are pressed one after the other, parted by blanks: `g d`, `Ctrl-x Ctrl-s`, `F5`. An error is a
 /// sentence.
 pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
-    let keys: Vec<Key> = written.split_whitespace().map(one).collect::<Result<_, _>>()?;
+    let keys: Vec<Key> = written.split_whitespace().map(parse_key).collect::<Result<_, _>>()?;
     match keys.len() {
         0 => Err("'' names no key; write [] to leave a command without one".into()),
         1..=SEQUENCE_MAX => Ok(keys),
@@ -47,7 +47,8 @@ pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
     }
 }
 
-fn one(written: &str) -> Result<Key, String> {
+/// Parses one key: `x`, `Ctrl-x`, `PgDn`, `↓`. The error is a sentence.
+pub fn parse_key(written: &str) -> Result<Key, String> {
     let unknown = || {
         format!("'{written}' is no key; keys are written x, Ctrl-x, Alt-x, F5, Enter, PgDn, Space")
     };

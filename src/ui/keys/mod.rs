@@ -1,11 +1,9 @@
 //! Keys, mouse and commands: from what was pressed to what is done.
 
-pub mod command;
-pub mod command_names;
+pub mod commands;
 pub mod key;
 pub mod key_bindings;
 pub mod key_input;
 pub mod key_names;
-pub mod keymap;
 pub mod mouse;
 pub mod run_command;

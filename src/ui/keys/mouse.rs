@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::command::Command;
+use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_input;
 use super::run_command::obey;

@@ -1,8 +1,8 @@
-//! What each command does.
+//! What commands do that is too long for a row of the table.
 
 use chrono::{DateTime, Utc};
 
-use super::command::Command;
+use super::commands::{COMMANDS, Command};
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::request::Request;
@@ -11,98 +11,22 @@ use crate::schedule::Pace;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::overlays::{
-    edit_dialog, filter_dialog, filter_list, help_pane, hour_selection, palette, plan_pane,
-    tag_dialog, timetable_pane,
-};
-use crate::ui::panes::navigation::{self, Distance};
-use crate::ui::panes::{
-    attention, browsing, feeds_pane, saved_searches, search_pane, shown_marks, tag_tree,
-};
-use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
+use crate::ui::overlays::{edit_dialog, plan_pane, timetable_pane};
+use crate::ui::panes::{attention, feeds_pane, navigation, saved_searches, shown_marks, tag_tree};
+use crate::ui::reader::open_entry;
 use crate::ui::screen::{Overlay, Pane};
-use crate::ui::theme::appearance;
 
 /// Does what a command says.
-#[expect(clippy::too_many_lines, reason = "a table: a line for each command")]
 pub fn obey(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    match command {
-        Command::Down | Command::HalfDown | Command::PageDown | Command::Last => {
-            navigation::go(app, now, true, distance(command))
-        }
-        Command::Up | Command::HalfUp | Command::PageUp | Command::First => {
-            navigation::go(app, now, false, distance(command))
-        }
-        Command::Left => left(app, now),
-        Command::Right => tag_tree::unfold(app).unwrap_or_else(|| {
-            navigation::right(app);
-            Vec::new()
-        }),
-        Command::Back => navigation::back(app, now),
-        Command::Quit => app.ask(now, Request::Stop),
-        Command::Help => help_pane::toggle(app),
-        Command::Palette => palette::open(app),
-        Command::Enter => enter(app, now),
-        Command::Space => open_entry::space(app, now),
-        Command::NextUnread => open_entry::next_unread(app, now),
-        Command::PreviousUnread => open_entry::previous_unread(app, now),
-        Command::NextEntry => open_entry::neighbour(app, now, true),
-        Command::PreviousEntry => open_entry::neighbour(app, now, false),
-        Command::Search => search_pane::open(app),
-        Command::SaveSearch => saved_searches::save(app, now),
-        Command::Tags => tag_dialog::open(app, now),
-        Command::Mute => filter_dialog::mute(app, now),
-        Command::Filters => filter_list::open(app, now),
-        Command::ToggleRead if attention::is_open(app) => attention::note(app, now),
-        Command::ToggleRead => shown_marks::toggle(app, now, Flag::Read),
-        Command::Star => shown_marks::toggle(app, now, Flag::Starred),
-        Command::MarkAll => shown_marks::mark_list_read(app, now),
-        Command::Undo => app.ask(now, Request::Undo),
-        Command::Redo => app.ask(now, Request::Redo),
-        Command::Open => open_entry::open_page(app, now),
-        Command::Enclosure => open_entry::play(app, now),
-        Command::FullText => full_text::toggle(app, now),
-        Command::FullTextAlways => full_text::always(app, now),
-        Command::Pictures => pictures::toggle(app, now),
-        Command::Pipe => pipe::ask(app, now),
-        Command::Digit(digit) => open_entry::digit(app, now, digit),
-        Command::Add => prompt(app, PromptPurpose::Add),
-        Command::Poll => poll_selected(app, now),
-        Command::PollAll => poll(app, now, None),
-        Command::Show => show_next(app, now),
-        Command::Unsubscribe => give_up(app, now),
-        Command::History => history(app, now),
-        Command::GoTo => prompt(app, PromptPurpose::GoTo),
-        Command::TurnRound => browsing::turn_round(app, now),
-        Command::Plan => plan_pane::toggle(app, now),
-        Command::Timetable => {
-            timetable_pane::toggle(app);
-            Vec::new()
-        }
-        Command::Zone => {
-            plan_pane::switch_zone(app, now);
-            Vec::new()
-        }
-        Command::Theme => appearance::next(app, now),
-        Command::Zoom => open_entry::zoom(app, now),
-        Command::ScrollLeft => sideways::go(app, now, false),
-        Command::ScrollRight => sideways::go(app, now, true),
-        Command::CopyLink => copying::copy_link(app, now),
-        Command::Suspend => vec![ScreenEffect::Suspend],
-        Command::Outline => hour_selection::begin(app, now),
-        Command::MoreOften => set_pace(app, now, Pace::More),
-        Command::LessOften => set_pace(app, now, Pace::Less),
-        Command::NormallyOften => set_pace(app, now, Pace::Normal),
-        Command::Edit => saved_searches::rename(app).unwrap_or_else(|| edit_dialog::open(app, now)),
-        Command::Sort => {
-            feeds_pane::sort_next(app, now);
-            Vec::new()
-        }
+    if let Command::Digit(digit) = command {
+        return open_entry::digit(app, now, digit);
     }
+    let row = COMMANDS.iter().find(|row| row.command == command);
+    row.map_or_else(Vec::new, |row| (row.run)(app, now))
 }
 
-/// To the pane on the left; in the tree of tags to the tag above, or together.
-fn left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+/// Goes to the pane on the left; in the tree of tags it folds a tag, or goes to the one above.
+pub(super) fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let before = app.ui.feeds.selected;
     let folded = tag_tree::fold(app);
     let mut effects = folded.unwrap_or_else(|| {
@@ -115,8 +39,44 @@ fn left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
+/// Goes to the pane on the right; in the tree of tags it unfolds a tag.
+pub(super) fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    tag_tree::unfold(app).unwrap_or_else(|| {
+        navigation::right(app);
+        Vec::new()
+    })
+}
+
+/// Marks the selected entry read, or unread again; in the list of feeds that need attention it notes the trouble.
+pub(super) fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if attention::is_open(app) {
+        return attention::note(app, now);
+    }
+    shown_marks::toggle(app, now, Flag::Read)
+}
+
+pub(super) fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    timetable_pane::toggle(app);
+    Vec::new()
+}
+
+pub(super) fn switch_zone(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    plan_pane::switch_zone(app, now);
+    Vec::new()
+}
+
+pub(super) fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    feeds_pane::sort_next(app, now);
+    Vec::new()
+}
+
+/// Renames the selected search, else edits the selected feed.
+pub(super) fn edit(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    saved_searches::rename(app).unwrap_or_else(|| edit_dialog::open(app, now))
+}
+
 /// Hides the selected gap, else gives up the selected search, else the selected subscription.
-fn give_up(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub(super) fn give_up(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
     }
@@ -138,7 +98,7 @@ fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Polls the selected feed more or less often.
-fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
+pub(super) fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
     let Some(feed) = feeds_pane::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first: the pace belongs to one feed");
         return Vec::new();
@@ -146,25 +106,12 @@ fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> 
     app.ask(now, Request::SetPace(feed, pace))
 }
 
-fn prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
+pub(super) fn open_prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
     app.ui.lay_over(Overlay::Prompt(Prompt::new(purpose)));
     Vec::new()
 }
 
-/// How far a command goes.
-const fn distance(command: Command) -> Distance {
-    if matches!(command, Command::HalfDown | Command::HalfUp) {
-        Distance::Half
-    } else if matches!(command, Command::PageDown | Command::PageUp) {
-        Distance::Page
-    } else if matches!(command, Command::First | Command::Last) {
-        Distance::All
-    } else {
-        Distance::One
-    }
-}
-
-fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub(super) fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
         return timetable_pane::enter(app, now);
     }
@@ -189,7 +136,7 @@ fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
 }
 
 /// More of the selected feed's history.
-fn history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub(super) fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::MoreHistory(feed, Some(gap)));
     }
@@ -200,7 +147,7 @@ fn history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ask(now, Request::MoreHistory(feed, None))
 }
 
-fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub(super) fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let selected = feeds_pane::selected_feed(app, now).map(|feed| vec![feed]);
     let selected = selected.or_else(|| match app.ui.feeds.selected_row() {
         Some(feeds_pane::FeedsRow::Tag(_, keys)) => Some(keys.clone()),
@@ -219,7 +166,11 @@ fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Polls by hand and says what cannot be polled.
-fn poll(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
+pub(super) fn poll(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feeds: Option<Vec<FeedKey>>,
+) -> Vec<ScreenEffect> {
     let noted = app.engine.poll_run.noted;
     let wanted = feeds.as_ref().map_or(app.engine.feeds.len(), Vec::len);
     let effects = app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));
@@ -242,7 +193,7 @@ fn poll(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<S
     effects
 }
 
-fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub(super) fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let (next, text) = match app.ui.show {
         Show::All => (Show::Unread, "unread entries"),
         Show::Unread => (Show::Starred, "starred entries"),

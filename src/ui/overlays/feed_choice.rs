@@ -6,7 +6,7 @@ use crate::engine::request::Request;
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::command::Command;
+use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::panes::{navigation, tag_tree};
 use crate::ui::screen::{Choice, Overlay, Pane};

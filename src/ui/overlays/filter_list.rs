@@ -7,7 +7,7 @@ use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::keys::command::Command;
+use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::keys::run_command;
 use crate::ui::screen::{Overlay, Pane};

@@ -4,10 +4,8 @@ use super::plan_pane;
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::command::Command;
-use crate::ui::keys::command_names::name;
+use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::keymap::{BINDINGS, works_in};
 use crate::ui::screen::{Overlay, Ui};
 
 /// The open help.
@@ -77,16 +75,17 @@ pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
     let beneath = app.ui.beneath.last();
     let over = matches!(beneath, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
     let typed = help.filter.text.to_lowercase();
-    let holds = |place: usize, command: Command, text: &str| {
-        let whole = format!("{} {} {text}", app.ui.settings.keys.keys_of(place), name(command));
+    let holds = |place: usize, row: &CommandRow| {
+        let keys = app.ui.settings.keys.keys_of(place);
+        let whole = format!("{keys} {} {}", row.name, row.help);
         let whole = whole.to_lowercase();
         typed.split_whitespace().all(|word| whole.contains(word))
     };
-    let lines = BINDINGS.iter().enumerate();
+    let lines = COMMANDS.iter().enumerate();
     lines
-        .filter(|(_, binding)| works_in(binding, app.ui.focus))
-        .filter(|(_, binding)| !over || plan_pane::works_over_panes(binding.command()))
-        .filter(|(place, binding)| holds(*place, binding.command(), binding.help))
+        .filter(|(_, row)| row.works_in(app.ui.focus))
+        .filter(|(_, row)| !over || plan_pane::works_over_panes(row.command))
+        .filter(|(place, row)| holds(*place, row))
         .map(|(place, _)| place)
         .collect()
 }

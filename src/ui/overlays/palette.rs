@@ -9,11 +9,9 @@ use crate::engine::feeds::subscribe::Subscribe;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::command::Command;
-use crate::ui::keys::command_names::name;
+use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
-use crate::ui::keys::keymap::{BINDINGS, Binding, works_in};
 use crate::ui::panes::browsing;
 use crate::ui::screen::{Overlay, Pane};
 use crate::ui::theme::appearance;
@@ -71,8 +69,8 @@ pub fn pasted(palette: &mut Palette, text: &str) {
 
 impl Palette {
     /// The selected line of the table.
-    pub fn selected_binding(&self) -> Option<&'static Binding> {
-        BINDINGS.get(*self.found.get(self.selected)?)
+    pub fn selected_command(&self) -> Option<&'static CommandRow> {
+        COMMANDS.get(*self.found.get(self.selected)?)
     }
 
     /// A command written out, and what stands behind it.
@@ -82,13 +80,12 @@ impl Palette {
     }
 
     fn search(&mut self) {
-        let offered = BINDINGS.iter().enumerate().filter(|(_, binding)| {
-            works_in(binding, self.focus)
-                && !matches!(binding.command(), Command::Digit(_) | Command::Palette)
+        let offered = COMMANDS.iter().enumerate().filter(|(_, row)| {
+            row.works_in(self.focus) && !matches!(row.command, Command::Digit(_) | Command::Palette)
         });
         let (word, argument) = self.written();
         // A name that is written out is meant, whatever else its letters would find.
-        let exact = offered.clone().find(|(_, binding)| name(binding.command()) == word);
+        let exact = offered.clone().find(|(_, row)| row.name == word);
         self.found = match exact {
             Some((place, _)) if !argument.is_empty() => vec![place],
             _ => ranked(offered, self.line.text.trim()),
@@ -97,8 +94,8 @@ impl Palette {
     }
 }
 
-/// Places of the bindings that what was typed may mean, best first: its name counts more than what it does.
-fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b Binding)>, typed: &str) -> Vec<usize> {
+/// Places of the commands that what was typed may mean, best first: its name counts more than what it does.
+fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b CommandRow)>, typed: &str) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
@@ -106,10 +103,10 @@ fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b Binding)>, typed: &str) 
     let mut score =
         |text: &str| pattern.score(nucleo_matcher::Utf32Str::new(text, &mut letters), &mut matcher);
     let mut scored: Vec<(u32, usize)> = offered
-        .filter_map(|(place, binding)| {
-            let by_name = score(name(binding.command())).map(|score| score.saturating_add(1));
+        .filter_map(|(place, row)| {
+            let by_name = score(row.name).map(|score| score.saturating_add(1));
             // Letters scattered over a sentence mean nothing: there the words themselves must stand.
-            let help = binding.help.to_lowercase();
+            let help = row.help.to_lowercase();
             let by_help = words.iter().all(|word| help.contains(word)).then_some(1);
             by_name.max(by_help).map(|score| (score, place))
         })
@@ -122,40 +119,38 @@ fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b Binding)>, typed: &str) 
 fn chosen(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return Vec::new() };
     app.ui.uncover();
-    let Some(binding) = palette.selected_binding() else {
+    let Some(row) = palette.selected_command() else {
         let text = format!("no command is like '{}' · ? shows the keys", palette.line.text.trim());
         app.ui.complain(now, text);
         return Vec::new();
     };
-    let command = binding.command();
     let (word, argument) = palette.written();
-    if argument.is_empty() || word != name(command) {
-        return key_input::commanded(app, now, command);
+    if argument.is_empty() || word != row.name {
+        return key_input::commanded(app, now, row.command);
     }
-    with_argument(app, now, command, argument)
+    with_argument(app, now, row, argument)
 }
 
 /// A command with what was typed behind its name.
 fn with_argument(
     app: &mut App,
     now: DateTime<Utc>,
-    command: Command,
+    row: &CommandRow,
     argument: &str,
 ) -> Vec<ScreenEffect> {
-    if command == Command::GoTo {
+    if row.command == Command::GoTo {
         return browsing::go_to(app, now, argument);
     }
-    if command == Command::Theme {
+    if row.command == Command::Theme {
         return appearance::choose(app, now, argument);
     }
-    if command == Command::Add {
+    if row.command == Command::Add {
         let id = app.engine.next_addition();
         let address = argument.to_owned();
         let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
         return app.ask(now, Request::Subscribe(Box::new(subscribe)));
     }
-    let text =
-        format!("'{}' takes nothing behind it: '{argument}' was not understood", name(command));
+    let text = format!("'{}' takes nothing behind it: '{argument}' was not understood", row.name);
     app.ui.complain(now, text);
     Vec::new()
 }

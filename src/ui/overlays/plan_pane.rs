@@ -21,7 +21,7 @@ use crate::schedule::learning::{LearnedPlan, Publications};
 use crate::schedule::{self, Facts, Pace, Plan, Restriction};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::keys::command::Command;
+use crate::ui::keys::commands::Command;
 use crate::ui::panes::feeds_pane;
 use crate::ui::screen::Overlay;
 

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use crate::ui::app::App;
-use crate::ui::keys::keymap::BINDINGS;
+use crate::ui::keys::commands::COMMANDS;
 use crate::ui::overlays::help_pane::{self, HelpPane};
 use crate::view::{cells, pane, theme};
 
@@ -26,11 +26,11 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: 
     let text_cells = usize::from(inside.width).saturating_sub(KEY_CELLS + 2);
     let mut lines: Vec<Line<'_>> = help_pane::rows(app, help)
         .into_iter()
-        .filter_map(|place| Some((BINDINGS.get(place)?, app.ui.settings.keys.keys_of(place))))
-        .map(|(binding, keys)| {
+        .filter_map(|place| Some((COMMANDS.get(place)?, app.ui.settings.keys.keys_of(place))))
+        .map(|(row, keys)| {
             Line::from(vec![
                 Span::styled(format!(" {} ", cells::fit(&keys, KEY_CELLS)), theme::KEY),
-                Span::raw(cells::cut(binding.help, text_cells)),
+                Span::raw(cells::cut(row.help, text_cells)),
             ])
         })
         .collect();

@@ -5,9 +5,8 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::ui::keys::command_names::name;
+use crate::ui::keys::commands::{COMMANDS, CommandRow};
 use crate::ui::keys::key_bindings::Keymap;
-use crate::ui::keys::keymap::{BINDINGS, Binding};
 use crate::ui::overlays::palette::Palette;
 use crate::view::{cells, pane, theme};
 
@@ -35,7 +34,7 @@ pub(in crate::view) fn draw(
     let shown = (0_usize..).zip(&palette.found).skip(first).take(height);
     let mut lines: Vec<Line<'_>> = shown
         .filter_map(|(place, at)| {
-            Some(row(BINDINGS.get(*at)?, &keys.keys_of(*at), place == palette.selected, width))
+            Some(row(COMMANDS.get(*at)?, &keys.keys_of(*at), place == palette.selected, width))
         })
         .collect();
     if lines.is_empty() {
@@ -45,11 +44,11 @@ pub(in crate::view) fn draw(
     (inside, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
-fn row(binding: &Binding, keys: &str, selected: bool, width: usize) -> Line<'static> {
+fn row(command: &CommandRow, keys: &str, selected: bool, width: usize) -> Line<'static> {
     let keys = format!("{keys} ");
-    let named = format!(" {} ", cells::fit(name(binding.command()), NAME_CELLS));
+    let named = format!(" {} ", cells::fit(command.name, NAME_CELLS));
     let room = width.saturating_sub(cells::width(&named)).saturating_sub(cells::width(&keys) + 1);
-    let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(binding.help, room) };
+    let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(command.help, room) };
     if selected {
         return Line::styled(cells::ends(&format!("{named}{help}"), &keys, width), theme::SELECTED);
     }

@@ -2,18 +2,23 @@
 
 use std::fmt::Write as _;
 
-use backissue::ui::keys::command_names;
-use backissue::ui::keys::keymap::BINDINGS;
+use backissue::ui::keys::commands::{COMMANDS, CommandRow};
+use backissue::ui::keys::key_bindings::Keymap;
 
 use super::pages::{between, cells, check_part, page};
+
+/// The commands, each with its keys as the help shows them.
+fn commands() -> impl Iterator<Item = (String, &'static CommandRow)> {
+    let keys = Keymap::default();
+    (0..).zip(COMMANDS).map(move |(place, row)| (keys.keys_of(place), row))
+}
 
 #[test]
 fn the_table_of_keys_is_the_table_of_the_program() {
     let mut table = "| keys | name | what |\n| --- | --- | --- |\n".to_owned();
-    for binding in BINDINGS {
-        let (keys, name) =
-            (binding.keys.replace('|', "\\|"), command_names::name(binding.command()));
-        writeln!(table, "| {keys} | `{name}` | {} |", binding.help).unwrap();
+    for (keys, row) in commands() {
+        let keys = keys.replace('|', "\\|");
+        writeln!(table, "| {keys} | `{}` | {} |", row.name, row.help).unwrap();
     }
     check_part("docs/interface.md", "keys", &table);
 }
@@ -29,9 +34,10 @@ fn the_keys_of_the_first_hour_are_keys_of_the_program() {
     assert!(listed.len() > 15, "{listed:?}");
     let mut table = "| keys | what |\n| --- | --- |\n".to_owned();
     for keys in listed {
-        let binding = BINDINGS.iter().find(|binding| binding.keys == keys);
-        let binding = binding.unwrap_or_else(|| panic!("the program has no keys '{keys}'"));
-        writeln!(table, "| {keys} | {} |", binding.help).unwrap();
+        let (_, row) = commands()
+            .find(|(shown, _)| *shown == keys)
+            .unwrap_or_else(|| panic!("the program has no keys '{keys}'"));
+        writeln!(table, "| {keys} | {} |", row.help).unwrap();
     }
     check_part("README.md", "first keys", &table);
 }

@@ -3,11 +3,10 @@
 use backissue::engine::input::Input;
 use backissue::engine::settings::Settings;
 use backissue::ui::input::{Reconfigured, ScreenInput};
-use backissue::ui::keys::command_names::name;
+use backissue::ui::keys::commands::COMMANDS;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
 use backissue::ui::keys::key_names::sequence;
-use backissue::ui::keys::keymap::BINDINGS;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
 use backissue::ui::settings::ScreenSettings;
 
@@ -104,8 +103,8 @@ fn the_help_over_a_plan_shows_what_works_there() {
 
 #[test]
 fn every_command_but_the_link_numbers_can_be_bound() {
-    for binding in BINDINGS {
-        assert!(place_of(name(binding.command())).is_some());
+    for row in COMMANDS {
+        assert!(place_of(row.name).is_some());
     }
     let mut world = world();
     configured(&mut world, bound(&[("toggle-read", "F5")]));

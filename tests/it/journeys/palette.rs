@@ -1,6 +1,7 @@
 //! The command palette: found by letters, done by Enter, with what stands behind a name.
 
 use backissue::schedule::Pace;
+use backissue::ui::keys::commands::COMMANDS;
 use backissue::ui::screen::Overlay;
 
 use crate::support::world::{World, rss};
@@ -19,8 +20,7 @@ fn world() -> World {
 
 fn found(world: &World) -> Vec<&'static str> {
     let Some(Overlay::Palette(palette)) = &world.app.ui.overlay else { return Vec::new() };
-    let bindings = palette.found.iter().map(|at| &backissue::ui::keys::keymap::BINDINGS[*at]);
-    bindings.map(|binding| backissue::ui::keys::command_names::name(binding.command())).collect()
+    palette.found.iter().map(|at| COMMANDS[*at].name).collect()
 }
 
 #[test]
