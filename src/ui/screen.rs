@@ -315,16 +315,8 @@ impl Ui {
     /// The plan pane, wherever it lies.
     pub fn plan_pane_mut(&mut self) -> Option<&mut PlanPane> {
         let open = self.overlay.iter_mut().chain(&mut self.beneath);
-        open.into_iter().find_map(|overlay| match overlay {
-            Overlay::Plan(pane) => Some(&mut **pane),
-            Overlay::Help(_)
-            | Overlay::Prompt(_)
-            | Overlay::Choice(_)
-            | Overlay::Palette(_)
-            | Overlay::Timetable(_)
-            | Overlay::Edit(_)
-            | Overlay::FilterDialog(_)
-            | Overlay::FilterList(_) => None,
+        open.into_iter().find_map(|overlay| {
+            if let Overlay::Plan(pane) = overlay { Some(&mut **pane) } else { None }
         })
     }
 

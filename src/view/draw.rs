@@ -102,40 +102,27 @@ fn draw_overlay(
             rest
         }
     };
+    let scrolled =
+        |(rows, top)| Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport };
     match overlay {
         Overlay::Help(pane) => {
-            let help_lines = help::draw(frame, panes, app, pane);
-            Viewport { help_lines, ..viewport }
+            Viewport { help_lines: help::draw(frame, panes, app, pane), ..viewport }
         }
-        Overlay::Choice(choice) => {
-            let (rows, top) = choice::draw(frame, panes, app, *choice);
-            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
-        }
+        Overlay::Choice(choice) => scrolled(choice::draw(frame, panes, app, *choice)),
         Overlay::Palette(palette) => {
-            let (rows, top) = palette::draw(frame, panes, palette, &app.ui.settings.keys);
-            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
+            scrolled(palette::draw(frame, panes, palette, &app.ui.settings.keys))
         }
         Overlay::Plan(shown) => {
             let (plan_lines, rows) = plan::draw(frame, beside, app, shown, now);
-            let overlay = pane::area(rows);
-            Viewport { plan_lines, overlay_rows: rows.height, overlay, ..viewport }
+            Viewport { plan_lines, overlay_rows: rows.height, ..scrolled((rows, 0)) }
         }
         Overlay::Timetable(shown) => {
             let rows = timetable::draw(frame, beside, app, *shown, now);
-            Viewport { overlay_rows: rows.height, overlay: pane::area(rows), ..viewport }
+            Viewport { overlay_rows: rows.height, ..scrolled((rows, 0)) }
         }
-        Overlay::Edit(form) => {
-            let (rows, top) = edit::draw(frame, panes, form);
-            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
-        }
-        Overlay::FilterDialog(form) => {
-            let (rows, top) = filters::draw(frame, panes, app, form);
-            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
-        }
-        Overlay::FilterList(list) => {
-            let (rows, top) = filters::draw_list(frame, panes, app, *list, now);
-            Viewport { overlay: pane::area(rows), overlay_top: top, ..viewport }
-        }
+        Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
+        Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
+        Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Prompt(_) => viewport,
     }
 }

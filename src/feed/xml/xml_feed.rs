@@ -52,7 +52,7 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
         flaws.add("redirect", "", "no newLocation stands in it");
         return FeedDocument::default();
     };
-    // The seed's own example opens the element a second time instead of closing it.
+    // The form that the source of SPEC S1.12 prints opens the element a second time instead of closing it.
     let written = target.leading_text();
     let location = if written.trim().is_empty() {
         Some(NewLocation::Gone)

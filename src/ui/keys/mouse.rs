@@ -12,18 +12,16 @@ use crate::engine::entries::rows::RowOrder;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::overlays::filter_list::RULE_LINES;
-use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::overlays::{feed_choice, timetable_pane};
+use crate::ui::overlays::prompt_input;
+use crate::ui::overlays::table::{self, Beside, WHEEL_LINES, Wheel};
+use crate::ui::panes::attention;
 use crate::ui::panes::entry_list::row_height;
 use crate::ui::panes::feeds_pane::FeedsRow;
+use crate::ui::panes::navigation::{self, Distance};
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::panes::{attention, navigation};
 use crate::ui::reader::{open_entry, sideways};
-use crate::ui::screen::{Area, Choice, Overlay, Pane};
+use crate::ui::screen::{Area, Pane};
 
-/// Rows or lines that one step of the wheel scrolls.
-const WHEEL_ROWS: usize = 3;
 /// Cells that one step moves what is wider than the pane.
 const WHEEL_CELLS: usize = 6;
 /// Cells before the name of a tag at the top of the tree: a blank and its sign.
@@ -86,30 +84,23 @@ fn rolled_over_panes(
     mouse: Mouse,
     down: bool,
 ) -> Vec<ScreenEffect> {
-    let steps = match &app.ui.overlay {
-        Some(Overlay::Help(_) | Overlay::Plan(_)) => WHEEL_ROWS,
-        Some(
-            Overlay::Timetable(_)
-            | Overlay::Choice(_)
-            | Overlay::Palette(_)
-            | Overlay::Edit(_)
-            | Overlay::FilterDialog(_)
-            | Overlay::FilterList(_),
-        ) => 1,
-        Some(Overlay::Prompt(_)) => return rolled(app, mouse, down),
-        None => 0,
-    };
-    if matches!(app.ui.overlay, Some(Overlay::Choice(_) | Overlay::Palette(_) | Overlay::Edit(_))) {
-        let key = Key::code(if down { Code::Down } else { Code::Up });
-        return key_input::pressed(app, now, key);
+    let Some(row) = table::open_row(app) else { return Vec::new() };
+    match row.wheel {
+        Wheel::Panes => rolled(app, mouse, down),
+        Wheel::Arrows => {
+            let key = Key::code(if down { Code::Down } else { Code::Up });
+            key_input::pressed(app, now, key)
+        }
+        Wheel::Lines(lines) => {
+            (0..lines).flat_map(|_| navigation::go(app, now, down, Distance::One)).collect()
+        }
     }
-    (0..steps).flat_map(|_| navigation::go(app, now, down, navigation::Distance::One)).collect()
 }
 
 /// The wheel scrolls the pane under it.
 fn rolled(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     let moved = |place: usize| {
-        if down { place.saturating_add(WHEEL_ROWS) } else { place.saturating_sub(WHEEL_ROWS) }
+        if down { place.saturating_add(WHEEL_LINES) } else { place.saturating_sub(WHEEL_LINES) }
     };
     match pane_at(app, mouse) {
         Some(Pane::Feeds) => {
@@ -148,7 +139,7 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     // Rows that are not in memory cannot be measured: the selection leads there.
     let top = top.min(last_row);
     if list.row(top).is_none() {
-        return navigation::go_in_list(app, down, navigation::Distance::Half);
+        return navigation::go_in_list(app, down, Distance::Half);
     }
     list.top = top;
     let bottom = rows_in_sight(app, height).map(|(place, _)| place).last().unwrap_or(top);
@@ -291,84 +282,26 @@ fn clicked_reader(
 
 /// A click over what lies over the panes: it chooses there; beside it, it closes what only shows something.
 fn clicked_over_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
+    let Some(row) = table::open_row(app) else { return Vec::new() };
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);
-    match (&mut app.ui.overlay, line) {
-        (Some(Overlay::Help(_)), _) | (Some(Overlay::Palette(_)), None) => {
-            app.ui.uncover();
-            Vec::new()
-        }
-        (Some(Overlay::Plan(_) | Overlay::Timetable(_) | Overlay::FilterList(_)), None) => {
-            app.ui.uncover();
-            pointed(app, now, mouse)
-        }
-        (Some(Overlay::Palette(palette)), Some(line)) => {
-            let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-            if place < palette.found.len() {
-                palette.selected = place;
-                return key_input::pressed(app, now, Key::code(Code::Enter));
+    match (row.beside, line) {
+        (Beside::EndsSearch, _) => {
+            if !prompt_input::searches(app) {
+                return Vec::new();
             }
-            Vec::new()
-        }
-        (Some(Overlay::Timetable(pane)), Some(line)) => {
-            let place = pane.top.saturating_add(line);
-            if place == pane.selected {
-                return timetable_pane::enter(app, now);
-            }
-            if place < app.engine.timetable.len() {
-                timetable_pane::select(app, place);
-            }
-            Vec::new()
-        }
-        (Some(Overlay::Choice(choice)), Some(line)) => {
-            let top = app.ui.viewport.overlay_top;
-            let place = usize::from(top).saturating_add(line);
-            if place == choice.selected {
-                return key_input::pressed(app, now, Key::code(Code::Enter));
-            }
-            let found =
-                app.engine.additions.get(&choice.addition).map_or(0, |found| found.found.len());
-            let selected = if place < found { place } else { choice.selected };
-            let choice = Choice { selected, ..*choice };
-            feed_choice::select(app, now, choice)
-        }
-        (Some(Overlay::Edit(form)), Some(line)) => {
-            let top = app.ui.viewport.overlay_top;
-            let place = usize::from(top).saturating_add(line).checked_sub(1);
-            if let Some(place) = place.filter(|&place| place < form.rows.len()) {
-                form.selected = place;
-            }
-            Vec::new()
-        }
-        (Some(Overlay::FilterDialog(_) | Overlay::FilterList(_)), Some(line)) => {
-            clicked_rules(app, now, line)
-        }
-        (Some(Overlay::Prompt(Prompt { purpose: PromptPurpose::Search, .. })), _) => {
             let mut effects = key_input::pressed(app, now, Key::code(Code::Enter));
             effects.extend(clicked(app, now, mouse));
             effects
         }
-        (Some(Overlay::Plan(_)), Some(_))
-        | (Some(Overlay::Choice(_) | Overlay::Edit(_) | Overlay::FilterDialog(_)), None)
-        | (Some(Overlay::Prompt(_)) | None, _) => Vec::new(),
-    }
-}
-
-/// A click on a line of a rule's dialog, or on one of the rules.
-fn clicked_rules(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
-    let top = usize::from(app.ui.viewport.overlay_top);
-    if let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay {
-        let place = top.saturating_add(line);
-        if place < form.rows.len() {
-            form.selected = place;
+        (_, Some(line)) => (row.click)(app, now, line),
+        (Beside::Nothing, None) => Vec::new(),
+        (Beside::Closes, None) => {
+            app.ui.uncover();
+            Vec::new()
+        }
+        (Beside::ClosesAndClicks, None) => {
+            app.ui.uncover();
+            pointed(app, now, mouse)
         }
     }
-    let Some(Overlay::FilterList(list)) = &mut app.ui.overlay else { return Vec::new() };
-    let place = top.saturating_add(line.checked_div(RULE_LINES).unwrap_or(0));
-    if place == list.selected {
-        return key_input::pressed(app, now, Key::code(Code::Enter));
-    }
-    if place < app.engine.filters.list.len() {
-        list.selected = place;
-    }
-    Vec::new()
 }

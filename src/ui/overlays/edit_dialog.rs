@@ -311,6 +311,27 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
     Vec::new()
 }
 
+/// Text was pasted into the form.
+pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
+    if let Some(Overlay::Edit(form)) = &mut app.ui.overlay
+        && let Some(prompt) = form.line_mut()
+    {
+        prompt.insert(text);
+    }
+    Vec::new()
+}
+
+/// A click on a line selects it; the first line shows the address.
+pub fn clicked(app: &mut App, _: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line).checked_sub(1);
+    if let Some(Overlay::Edit(form)) = &mut app.ui.overlay
+        && let Some(place) = place.filter(|&place| place < form.rows.len())
+    {
+        form.selected = place;
+    }
+    Vec::new()
+}
+
 /// Saves the form, unless something in it cannot be.
 fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(form)) = &app.ui.overlay else { return Vec::new() };

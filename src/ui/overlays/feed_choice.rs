@@ -7,7 +7,8 @@ use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::Key;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::key_input;
 use crate::ui::panes::{navigation, tag_tree};
 use crate::ui::screen::{Choice, Overlay, Pane};
 
@@ -22,9 +23,9 @@ pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffe
 }
 
 /// A key while the feeds of a page are offered.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, choice: Choice, key: Key) -> Vec<ScreenEffect> {
-    let count =
-        app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len());
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::Choice(choice)) = app.ui.overlay else { return Vec::new() };
+    let count = count(app, choice);
     let selected = match app.ui.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
         Some(Command::Up) => choice.selected.saturating_sub(1),
@@ -39,8 +40,23 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, choice: Choice, key: Key) -> V
     select(app, now, Choice { selected, ..choice })
 }
 
+/// A click on a feed selects it; a second one subscribes to it.
+pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+    let Some(Overlay::Choice(choice)) = app.ui.overlay else { return Vec::new() };
+    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
+    if place == choice.selected {
+        return key_input::pressed(app, now, Key::code(Code::Enter));
+    }
+    let selected = if place < count(app, choice) { place } else { choice.selected };
+    select(app, now, Choice { selected, ..choice })
+}
+
+fn count(app: &App, choice: Choice) -> usize {
+    app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len())
+}
+
 /// Selects one of the feeds: it is looked at.
-pub fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
+fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
     app.ui.overlay = Some(Overlay::Choice(choice));
     let Some(url) = url_at(app, choice.addition, choice.selected) else { return Vec::new() };
     app.ask(now, Request::Preview { addition: choice.addition, url })

@@ -359,6 +359,17 @@ pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect
     preview(app, now)
 }
 
+/// A click on a line selects it.
+pub fn clicked(app: &mut App, _: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
+    if let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay
+        && place < form.rows.len()
+    {
+        form.selected = place;
+    }
+    Vec::new()
+}
+
 fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(form)) = &app.ui.overlay else { return Vec::new() };
     let rule = form.rule(app, now);

@@ -8,8 +8,8 @@ use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::Key;
-use crate::ui::keys::run_command;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::{key_input, run_command};
 use crate::ui::screen::{Overlay, Pane};
 
 /// Lines of a rule on the screen.
@@ -37,7 +37,8 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// A key in the list.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, open: FilterList, key: Key) -> Vec<ScreenEffect> {
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::FilterList(open)) = app.ui.overlay else { return Vec::new() };
     let last = app.engine.filters.list.len().saturating_sub(1);
     let selected = open.selected.min(last);
     let id = app.engine.filters.list.get(selected).map(|rule| rule.id);
@@ -69,4 +70,18 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, open: FilterList, key: Key) ->
             Vec::new()
         }
     }
+}
+
+/// A click on a filter selects it; a second one opens its dialog.
+pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+    let top = usize::from(app.ui.viewport.overlay_top);
+    let Some(Overlay::FilterList(list)) = &mut app.ui.overlay else { return Vec::new() };
+    let place = top.saturating_add(line / RULE_LINES);
+    if place == list.selected {
+        return key_input::pressed(app, now, Key::code(Code::Enter));
+    }
+    if place < app.engine.filters.list.len() {
+        list.selected = place;
+    }
+    Vec::new()
 }

@@ -1,12 +1,13 @@
 //! The help: the keys that work here, and the search in them.
 
-use super::plan_pane;
+use super::plan_pane::works_over_panes;
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::screen::{Overlay, Ui};
+use crate::ui::panes::navigation::{Distance, moved};
+use crate::ui::screen::Overlay;
 
 /// The open help.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,16 +31,17 @@ pub fn toggle(app: &mut App) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key while the filter is typed; `false`: it is not typed, the key means what it means elsewhere.
-pub fn pressed(help: &mut HelpPane, key: Key) -> bool {
+/// A key while the filter is typed; `None`: it is not typed.
+pub fn pressed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
+    let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if !help.typing {
-        return false;
+        return None;
     }
     help.top = 0;
     match (key.code, help.filter.key(key)) {
         (Code::Up | Code::Down | Code::PageUp | Code::PageDown, _) => {
             help.typing = false;
-            return false;
+            return None;
         }
         (_, Typed::More) => {}
         (_, Typed::Done) => help.typing = false,
@@ -48,32 +50,46 @@ pub fn pressed(help: &mut HelpPane, key: Key) -> bool {
             help.typing = false;
         }
     }
-    true
+    Some(Vec::new())
 }
 
-/// What a command does while the help is open; `false`: it works as elsewhere.
-pub fn commanded(screen: &mut Ui, command: Command) -> bool {
-    let Some(Overlay::Help(help)) = &mut screen.overlay else { return false };
+/// Text was pasted while the filter is typed; `None`: it is not typed.
+pub fn pasted(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
+    let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
+    help.typing.then(|| {
+        help.filter.insert(text);
+        Vec::new()
+    })
+}
+
+/// What a command does while the help is open; `None`: it works as elsewhere.
+pub fn commanded(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
+    let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if command == Command::Search {
         help.typing = true;
-        return true;
-    }
-    if command == Command::Back && !help.filter.text.is_empty() {
+    } else if command == Command::Back && !help.filter.text.is_empty() {
         help.filter = Prompt::new(PromptPurpose::Help);
-        return true;
+    } else if !command.works_in_help() {
+        app.ui.uncover();
+    } else {
+        return None;
     }
-    if !command.works_in_help() {
-        screen.uncover();
-        return true;
+    Some(Vec::new())
+}
+
+/// Scrolls the help.
+pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+    let lines = usize::from(app.ui.viewport.help_lines);
+    if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
+        help.top = moved(help.top, lines, down, distance.steps(10));
     }
-    false
+    true
 }
 
 /// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
 /// that was typed.
 pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
-    let beneath = app.ui.beneath.last();
-    let over = matches!(beneath, Some(Overlay::Plan(_) | Overlay::Timetable(_)));
+    let over = app.ui.beneath.last().is_some_and(|overlay| overlay.row().feed.is_some());
     let typed = help.filter.text.to_lowercase();
     let holds = |place: usize, row: &CommandRow| {
         let keys = app.ui.settings.keys.keys_of(place);
@@ -84,7 +100,7 @@ pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
     let lines = COMMANDS.iter().enumerate();
     lines
         .filter(|(_, row)| row.works_in(app.ui.focus))
-        .filter(|(_, row)| !over || plan_pane::works_over_panes(row.command))
+        .filter(|(_, row)| !over || works_over_panes(row.command))
         .filter(|(place, row)| holds(*place, row))
         .map(|(place, _)| place)
         .collect()

@@ -73,10 +73,10 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key while hours are being marked.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
-    let Some(outline) = &mut pane.outline else { return Vec::new() };
+/// A key while hours are being marked; `None`: none are.
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
+    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
+    let outline = pane.outline.as_mut()?;
     match key.code {
         Code::Left | Code::Char('h') => outline.step(0, -1),
         Code::Right | Code::Char('l') => outline.step(0, 1),
@@ -84,9 +84,11 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         Code::Down | Code::Char('j') => outline.step(1, 0),
         Code::Home | Code::Char('g') => outline.cursor.1 = 0,
         Code::End | Code::Char('G') => outline.cursor.1 = 23,
-        Code::Char(' ') | Code::Enter if outline.corner.is_some() => return propose(app, now),
+        Code::Char(' ') | Code::Enter if outline.corner.is_some() => {
+            return Some(propose(app, now));
+        }
         Code::Char(' ') => outline.corner = Some(outline.cursor),
-        Code::Enter => return change_or_begin(app, now),
+        Code::Enter => return Some(change_or_begin(app, now)),
         Code::Esc | Code::Char('q') if outline.corner.is_some() => outline.corner = None,
         Code::Esc | Code::Char('q' | 'M') => pane.outline = None,
         Code::Char('c') if key.ctrl => pane.outline = None,
@@ -103,7 +105,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
             app.ui.say(now, "arrows move, Space marks a corner, Enter goes on, Esc gives up");
         }
     }
-    Vec::new()
+    Some(Vec::new())
 }
 
 /// Enter before a corner is marked: the reader's own rule of this hour is changed, else the marking begins.

@@ -11,5 +11,7 @@ pub mod palette;
 pub mod plan_advice;
 pub mod plan_pane;
 pub mod prompt;
+pub mod prompt_input;
+pub mod table;
 pub mod tag_dialog;
 pub mod timetable_pane;

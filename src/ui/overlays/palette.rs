@@ -62,9 +62,23 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
 }
 
 /// Text was pasted into the palette.
-pub fn pasted(palette: &mut Palette, text: &str) {
-    palette.line.insert(text);
-    palette.search();
+pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
+    if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay {
+        palette.line.insert(text);
+        palette.search();
+    }
+    Vec::new()
+}
+
+/// A click on a command: it is done.
+pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
+    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
+    if place >= palette.found.len() {
+        return Vec::new();
+    }
+    palette.selected = place;
+    key_input::pressed(app, now, Key::code(Code::Enter))
 }
 
 impl Palette {

@@ -23,6 +23,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
 use crate::ui::panes::feeds_pane;
+use crate::ui::panes::navigation::{Distance, moved};
 use crate::ui::screen::Overlay;
 
 /// Hours in a week.
@@ -221,6 +222,31 @@ pub fn refresh(app: &mut App, now: DateTime<Utc>) {
     {
         pane.page = page;
     }
+}
+
+/// The feed whose plan is open.
+pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
+    if let Overlay::Plan(pane) = overlay { Some(pane.feed) } else { None }
+}
+
+/// Scrolls the plan.
+pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+    let viewport = app.ui.viewport;
+    let lines = usize::from(viewport.plan_lines.saturating_sub(viewport.overlay_rows));
+    if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
+        let steps = distance.steps(viewport.overlay_rows);
+        pane.top = moved(pane.top, lines.saturating_add(1), down, steps);
+    }
+    true
+}
+
+/// Refuses a command that works in the panes only.
+pub fn refuse(app: &mut App, now: DateTime<Utc>, command: Command) -> Option<Vec<ScreenEffect>> {
+    if works_over_panes(command) {
+        return None;
+    }
+    app.ui.say(now, "that works in the panes below: q closes this one");
+    Some(Vec::new())
 }
 
 /// Commands that work in the plan pane and in the timetable as they do elsewhere.

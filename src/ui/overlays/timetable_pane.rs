@@ -8,6 +8,7 @@ use crate::history::FeedKey;
 use crate::schedule::{self, Cost, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::panes::navigation::{Distance, moved};
 use crate::ui::screen::Overlay;
 
 /// The timetable on the screen.
@@ -91,6 +92,33 @@ pub fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         }
         Some(_) | None => Vec::new(),
     }
+}
+
+/// The feed of the selected poll.
+pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
+    if let Overlay::Timetable(pane) = overlay { pane.feed } else { None }
+}
+
+/// Moves the selection.
+pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+    if let Some(Overlay::Timetable(pane)) = app.ui.overlay {
+        let steps = distance.steps(app.ui.viewport.overlay_rows);
+        select(app, moved(pane.selected, app.engine.timetable.len(), down, steps));
+    }
+    true
+}
+
+/// A click on a poll selects it; a second one opens the plan of its feed.
+pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+    let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return Vec::new() };
+    let place = pane.top.saturating_add(line);
+    if place == pane.selected {
+        return enter(app, now);
+    }
+    if place < app.engine.timetable.len() {
+        select(app, place);
+    }
+    Vec::new()
 }
 
 /// Selects the poll at a place.

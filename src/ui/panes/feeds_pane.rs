@@ -11,7 +11,7 @@ use crate::engine::entries::rows::{ListQuery, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::history::FeedKey;
 use crate::ui::app::App;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::screen::Pane;
 
 /// Rows that move are ordered anew after this time at the soonest.
 const RESORT_SECONDS: i64 = 2;
@@ -177,19 +177,10 @@ pub fn resort(app: &mut App, now: DateTime<Utc>) {
 /// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
 /// row of the Attention list, of the selected entry, or the selected feed.
 pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
-    match &app.ui.overlay {
-        Some(Overlay::Plan(pane)) => return Some(pane.feed),
-        Some(Overlay::Timetable(pane)) => return pane.feed,
-        Some(
-            Overlay::Help(_)
-            | Overlay::Prompt(_)
-            | Overlay::Choice(_)
-            | Overlay::Palette(_)
-            | Overlay::Edit(_)
-            | Overlay::FilterDialog(_)
-            | Overlay::FilterList(_),
-        )
-        | None => {}
+    if let Some(overlay) = &app.ui.overlay
+        && let Some(feed) = overlay.row().feed
+    {
+        return feed(overlay);
     }
     if attention::is_open(app) {
         return attention::selected(app, now).map(|concern| concern.feed);

@@ -9,8 +9,8 @@ use crate::engine::feeds::trouble::concerns;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::overlays::timetable_pane;
-use crate::ui::screen::{Arrangement, Overlay, Pane};
+use crate::ui::overlays::table;
+use crate::ui::screen::{Arrangement, Pane};
 
 /// How far a movement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,41 +27,15 @@ pub enum Distance {
 
 /// Moves down (`true`) or up in what has the keys.
 pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    let viewport = app.ui.viewport;
-    if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
-        let last = usize::from(viewport.help_lines).saturating_sub(1);
-        help.top = moved(help.top, last.saturating_add(1), down, steps(distance, 10));
+    if table::open_row(app).is_some_and(|row| (row.scroll)(app, down, distance)) {
         return Vec::new();
     }
-    let rows = viewport.overlay_rows;
-    match &mut app.ui.overlay {
-        Some(Overlay::Plan(pane)) => {
-            let last = usize::from(viewport.plan_lines.saturating_sub(rows));
-            pane.top = moved(pane.top, last.saturating_add(1), down, steps(distance, rows));
-            return Vec::new();
-        }
-        Some(Overlay::Timetable(pane)) => {
-            let count = app.engine.timetable.len();
-            let place = moved(pane.selected, count, down, steps(distance, rows));
-            timetable_pane::select(app, place);
-            return Vec::new();
-        }
-        Some(
-            Overlay::Help(_)
-            | Overlay::Prompt(_)
-            | Overlay::Choice(_)
-            | Overlay::Palette(_)
-            | Overlay::Edit(_)
-            | Overlay::FilterDialog(_)
-            | Overlay::FilterList(_),
-        )
-        | None => {}
-    }
+    let viewport = app.ui.viewport;
     match app.ui.focus {
         Pane::Feeds => {
             let pane = &mut app.ui.feeds;
             let before = pane.selected;
-            let steps = steps(distance, viewport.feeds_rows);
+            let steps = distance.steps(viewport.feeds_rows);
             pane.selected = moved(pane.selected, pane.rows.len(), down, steps);
             if pane.selected == before { Vec::new() } else { open_list(app, now) }
         }
@@ -70,7 +44,7 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
             let page = usize::from(viewport.entries_rows) / attention::ROW_LINES;
             let place = &mut app.ui.attention;
             let rows = u16::try_from(page).unwrap_or(u16::MAX);
-            place.selected = moved(place.selected, count, down, steps(distance, rows));
+            place.selected = moved(place.selected, count, down, distance.steps(rows));
             let first = place.selected.saturating_sub(page.saturating_sub(1));
             place.top = place.top.clamp(first, place.selected);
             Vec::new()
@@ -84,7 +58,7 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
                     reader.scroll,
                     last.saturating_add(1),
                     down,
-                    steps(distance, viewport.reader_rows),
+                    distance.steps(viewport.reader_rows),
                 );
             }
             Vec::new()
@@ -94,34 +68,27 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
 
 /// Moves down (`true`) or up in the entry list.
 pub fn go_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    let steps = steps(distance, app.ui.viewport.entries_rows);
+    let steps = distance.steps(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
     settle(app)
 }
 
-const fn steps(distance: Distance, rows: u16) -> usize {
-    match distance {
-        Distance::One => 1,
-        Distance::Half => {
-            if rows > 2 {
-                rows as usize / 2
-            } else {
-                1
-            }
+impl Distance {
+    /// How many steps that is on a screen of so many rows.
+    pub const fn steps(self, rows: u16) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Half if rows > 2 => rows as usize / 2,
+            Self::Page if rows > 1 => rows as usize - 1,
+            Self::Half | Self::Page => 1,
+            Self::All => usize::MAX,
         }
-        Distance::Page => {
-            if rows > 1 {
-                rows as usize - 1
-            } else {
-                1
-            }
-        }
-        Distance::All => usize::MAX,
     }
 }
 
-fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
+/// The place so many steps further down (`true`) or up among so many.
+pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
     if down {
         place.saturating_add(steps).min(count.saturating_sub(1))
     } else {

@@ -1,0 +1,178 @@
+//! The table of overlays: what each one does with keys, pasted text, commands, movements and the mouse.
+//!
+//! A new overlay needs a variant of [`Overlay`], a row here, its own file and its view.
+
+use chrono::{DateTime, Utc};
+
+use super::{
+    edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
+    plan_pane, prompt_input, timetable_pane,
+};
+use crate::history::FeedKey;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::commands::Command;
+use crate::ui::keys::key::Key;
+use crate::ui::panes::navigation::Distance;
+use crate::ui::screen::Overlay;
+
+/// Rows or lines that one step of the wheel scrolls.
+pub const WHEEL_LINES: usize = 3;
+
+/// What an overlay does. Where a function answers `None`, the input means what it means in the panes.
+#[derive(Debug)]
+pub struct OverlayRow {
+    /// Takes a key before it is looked up among the commands.
+    pub key: fn(&mut App, DateTime<Utc>, Key) -> Option<Vec<ScreenEffect>>,
+    /// Takes pasted text.
+    pub paste: fn(&mut App, DateTime<Utc>, &str) -> Option<Vec<ScreenEffect>>,
+    /// Takes a command before it is carried out.
+    pub command: fn(&mut App, DateTime<Utc>, Command) -> Option<Vec<ScreenEffect>>,
+    /// Scrolls down (`true`) or up, or moves the selection; `false`: the pane below moves.
+    pub scroll: fn(&mut App, bool, Distance) -> bool,
+    /// What the wheel does.
+    pub wheel: Wheel,
+    /// A click on a line of it, counted from the first line shown.
+    pub click: fn(&mut App, DateTime<Utc>, usize) -> Vec<ScreenEffect>,
+    /// What a click beside it does.
+    pub beside: Beside,
+    /// The feed that commands are about, if it is not that of the panes.
+    pub feed: Option<fn(&Overlay) -> Option<FeedKey>>,
+}
+
+/// What the wheel does over an overlay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wheel {
+    /// It scrolls by so many lines.
+    Lines(usize),
+    /// It does what the arrow keys do.
+    Arrows,
+    /// It scrolls the pane under it.
+    Panes,
+}
+
+/// What a click beside an overlay does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// It closes the overlay.
+    Closes,
+    /// It closes the overlay and then means what it means below.
+    ClosesAndClicks,
+    /// It ends the search that is being typed and then means what it means in the panes.
+    EndsSearch,
+}
+
+/// What overlays do that do nothing of their own.
+const PLAIN: OverlayRow = OverlayRow {
+    key: |_, _, _| None,
+    paste: |_, _, _| None,
+    command: |_, _, _| None,
+    scroll: |_, _, _| false,
+    wheel: Wheel::Lines(1),
+    click: |_, _, _| Vec::new(),
+    beside: Beside::Nothing,
+    feed: None,
+};
+
+static HELP: OverlayRow = OverlayRow {
+    key: |app, _, key| help_pane::pressed(app, key),
+    paste: |app, _, text| help_pane::pasted(app, text),
+    command: |app, _, command| help_pane::commanded(app, command),
+    scroll: help_pane::scroll,
+    wheel: Wheel::Lines(WHEEL_LINES),
+    click: |app, _, _| {
+        app.ui.uncover();
+        Vec::new()
+    },
+    beside: Beside::Closes,
+    ..PLAIN
+};
+
+static PROMPT: OverlayRow = OverlayRow {
+    key: |app, now, key| Some(prompt_input::pressed(app, now, key)),
+    paste: |app, now, text| Some(prompt_input::pasted(app, now, text)),
+    wheel: Wheel::Panes,
+    beside: Beside::EndsSearch,
+    ..PLAIN
+};
+
+static CHOICE: OverlayRow = OverlayRow {
+    key: |app, now, key| Some(feed_choice::pressed(app, now, key)),
+    wheel: Wheel::Arrows,
+    click: feed_choice::clicked,
+    ..PLAIN
+};
+
+static PALETTE: OverlayRow = OverlayRow {
+    key: |app, now, key| Some(palette::pressed(app, now, key)),
+    paste: |app, _, text| Some(palette::pasted(app, text)),
+    wheel: Wheel::Arrows,
+    click: palette::clicked,
+    beside: Beside::Closes,
+    ..PLAIN
+};
+
+static PLAN: OverlayRow = OverlayRow {
+    key: hour_selection::pressed,
+    command: plan_pane::refuse,
+    scroll: plan_pane::scroll,
+    wheel: Wheel::Lines(WHEEL_LINES),
+    beside: Beside::ClosesAndClicks,
+    feed: Some(plan_pane::feed),
+    ..PLAIN
+};
+
+static TIMETABLE: OverlayRow = OverlayRow {
+    command: plan_pane::refuse,
+    scroll: timetable_pane::scroll,
+    click: timetable_pane::clicked,
+    beside: Beside::ClosesAndClicks,
+    feed: Some(timetable_pane::feed),
+    ..PLAIN
+};
+
+static EDIT: OverlayRow = OverlayRow {
+    key: |app, now, key| Some(edit_dialog::pressed(app, now, key)),
+    paste: |app, _, text| Some(edit_dialog::pasted(app, text)),
+    wheel: Wheel::Arrows,
+    click: edit_dialog::clicked,
+    ..PLAIN
+};
+
+static FILTER_DIALOG: OverlayRow = OverlayRow {
+    key: |app, now, key| Some(filter_dialog::pressed(app, now, key)),
+    paste: |app, now, text| Some(filter_dialog::pasted(app, now, text)),
+    click: filter_dialog::clicked,
+    ..PLAIN
+};
+
+static FILTER_LIST: OverlayRow = OverlayRow {
+    key: |app, now, key| Some(filter_list::pressed(app, now, key)),
+    click: filter_list::clicked,
+    beside: Beside::ClosesAndClicks,
+    ..PLAIN
+};
+
+impl Overlay {
+    /// What this overlay does.
+    pub const fn row(&self) -> &'static OverlayRow {
+        match self {
+            Self::Help(_) => &HELP,
+            Self::Prompt(_) => &PROMPT,
+            Self::Choice(_) => &CHOICE,
+            Self::Palette(_) => &PALETTE,
+            Self::Plan(_) => &PLAN,
+            Self::Timetable(_) => &TIMETABLE,
+            Self::Edit(_) => &EDIT,
+            Self::FilterDialog(_) => &FILTER_DIALOG,
+            Self::FilterList(_) => &FILTER_LIST,
+        }
+    }
+}
+
+/// What the overlay does that lies over everything.
+pub fn open_row(app: &App) -> Option<&'static OverlayRow> {
+    app.ui.overlay.as_ref().map(Overlay::row)
+}
