@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
 /// A terminal feed reader that polls each feed when its publisher says, fills gaps from archives, and can say why.
@@ -263,75 +264,6 @@ pub(super) struct PlanArgs {
     /// Write one JSON document for a program to read
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// `set`. Durations are written like 30m, 2h or 1d.
-#[derive(Debug, clap::Args)]
-pub(super) struct SetArgs {
-    /// A feed: its number, address, or a part of its title
-    #[arg(value_name = "FEED")]
-    pub(super) feed: String,
-    /// Twice as often as recommended, as recommended, or half as often
-    #[arg(long, value_parser = ["more", "normal", "less"])]
-    pub(super) pace: Option<String>,
-    /// Never more often than every D, like 30m or 2h; auto: as configured
-    #[arg(long, value_name = "D")]
-    pub(super) min: Option<String>,
-    /// Never less often than every D, like 6h or 1d; auto: as configured
-    #[arg(long, value_name = "D")]
-    pub(super) max: Option<String>,
-    /// Every D, whatever is recommended; auto: as recommended
-    #[arg(long, value_name = "D")]
-    pub(super) every: Option<String>,
-    /// Fetch older entries from archives: by itself, after asking, or never
-    #[arg(long, value_parser = ["auto", "ask", "off"])]
-    pub(super) history: Option<String>,
-    /// Learn its rhythm where the publisher says nothing; auto: as configured
-    #[arg(long, value_parser = ["on", "off", "auto"])]
-    pub(super) learn: Option<String>,
-    /// A rule of your own instead of those it has, like 'Mon-Fri 9:00-18:00 45m'; may be repeated, an empty one takes
-    /// all away
-    #[arg(long = "rule", value_name = "R")]
-    pub(super) rules: Vec<String>,
-    /// Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the Internet
-    /// Archive; no standard, off by default
-    #[arg(long, value_parser = ["none", "wordpress", "internet-archive"])]
-    pub(super) archives: Option<String>,
-    /// Do not believe how long the server says its answers stay fresh
-    #[arg(long, value_parser = ["on", "off"])]
-    pub(super) ignore_cache_lifetime: Option<String>,
-    /// Do not keep the hours and days the publisher asks to skip
-    #[arg(long, value_parser = ["on", "off"])]
-    pub(super) ignore_skips: Option<String>,
-    /// Always show the full text of the pages its entries link to
-    #[arg(long, value_parser = ["on", "off"])]
-    pub(super) full_text: Option<String>,
-    /// Call the feed by this title; an empty one: as the publisher does
-    #[arg(long, value_name = "S")]
-    pub(super) title: Option<String>,
-    /// These tags instead of those it has; may be repeated, an empty one takes all away
-    #[arg(long = "tag", value_name = "T")]
-    pub(super) tags: Vec<String>,
-}
-
-impl SetArgs {
-    /// Whether no setting is named.
-    pub(super) fn is_empty(&self) -> bool {
-        let words = [
-            &self.pace,
-            &self.min,
-            &self.max,
-            &self.every,
-            &self.history,
-            &self.learn,
-            &self.archives,
-            &self.ignore_cache_lifetime,
-            &self.ignore_skips,
-            &self.full_text,
-            &self.title,
-        ];
-        self.tags.is_empty() && self.rules.is_empty() && words.into_iter().all(Option::is_none)
-    }
 }
 
 /// `parse`.

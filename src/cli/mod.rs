@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod args;
+mod args_set;
 mod args_simulate;
 pub mod commands;
 mod json;

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::entries::{entry_filters, marks};
 use super::event::Event;
 use super::feeds::feed_settings;
-use super::feeds::subscription::Chosen;
+use super::feeds::setting_table::Chosen;
 use super::saved_searches::SavedSearch;
 use super::state::Engine;
 use super::store_work::{JobId, JobSubject, Stored};

@@ -11,8 +11,8 @@ use super::processes::{browser, desktop_notes, run_command};
 use super::store::{RuleHits, Store, StoreError, StoreThread, Texts, catch_sled_panic};
 use super::{clock, terminal};
 use crate::engine::effect::Effect;
+use crate::engine::feeds::setting_table::FeedSettings;
 use crate::engine::feeds::subscribe::Subscribe;
-use crate::engine::feeds::subscription::FeedSettings;
 use crate::engine::input::Input;
 use crate::engine::poll::fetch::{Failure, FetchRequest, Fetched};
 use crate::engine::poll::learn::LearnWanted;
@@ -284,7 +284,7 @@ pub fn subscriptions_in(read: &subscription_list::Opml) -> Vec<Subscribe> {
         title: outline.title.clone(),
         site: outline.html_url.clone(),
         tags: outline.tags.clone(),
-        wishes: FeedSettings::from_settings(&outline.settings),
+        wishes: FeedSettings::from_opml(&outline.settings),
         ..Subscribe::default()
     };
     read.outlines.iter().map(wish).collect()

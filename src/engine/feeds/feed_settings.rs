@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::subscription::{Chosen, FeedSettings, Subscription};
+use super::setting_table::{Chosen, FeedSettings};
+use super::subscription::Subscription;
 use crate::engine::backfill::history_actions;
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;

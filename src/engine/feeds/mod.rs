@@ -5,6 +5,8 @@ pub mod feed_preview;
 pub mod feed_settings;
 pub mod import;
 pub mod interval_rules;
+pub mod setting_row;
+pub mod setting_table;
 pub mod subscribe;
 pub mod subscription;
 pub mod tags;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::archive_subscription::{Corrected, Mistaken, correct};
 use super::feed_preview::{self, Previews};
-use super::subscription::{FeedSettings, Subscription, SubscriptionRecord};
+use super::setting_table::FeedSettings;
+use super::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;

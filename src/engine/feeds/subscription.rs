@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::interval_rules;
+use super::setting_table::{Chosen, FeedSettings};
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::engine::settings::HistoryMode;
+use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
-use crate::feed::{FeedDocument, IntervalRule, Zone};
-use crate::history::{Adaptor, ArchiveNode, Counters, FeedKey, HistoryRecord, Merging};
-use crate::schedule::{Decision, Facts, FeedStatus, Pace, PlanKind, SettledBy};
+use crate::history::{ArchiveNode, Counters, FeedKey, HistoryRecord, Merging};
+use crate::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 
 /// One subscription as the engine holds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,118 +71,6 @@ pub struct FormerAddress {
 
 /// Former addresses kept.
 pub const FORMER_MAX: usize = 20;
-
-/// What the reader wishes for the schedule of one feed; `None` takes the global setting.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
-pub struct FeedSettings {
-    /// More or less often (SPEC A.8).
-    pub pace: Option<Pace>,
-    /// Shortest interval, in minutes.
-    pub min_minutes: Option<u32>,
-    /// Longest interval, in minutes.
-    pub max_minutes: Option<u32>,
-    /// A fixed interval, in minutes, instead of any recommendation.
-    pub fixed_minutes: Option<u32>,
-    /// It may lead from https to http (SPEC D.3).
-    #[serde(skip_serializing_if = "is_default")]
-    pub allow_insecure: bool,
-    /// It is polled although the publisher said that it has ended (SPEC G.40).
-    #[serde(skip_serializing_if = "is_default")]
-    pub ignore_expired: bool,
-    /// Whether archives are walked.
-    pub history: Option<HistoryMode>,
-    /// Its rhythm is learned.
-    #[serde(skip_serializing_if = "is_default")]
-    pub learn: Option<bool>,
-    /// The reader's own interval rules (SPEC B.2 rank 0.5).
-    #[serde(skip_serializing_if = "is_default")]
-    pub rules: Vec<IntervalRule>,
-    /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
-    #[serde(skip_serializing_if = "is_default")]
-    pub archives: Option<Adaptor>,
-    /// Its entries are shown with the text of the pages they link to.
-    #[serde(skip_serializing_if = "is_default")]
-    pub full_text: bool,
-    /// The server's cache lifetimes are not believed (SPEC B.4.2).
-    pub ignore_cache_lifetime: bool,
-    /// The publisher's skip windows are not kept (SPEC B.5).
-    pub ignore_skips: bool,
-}
-
-/// What the reader chose for a subscription; the rest of its record is the publisher's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chosen {
-    /// The reader's own title.
-    pub own_title: Option<String>,
-    /// Tags in the reader's order.
-    pub tags: Vec<String>,
-    /// The reader's wishes for the schedule.
-    pub wishes: FeedSettings,
-}
-
-impl FeedSettings {
-    /// Reads wishes from the settings that travel in an OPML outline; what cannot be read is left out.
-    pub fn from_settings(settings: &BTreeMap<String, String>) -> Self {
-        let minutes = |name: &str| {
-            settings.get(name)?.parse().ok().filter(|minutes| (1..=527_040).contains(minutes))
-        };
-        let is_on = |name: &str| settings.get(name).is_some_and(|word| word == "on");
-        Self {
-            pace: settings
-                .get("pace")
-                .and_then(|word| Pace::ALL.into_iter().find(|pace| pace.word() == word)),
-            min_minutes: minutes("min"),
-            max_minutes: minutes("max"),
-            fixed_minutes: minutes("every"),
-            allow_insecure: is_on("allow-insecure"),
-            ignore_expired: is_on("ignore-expired"),
-            history: settings
-                .get("history")
-                .and_then(|word| HistoryMode::ALL.into_iter().find(|mode| mode.word() == word)),
-            learn: settings.get("learn").and_then(|word| match word.as_str() {
-                "on" => Some(true),
-                "off" => Some(false),
-                _ => None,
-            }),
-            rules: settings
-                .get("rules")
-                .and_then(|text| interval_rules::read_rules(text, &Zone::Utc).ok())
-                .unwrap_or_default(),
-            archives: settings
-                .get("archives")
-                .and_then(|word| Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word)),
-            full_text: is_on("full-text"),
-            ignore_cache_lifetime: is_on("ignore-cache-lifetime"),
-            ignore_skips: is_on("ignore-skips"),
-        }
-    }
-
-    /// The settings that travel in an OPML outline.
-    pub fn to_settings(&self) -> BTreeMap<String, String> {
-        let on = |switch: bool| switch.then(|| "on".to_owned());
-        let pairs = [
-            ("pace", self.pace.map(|pace| pace.word().to_owned())),
-            ("min", self.min_minutes.map(|minutes| minutes.to_string())),
-            ("max", self.max_minutes.map(|minutes| minutes.to_string())),
-            ("every", self.fixed_minutes.map(|minutes| minutes.to_string())),
-            ("allow-insecure", on(self.allow_insecure)),
-            ("ignore-expired", on(self.ignore_expired)),
-            ("history", self.history.map(|mode| mode.word().to_owned())),
-            ("learn", self.learn.map(|learn| if learn { "on" } else { "off" }.to_owned())),
-            (
-                "rules",
-                Some(interval_rules::rules_text(&self.rules)).filter(|text| !text.is_empty()),
-            ),
-            ("archives", self.archives.map(|adaptor| adaptor.word().to_owned())),
-            ("full-text", on(self.full_text)),
-            ("ignore-cache-lifetime", on(self.ignore_cache_lifetime)),
-            ("ignore-skips", on(self.ignore_skips)),
-        ];
-        pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-    }
-}
 
 /// What polls taught us of a feed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -6,20 +6,9 @@ use crate::engine::rollback::Rollback;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::{ChangeId, Step};
-use crate::feed::opml::subscription_list::normal_tag;
+use crate::feed::opml::subscription_list::normal_tags;
 use crate::filters::{EntryFilter, FilterScope};
 use crate::history::FeedKey;
-
-/// Tags in the form they are kept in, each once.
-pub fn normal_tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let mut tags: Vec<String> = Vec::new();
-    for tag in typed.into_iter().filter_map(normal_tag) {
-        if !tags.contains(&tag) {
-            tags.push(tag);
-        }
-    }
-    tags
-}
 
 /// A tag as it is called when another one has a new name; `None`: it is neither that tag nor below it.
 pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {

@@ -97,6 +97,17 @@ pub fn normal_tag(tag: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
+/// Tags in the form they are kept in, each once.
+pub fn normal_tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    for tag in typed.into_iter().filter_map(normal_tag) {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
 /// Whether a setting of this name can be written: lower-case letters, digits and `-`, a letter
 /// first.
 pub fn is_setting_name(name: &str) -> bool {

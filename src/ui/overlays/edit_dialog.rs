@@ -3,16 +3,14 @@
 use chrono::{DateTime, Utc};
 
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::engine::durations::{interval_minutes, interval_text};
-use crate::engine::feeds::interval_rules;
-use crate::engine::feeds::subscription::{Chosen, SubscriptionRecord};
-use crate::engine::feeds::tags::normal_tags;
+use crate::engine::feeds::setting_row::{FeedSettingRow, FormLine, form_lines};
+use crate::engine::feeds::setting_table::Chosen;
+use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::poll::learn;
 use crate::engine::request::Request;
-use crate::engine::settings::{HistoryMode, PollSettings, Settings};
+use crate::engine::settings::Settings;
 use crate::feed::Zone;
-use crate::history::{Adaptor, FeedKey};
-use crate::schedule::Pace;
+use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
@@ -41,8 +39,8 @@ pub struct EditForm {
 /// One line of the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditRow {
-    /// What it is about.
-    pub field: EditField,
+    /// What stands before the line.
+    pub label: &'static str,
     /// What stands in it.
     pub value: EditValue,
     /// What an empty line means, or what is configured.
@@ -63,64 +61,6 @@ pub enum EditValue {
     },
 }
 
-/// What a line of the form is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EditField {
-    /// The reader's own title.
-    Title,
-    /// Tags.
-    Tags,
-    /// More or less often.
-    Pace,
-    /// Shortest interval.
-    Min,
-    /// Longest interval.
-    Max,
-    /// A fixed interval.
-    Every,
-    /// The rhythm is learned.
-    Learn,
-    /// Interval rules of the reader's own.
-    Rules,
-    /// Entries are shown with the text of their pages.
-    FullText,
-    /// Cache lifetimes are not believed.
-    IgnoreCacheLifetime,
-    /// Skip windows are not kept.
-    IgnoreSkips,
-    /// Whether archives are walked.
-    History,
-    /// Where older entries are looked for that the publisher does not offer.
-    Archives,
-}
-
-const PACES: &[&str] = &["as configured", "more", "normal", "less"];
-const SWITCH: &[&str] = &["no", "yes"];
-const LEARN: &[&str] = &["as configured", "yes", "no"];
-const ARCHIVES: &[&str] = &["none", "WordPress pages", "Internet Archive"];
-const HISTORY: &[&str] = &["as configured", "auto", "ask", "off"];
-
-impl EditField {
-    /// What stands before the line.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Title => "title",
-            Self::Tags => "tags",
-            Self::Pace => "how often",
-            Self::Min => "shortest interval",
-            Self::Max => "longest interval",
-            Self::Every => "fixed interval",
-            Self::Learn => "learn its rhythm",
-            Self::Rules => "own rules",
-            Self::FullText => "always the full text",
-            Self::IgnoreCacheLifetime => "ignore cache lifetime",
-            Self::IgnoreSkips => "ignore skip hours and days",
-            Self::History => "history",
-            Self::Archives => "archives from elsewhere",
-        }
-    }
-}
-
 impl EditValue {
     /// The next or the previous word, where there are words.
     pub fn turn(&mut self, forward: bool) {
@@ -134,49 +74,12 @@ impl EditValue {
 
 impl EditForm {
     fn new(feed: FeedKey, record: &SubscriptionRecord, settings: &Settings, zone: Zone) -> Self {
-        let wishes = &record.wishes;
-        let chosen = |found: Option<usize>| found.map_or(0, |place| place.saturating_add(1));
-        let pace = wishes.pace.and_then(|pace| Pace::ALL.iter().position(|other| *other == pace));
-        let history = wishes
-            .history
-            .and_then(|mode| HistoryMode::ALL.iter().position(|other| *other == mode));
-        let archives = wishes
-            .archives
-            .and_then(|chosen| Adaptor::ALL.iter().position(|other| *other == chosen));
-        let span = |minutes: Option<u32>| minutes.map(interval_text).unwrap_or_default();
-        let configured = |minutes| format!("{}, as configured", interval_text(minutes));
-        let poll: &PollSettings = &settings.poll;
-        let title = record.title.clone().unwrap_or_else(|| record.url.clone());
-        let rows = vec![
-            line(EditField::Title, record.own_title.as_deref().unwrap_or_default(), title),
-            line(EditField::Tags, &record.tags.join(", "), "none; several with commas".into()),
-            choice(EditField::Pace, PACES, chosen(pace), poll.pace.word()),
-            line(EditField::Min, &span(wishes.min_minutes), configured(poll.min_minutes)),
-            line(EditField::Max, &span(wishes.max_minutes), configured(poll.max_minutes)),
-            line(EditField::Every, &span(wishes.fixed_minutes), "as recommended".into()),
-            choice(
-                EditField::Learn,
-                LEARN,
-                wishes.learn.map_or(0, |learn| if learn { 1 } else { 2 }),
-                if poll.learn { "yes" } else { "no" },
-            ),
-            line(
-                EditField::Rules,
-                &interval_rules::rules_text(&wishes.rules),
-                "none; like Mon-Fri 9:00-18:00 45m; Sat 2h".into(),
-            ),
-            choice(
-                EditField::IgnoreCacheLifetime,
-                SWITCH,
-                usize::from(wishes.ignore_cache_lifetime),
-                "",
-            ),
-            choice(EditField::IgnoreSkips, SWITCH, usize::from(wishes.ignore_skips), ""),
-            choice(EditField::History, HISTORY, chosen(history), settings.history.mode.word()),
-            choice(EditField::Archives, ARCHIVES, chosen(archives), "not a standard"),
-            choice(EditField::FullText, SWITCH, usize::from(wishes.full_text), ""),
-        ];
+        let title = record.title.as_deref().unwrap_or(&record.url);
         let before = record.chosen();
+        let lines = form_lines().into_iter();
+        let rows = lines
+            .map(|(setting, line)| form_row(setting, line, &before, (line.hint)(settings, title)))
+            .collect();
         Self { feed, address: record.url.clone(), rows, selected: 0, problem: None, zone, before }
     }
 
@@ -203,61 +106,31 @@ impl EditForm {
     /// What the form says; else the line that is wrong and a sentence.
     fn chosen(&self) -> Result<Chosen, (usize, String)> {
         let mut chosen = self.before.clone();
-        for (place, row) in (0_usize..).zip(&self.rows) {
-            read(row, &mut chosen, &self.zone).map_err(|why| (place, why))?;
+        for (place, (row, (setting, _))) in self.rows.iter().zip(form_lines()).enumerate() {
+            let text = match &row.value {
+                EditValue::Line(prompt) => prompt.text.trim(),
+                EditValue::Choice { chosen, .. } => {
+                    setting.choices().get(*chosen).map_or("", |(word, _)| *word)
+                }
+            };
+            setting.set(&mut chosen, text, &self.zone).map_err(|why| (place, why))?;
         }
         Ok(chosen)
     }
 }
 
-fn line(field: EditField, text: &str, hint: String) -> EditRow {
-    let mut prompt = Prompt::new(PromptPurpose::Field(field));
-    prompt.insert(text);
-    EditRow { field, value: EditValue::Line(prompt), hint }
-}
-
-fn choice(
-    field: EditField,
-    words: &'static [&'static str],
-    chosen: usize,
-    configured: &str,
-) -> EditRow {
-    let hint = if configured.is_empty() { String::new() } else { format!("({configured})") };
-    let words = words.iter().map(ToString::to_string).collect();
-    EditRow { field, value: EditValue::Choice { words, chosen }, hint }
-}
-
-/// Reads a line of the form into what is chosen.
-fn read(row: &EditRow, into: &mut Chosen, zone: &Zone) -> Result<(), String> {
-    let (text, place) = match &row.value {
-        EditValue::Line(prompt) => (prompt.text.trim(), 0),
-        EditValue::Choice { chosen, .. } => ("", *chosen),
-    };
-    let interval = || if text.is_empty() { Ok(None) } else { interval_minutes(text).map(Some) };
-    let own = place.checked_sub(1);
-    let wishes = &mut into.wishes;
-    match row.field {
-        EditField::Title => into.own_title = (!text.is_empty()).then(|| text.to_owned()),
-        // A tag that holds a comma is only kept where nothing was typed.
-        EditField::Tags if text == into.tags.join(", ").trim() => {}
-        EditField::Tags => into.tags = normal_tags(text.split(',')),
-        EditField::Pace => wishes.pace = own.and_then(|own| Pace::ALL.get(own).copied()),
-        EditField::Min => wishes.min_minutes = interval()?,
-        EditField::Max => wishes.max_minutes = interval()?,
-        EditField::Every => wishes.fixed_minutes = interval()?,
-        EditField::Learn => wishes.learn = own.map(|own| own == 0),
-        EditField::Rules => wishes.rules = interval_rules::read_rules(text, zone)?,
-        EditField::FullText => wishes.full_text = place == 1,
-        EditField::IgnoreCacheLifetime => wishes.ignore_cache_lifetime = place == 1,
-        EditField::IgnoreSkips => wishes.ignore_skips = place == 1,
-        EditField::History => {
-            wishes.history = own.and_then(|own| HistoryMode::ALL.get(own).copied());
-        }
-        EditField::Archives => {
-            wishes.archives = own.and_then(|own| Adaptor::ALL.get(own).copied());
-        }
+/// The line of a setting with what is chosen before.
+fn form_row(setting: &FeedSettingRow, line: FormLine, before: &Chosen, hint: String) -> EditRow {
+    let (text, choices) = (setting.text(before), setting.choices());
+    if choices.is_empty() {
+        let mut prompt = Prompt::new(PromptPurpose::Field(line.label));
+        prompt.insert(&text);
+        return EditRow { label: line.label, value: EditValue::Line(prompt), hint };
     }
-    Ok(())
+    let hint = if hint.is_empty() { hint } else { format!("({hint})") };
+    let words = choices.iter().map(|(_, word)| (*word).to_owned()).collect();
+    let chosen = choices.iter().position(|(word, _)| *word == text).unwrap_or(0);
+    EditRow { label: line.label, value: EditValue::Choice { words, chosen }, hint }
 }
 
 /// Opens the form of the selected feed.
@@ -340,7 +213,8 @@ fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let changed = match form.chosen() {
         Err(wrong) => Err(wrong),
         Ok(chosen) => {
-            let place = form.rows.iter().position(|row| row.field == EditField::Min).unwrap_or(0);
+            let is_min = |(setting, _): &(&FeedSettingRow, _)| setting.name == "min";
+            let place = form_lines().iter().position(is_min).unwrap_or(0);
             app.try_ask(now, Request::Set(feed, Box::new(chosen))).map_err(|why| (place, why))
         }
     };

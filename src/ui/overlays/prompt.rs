@@ -2,7 +2,6 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::edit_dialog::EditField;
 use crate::history::FeedKey;
 use crate::ui::keys::key::{Code, Key};
 
@@ -43,8 +42,8 @@ pub enum PromptPurpose {
     Tags(FeedKey),
     /// Another name for the selected tag.
     RenameTag,
-    /// A line of the edit dialog.
-    Field(EditField),
+    /// A line of the edit dialog, by its label.
+    Field(&'static str),
     /// A line of the dialog of a rule.
     Condition,
     /// An interval rule of the reader's own, in place of another or as a further one.
@@ -92,7 +91,7 @@ impl Prompt {
             PromptPurpose::Rename(_) => "Call the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",
             PromptPurpose::RenameTag => "Call the tag: ",
-            PromptPurpose::Field(field) => field.label(),
+            PromptPurpose::Field(label) => label,
             PromptPurpose::Condition => "",
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
             PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty takes it away): ",

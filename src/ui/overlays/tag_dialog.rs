@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::prompt::{Prompt, PromptPurpose};
-use crate::engine::feeds::tags::{self, normal_tags};
+use crate::engine::feeds::tags;
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
-use crate::feed::opml::subscription_list::normal_tag;
+use crate::feed::opml::subscription_list::{normal_tag, normal_tags};
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};

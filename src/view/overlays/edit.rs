@@ -44,7 +44,7 @@ fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &EditForm) -> usize {
     for (place, row) in (0_usize..).zip(&form.rows) {
         let selected = place == form.selected;
         let style = if selected { theme::KEY } else { theme::TEXT };
-        let mut spans = vec![Span::styled(label(row.field.label()), style)];
+        let mut spans = vec![Span::styled(label(row.label), style)];
         spans.extend(value_spans(&row.value, &row.hint, selected, room));
         lines.push(Line::from(spans));
     }

@@ -1,0 +1,64 @@
+//! The arguments of `set`: its flags are the rows of the table of feed settings.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, Error};
+
+use crate::engine::feeds::setting_row::{FeedSettingRow, SettingFlag};
+use crate::engine::feeds::setting_table::FEED_SETTINGS;
+
+/// `set`.
+#[derive(Debug)]
+pub(super) struct SetArgs {
+    /// The feed as it was named.
+    pub(super) feed: String,
+    /// The settings that are named, with what is given for each.
+    pub(super) settings: Vec<(&'static FeedSettingRow, Vec<String>)>,
+}
+
+/// The flags in the order of the help: first those of the schedule, then the names.
+fn flags() -> Vec<(&'static FeedSettingRow, SettingFlag)> {
+    let flags = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.flag?)));
+    let (schedule, names): (Vec<_>, Vec<_>) = flags.partition(|(row, _)| row.in_opml);
+    schedule.into_iter().chain(names).collect()
+}
+
+impl clap::Args for SetArgs {
+    fn augment_args(command: Command) -> Command {
+        let feed = Arg::new("feed")
+            .value_name("FEED")
+            .required(true)
+            .help("A feed: its number, address, or a part of its title");
+        command.arg(feed).args(flags().into_iter().map(|(row, flag)| {
+            let action = if row.is_repeated { ArgAction::Append } else { ArgAction::Set };
+            let arg = Arg::new(row.name)
+                .long(flag.long)
+                .value_name(flag.value_name)
+                .action(action)
+                .help(flag.help);
+            if flag.words.is_empty() {
+                arg
+            } else {
+                arg.value_parser(PossibleValuesParser::new(flag.words))
+            }
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for SetArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let feed = matches.get_one::<String>("feed").cloned().unwrap_or_default();
+        let given = |(row, _): (&'static FeedSettingRow, _)| {
+            Some((row, matches.get_many::<String>(row.name)?.cloned().collect()))
+        };
+        Ok(Self { feed, settings: flags().into_iter().filter_map(given).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,329 @@
+//! The settings of one feed, as a table: the edit dialog, `backissue set` and OPML follow its rows.
+//!
+//! A new setting is a field of [`FeedSettings`] and a row of [`FEED_SETTINGS`].
+
+use serde::{Deserialize, Serialize};
+
+use super::interval_rules;
+use super::setting_row::{FeedSettingRow, SettingKind, row};
+use crate::engine::durations::interval_text;
+use crate::engine::settings::{HistoryMode, Settings};
+use crate::feed::IntervalRule;
+use crate::feed::sparse::is_default;
+use crate::history::Adaptor;
+use crate::schedule::Pace;
+
+/// What the reader wishes for the schedule of one feed; `None` takes the global setting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
+pub struct FeedSettings {
+    /// More or less often (SPEC A.8).
+    pub pace: Option<Pace>,
+    /// Shortest interval, in minutes.
+    pub min_minutes: Option<u32>,
+    /// Longest interval, in minutes.
+    pub max_minutes: Option<u32>,
+    /// A fixed interval, in minutes, instead of any recommendation.
+    pub fixed_minutes: Option<u32>,
+    /// It may lead from https to http (SPEC D.3).
+    #[serde(skip_serializing_if = "is_default")]
+    pub allow_insecure: bool,
+    /// It is polled although the publisher said that it has ended (SPEC G.40).
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_expired: bool,
+    /// Whether archives are walked.
+    pub history: Option<HistoryMode>,
+    /// Its rhythm is learned.
+    #[serde(skip_serializing_if = "is_default")]
+    pub learn: Option<bool>,
+    /// The reader's own interval rules (SPEC B.2 rank 0.5).
+    #[serde(skip_serializing_if = "is_default")]
+    pub rules: Vec<IntervalRule>,
+    /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub archives: Option<Adaptor>,
+    /// Its entries are shown with the text of the pages they link to.
+    #[serde(skip_serializing_if = "is_default")]
+    pub full_text: bool,
+    /// The server's cache lifetimes are not believed (SPEC B.4.2).
+    pub ignore_cache_lifetime: bool,
+    /// The publisher's skip windows are not kept (SPEC B.5).
+    pub ignore_skips: bool,
+}
+
+/// What the reader chose for a subscription; the rest of its record is the publisher's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The reader's own title.
+    pub own_title: Option<String>,
+    /// Tags in the reader's order.
+    pub tags: Vec<String>,
+    /// The reader's wishes for the schedule.
+    pub wishes: FeedSettings,
+}
+
+/// Every setting of a feed, in the order in which `set` says what was changed.
+pub static FEED_SETTINGS: &[FeedSettingRow] = &[
+    row("title", TITLE)
+        .line(1, "title", |_, publisher| publisher.to_owned())
+        .flag("title", "S", "Call the feed by this title; an empty one: as the publisher does")
+        .not_in_opml(),
+    row("tags", SettingKind::Tags).line(2, "tags", |_, _| "none; several with commas".into()).flag(
+        "tag",
+        "T",
+        "These tags instead of those it has; may be repeated, an empty one takes all away",
+    ).repeated().not_in_opml(),
+    row("pace", PACE)
+        .line(3, "how often", |settings, _| settings.poll.pace.word().into())
+        .flag("pace", "PACE", "Twice as often as recommended, as recommended, or half as often")
+        .words(&["more", "normal", "less"]),
+    row("min", SettingKind::Interval(|wishes| &mut wishes.min_minutes))
+        .line(4, "shortest interval", |settings, _| configured(settings.poll.min_minutes))
+        .flag("min", "D", "Never more often than every D, like 30m or 2h; auto: as configured"),
+    row("max", SettingKind::Interval(|wishes| &mut wishes.max_minutes))
+        .line(5, "longest interval", |settings, _| configured(settings.poll.max_minutes))
+        .flag("max", "D", "Never less often than every D, like 6h or 1d; auto: as configured"),
+    row("every", SettingKind::Interval(|wishes| &mut wishes.fixed_minutes))
+        .line(6, "fixed interval", |_, _| "as recommended".into())
+        .flag("every", "D", "Every D, whatever is recommended; auto: as recommended"),
+    row("allow-insecure", SettingKind::Switch(|wishes| &mut wishes.allow_insecure)),
+    row("ignore-expired", SettingKind::Switch(|wishes| &mut wishes.ignore_expired)),
+    row("history", HISTORY)
+        .line(11, "history", |settings, _| settings.history.mode.word().into())
+        .flag(
+            "history",
+            "HISTORY",
+            "Fetch older entries from archives: by itself, after asking, or never",
+        )
+        .words(&["auto", "ask", "off"]),
+    row("learn", LEARN)
+        .line(7, "learn its rhythm", |settings, _| {
+            if settings.poll.learn { "yes" } else { "no" }.into()
+        })
+        .flag(
+            "learn",
+            "LEARN",
+            "Learn its rhythm where the publisher says nothing; auto: as configured",
+        )
+        .words(&["on", "off", "auto"]),
+    row("rules", RULES)
+        .line(8, "own rules", |_, _| "none; like Mon-Fri 9:00-18:00 45m; Sat 2h".into())
+        .flag(
+            "rule",
+            "R",
+            "A rule of your own instead of those it has, like 'Mon-Fri 9:00-18:00 45m'; may be repeated, an empty \
+             one takes all away",
+        ).repeated(),
+    row("archives", ARCHIVES)
+        .line(12, "archives from elsewhere", |_, _| "not a standard".into())
+        .flag(
+            "archives",
+            "ARCHIVES",
+            "Look for older entries that the publisher does not offer: in numbered pages, or in the copies of the \
+             Internet Archive; no standard, off by default",
+        )
+        .words(&["none", "wordpress", "internet-archive"]),
+    row(
+        "ignore-cache-lifetime",
+        SettingKind::Switch(|wishes| &mut wishes.ignore_cache_lifetime),
+    )
+    .line(9, "ignore cache lifetime", no_hint)
+    .flag(
+        "ignore-cache-lifetime",
+        "IGNORE_CACHE_LIFETIME",
+        "Do not believe how long the server says its answers stay fresh",
+    ),
+    row("ignore-skips", SettingKind::Switch(|wishes| &mut wishes.ignore_skips))
+        .line(10, "ignore skip hours and days", no_hint)
+        .flag(
+            "ignore-skips",
+            "IGNORE_SKIPS",
+            "Do not keep the hours and days the publisher asks to skip",
+        ),
+    row("full-text", SettingKind::Switch(|wishes| &mut wishes.full_text))
+        .line(13, "always the full text", no_hint)
+        .flag(
+            "full-text",
+            "FULL_TEXT",
+            "Always show the full text of the pages its entries link to",
+        ),
+];
+
+const TITLE: SettingKind = SettingKind::Text {
+    unset: "the publisher's",
+    get: |chosen| chosen.own_title.clone().unwrap_or_default(),
+    set: |chosen, text, _| {
+        let title = text.trim();
+        chosen.own_title = (!title.is_empty()).then(|| title.to_owned());
+        Ok(())
+    },
+};
+const RULES: SettingKind = SettingKind::Text {
+    unset: "none",
+    get: |chosen| interval_rules::rules_text(&chosen.wishes.rules),
+    set: |chosen, text, zone| {
+        chosen.wishes.rules = interval_rules::read_rules(text, zone)?;
+        Ok(())
+    },
+};
+const PACE: SettingKind = SettingKind::Words {
+    words: &[("", "as configured"), ("more", "more"), ("normal", "normal"), ("less", "less")],
+    get: |wishes| wishes.pace.map_or("", Pace::word),
+    set: |wishes, word| wishes.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word),
+};
+const HISTORY: SettingKind = SettingKind::Words {
+    words: &[("", "as configured"), ("auto", "auto"), ("ask", "ask"), ("off", "off")],
+    get: |wishes| wishes.history.map_or("", HistoryMode::word),
+    set: |wishes, word| {
+        wishes.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
+    },
+};
+const LEARN: SettingKind = SettingKind::Words {
+    words: &[("", "as configured"), ("on", "yes"), ("off", "no")],
+    get: |wishes| wishes.learn.map_or("", |learn| if learn { "on" } else { "off" }),
+    set: |wishes, word| {
+        wishes.learn = ["on", "off"].contains(&word).then(|| word == "on");
+    },
+};
+const ARCHIVES: SettingKind = SettingKind::Words {
+    words: &[
+        ("", "none"),
+        ("wordpress", "WordPress pages"),
+        ("internet-archive", "Internet Archive"),
+    ],
+    get: |wishes| wishes.archives.map_or("", Adaptor::word),
+    set: |wishes, word| {
+        wishes.archives = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word);
+    },
+};
+
+fn no_hint(_: &Settings, _: &str) -> String {
+    String::new()
+}
+
+fn configured(minutes: u32) -> String {
+    format!("{}, as configured", interval_text(minutes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use crate::engine::feeds::setting_row::*;
+    use crate::engine::feeds::setting_table::*;
+    use crate::feed::Zone;
+    use crate::feed::opml::subscription_list::is_setting_name;
+
+    /// A text that is no default, for each kind of setting.
+    fn sample(row: &FeedSettingRow) -> &'static str {
+        match row.kind {
+            SettingKind::Text { .. } if row.name == "rules" => "Sat 2h UTC",
+            SettingKind::Text { .. } => "a name",
+            SettingKind::Tags => "fruit, garden/herbs",
+            SettingKind::Interval(_) => "90m",
+            SettingKind::Switch(_) | SettingKind::Words { .. } => row.choices()[1].0,
+        }
+    }
+
+    fn all_chosen() -> Chosen {
+        let mut chosen = Chosen::default();
+        for row in FEED_SETTINGS {
+            row.set(&mut chosen, sample(row), &Zone::Utc).unwrap();
+        }
+        chosen
+    }
+
+    #[test]
+    fn every_setting_has_its_own_name_line_and_place() {
+        let mut seen = BTreeSet::new();
+        for row in FEED_SETTINGS {
+            assert!(is_setting_name(row.name), "{}", row.name);
+            assert!(seen.insert(row.name.to_owned()), "{}", row.name);
+            if let Some(line) = row.line {
+                assert!(seen.insert(line.place.to_string()), "{}", row.name);
+                // The dialog has room for as many cells.
+                assert!(line.label.len() <= 27, "{}", line.label);
+            }
+        }
+        let labels: Vec<_> = form_lines().iter().map(|(_, line)| line.label).collect();
+        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "always the full text"));
+    }
+
+    #[test]
+    fn a_setting_is_read_as_it_is_written_and_touches_no_other() {
+        for row in FEED_SETTINGS {
+            let mut chosen = Chosen::default();
+            assert_eq!(row.text(&chosen), "", "{}", row.name);
+            row.set(&mut chosen, sample(row), &Zone::Utc).unwrap();
+            assert_eq!(row.text(&chosen), sample(row));
+            let others = FEED_SETTINGS.iter().filter(|other| other.name != row.name);
+            assert!(others.into_iter().all(|other| other.text(&chosen).is_empty()), "{}", row.name);
+            row.set(&mut chosen, "", &Zone::Utc).unwrap();
+            assert_eq!(chosen, Chosen::default(), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_flag_and_of_the_dialog_is_a_value() {
+        for row in FEED_SETTINGS {
+            let values = row.flag.map_or(&[][..], |flag| flag.words);
+            let offered = row.choices().iter().map(|(value, _)| *value);
+            for value in offered.clone().filter(|value| !value.is_empty()) {
+                assert!(values.is_empty() || values.contains(&value), "{}: {value}", row.name);
+            }
+            for value in values {
+                let mut chosen = all_chosen();
+                row.set_flag(&mut chosen, &[(*value).to_owned()], &Zone::Utc).unwrap();
+                let text = row.text(&chosen);
+                assert!(text == *value || text.is_empty(), "{}: {value}", row.name);
+                assert!(offered.clone().any(|offered| offered == text), "{}: {value}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn settings_travel_in_opml_and_what_cannot_be_read_is_left_out() {
+        let wishes = all_chosen().wishes;
+        let travelling = wishes.to_opml();
+        assert_eq!(travelling.len(), FEED_SETTINGS.len() - 2);
+        assert_eq!(travelling["min"], "90");
+        assert_eq!(FeedSettings::from_opml(&travelling), wishes);
+        assert!(FeedSettings::default().to_opml().is_empty());
+        let wrong = FEED_SETTINGS.iter().map(|row| (row.name.to_owned(), "2h30".to_owned()));
+        let wrong: BTreeMap<_, _> = wrong.collect();
+        assert_eq!(FeedSettings::from_opml(&wrong), FeedSettings::default());
+        let long = [("min".to_owned(), "600000".to_owned()), ("max".to_owned(), "0".to_owned())];
+        assert_eq!(FeedSettings::from_opml(&long.into()), FeedSettings::default());
+    }
+
+    #[test]
+    fn flags_take_intervals_lists_and_what_takes_them_away() {
+        let row = |name| FEED_SETTINGS.iter().find(|row| row.name == name).unwrap();
+        let mut chosen = all_chosen();
+        let mut set = |name, given: &[&str]| {
+            let given: Vec<String> = given.iter().map(ToString::to_string).collect();
+            row(name).set_flag(&mut chosen, &given, &Zone::Utc).map(|()| row(name).told(&chosen))
+        };
+        assert_eq!(set("min", &["2h"]), Ok("2h".into()));
+        assert!(set("min", &["soon"]).unwrap_err().contains("not a duration"));
+        assert_eq!(set("min", &["auto"]), Ok("auto".into()));
+        assert_eq!(set("tags", &["a,b", " c "]), Ok("a,b, c".into()));
+        assert_eq!(set("tags", &[""]), Ok("none".into()));
+        assert_eq!(set("rules", &["Mon 1h", "Tue 2h"]), Ok("Mon 1h UTC; Tue 2h UTC".into()));
+        assert_eq!(set("rules", &[""]), Ok("none".into()));
+        assert_eq!(set("title", &[" "]), Ok("the publisher's".into()));
+        assert_eq!(set("learn", &["auto"]), Ok("as configured".into()));
+        assert_eq!(set("full-text", &["off"]), Ok("off".into()));
+    }
+
+    #[test]
+    fn a_tag_with_a_comma_stays_where_nothing_was_typed() {
+        let mut chosen = Chosen { tags: vec!["a,b".into()], ..Chosen::default() };
+        let tags = FEED_SETTINGS.iter().find(|row| row.name == "tags").unwrap();
+        tags.set(&mut chosen, "a,b", &Zone::Utc).unwrap();
+        assert_eq!(chosen.tags, ["a,b"]);
+        tags.set(&mut chosen, "a,b, c", &Zone::Utc).unwrap();
+        assert_eq!(chosen.tags, ["a", "b", "c"]);
+    }
+}
