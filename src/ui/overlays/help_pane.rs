@@ -8,8 +8,9 @@ use crate::ui::keys::command::Command;
 use crate::ui::keys::command_names::name;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::keymap::{BINDINGS, works_in};
-use crate::ui::panes::navigation::{Distance, moved};
+use crate::ui::panes::navigation::Distance;
 use crate::ui::screen::Overlay;
+use crate::ui::scroll_list::moved;
 
 /// The open help.
 #[derive(Debug, Clone, PartialEq, Eq)]
