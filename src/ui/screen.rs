@@ -285,6 +285,11 @@ impl Ui {
         self.overlay = Some(overlay);
     }
 
+    /// Opens a line to type in.
+    pub fn open_prompt(&mut self, prompt: Prompt) {
+        self.lay_over(Overlay::Prompt(prompt));
+    }
+
     /// Whether something hides the panes; a line being typed does not.
     pub fn covers_panes(&self) -> bool {
         let mut over = self.beneath.iter().chain(&self.overlay);
