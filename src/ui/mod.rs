@@ -13,6 +13,7 @@ pub mod panes;
 pub mod reader;
 pub mod reconfigure;
 pub mod screen;
+pub mod scroll_list;
 pub mod settings;
 pub mod theme;
 pub mod update;

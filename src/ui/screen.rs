@@ -13,7 +13,6 @@ use super::overlays::palette::Palette;
 use super::overlays::plan_pane::PlanPane;
 use super::overlays::prompt::Prompt;
 use super::overlays::timetable_pane::TimetablePane;
-use super::panes::attention;
 use super::panes::counts::Counted;
 use super::panes::entry_list::Listing;
 use super::panes::feeds_pane::FeedsPane;
@@ -23,6 +22,7 @@ use super::reader::lines::Rendered;
 use super::reader::picture_places::PicturePlace;
 use super::reader::pictures::Pictures;
 use super::reader::read_ahead::Ahead;
+use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
@@ -49,7 +49,7 @@ pub struct Ui {
     /// Entries.
     pub list: Listing,
     /// Where the reader is in the Attention list.
-    pub attention: attention::Place,
+    pub attention: ScrollList,
     /// The entry being read.
     pub reader: Option<Reader>,
     /// What lies over the panes.
@@ -163,8 +163,8 @@ pub enum Overlay {
 pub struct Choice {
     /// The addition that waits for it.
     pub addition: u32,
-    /// Place of the selected feed.
-    pub selected: usize,
+    /// The selected feed.
+    pub list: ScrollList,
 }
 
 /// A message in the status line.
@@ -283,6 +283,11 @@ impl Ui {
         self.beneath.extend(self.overlay.take());
         self.beneath.retain(|other| std::mem::discriminant(other) != kind);
         self.overlay = Some(overlay);
+    }
+
+    /// Opens a line to type in.
+    pub fn open_prompt(&mut self, prompt: Prompt) {
+        self.lay_over(Overlay::Prompt(prompt));
     }
 
     /// Whether something hides the panes; a line being typed does not.

@@ -13,7 +13,6 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
-use crate::ui::screen::Overlay;
 
 /// Text was pasted.
 pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
@@ -27,7 +26,7 @@ pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect
     if subscribe::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
-        app.ui.lay_over(Overlay::Prompt(prompt));
+        app.ui.open_prompt(prompt);
     } else {
         app.ui.say(now, "paste the address of a site or feed to subscribe to it");
     }
@@ -105,7 +104,7 @@ fn taken_by_overlay(
 fn welcomed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
         Key { code: Code::Char('i'), ctrl: false } => {
-            app.ui.lay_over(Overlay::Prompt(Prompt::new(PromptPurpose::Import)));
+            app.ui.open_prompt(Prompt::new(PromptPurpose::Import));
             Some(Vec::new())
         }
         Key { code: Code::Char('d'), ctrl: false } => Some(vec![ScreenEffect::OpenDemo]),

@@ -255,10 +255,9 @@ fn clicked_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Scre
         return Vec::new();
     }
     let on_remedy = line % attention::ROW_LINES == attention::ROW_LINES.saturating_sub(1);
-    if app.ui.attention.selected == place && on_remedy && had_keys {
+    if app.ui.attention.click(place, count) && on_remedy && had_keys {
         return obey(app, now, Command::Enter);
     }
-    app.ui.attention.selected = place;
     Vec::new()
 }
 

@@ -11,6 +11,7 @@ use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
 use crate::ui::panes::{navigation, tag_tree};
 use crate::ui::screen::{Choice, Overlay, Pane};
+use crate::ui::scroll_list::ScrollList;
 
 /// A page names several feeds. Where something else is being typed the first one is taken, as on the command line.
 pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
@@ -18,37 +19,36 @@ pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffe
         let url = url_at(app, addition, 0);
         return app.ask(now, Request::Choose { addition, url });
     }
-    app.ui.overlay = Some(Overlay::Choice(Choice { addition, selected: 0 }));
+    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
     Vec::new()
 }
 
 /// A key while the feeds of a page are offered.
 pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Choice(choice)) = app.ui.overlay else { return Vec::new() };
+    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
     let count = count(app, choice);
-    let selected = match app.ui.settings.keys.command(key, Pane::Feeds) {
-        Some(Command::Down) => choice.selected.saturating_add(1).min(count.saturating_sub(1)),
-        Some(Command::Up) => choice.selected.saturating_sub(1),
+    match app.ui.settings.keys.command(key, Pane::Feeds) {
+        Some(Command::Down) => choice.list.step(true, 1, count),
+        Some(Command::Up) => choice.list.step(false, 1, count),
         Some(command @ (Command::Enter | Command::Back | Command::Quit)) => {
             app.ui.uncover();
-            let url = url_at(app, choice.addition, choice.selected);
+            let url = url_at(app, choice.addition, choice.list.selected);
             let url = url.filter(|_| command == Command::Enter);
             return app.ask(now, Request::Choose { addition: choice.addition, url });
         }
-        Some(_) | None => choice.selected,
-    };
-    select(app, now, Choice { selected, ..choice })
+        Some(_) | None => {}
+    }
+    select(app, now, choice)
 }
 
 /// A click on a feed selects it; a second one subscribes to it.
 pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
-    let Some(Overlay::Choice(choice)) = app.ui.overlay else { return Vec::new() };
+    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if place == choice.selected {
+    if choice.list.click(place, count(app, choice)) {
         return key_input::pressed(app, now, Key::code(Code::Enter));
     }
-    let selected = if place < count(app, choice) { place } else { choice.selected };
-    select(app, now, Choice { selected, ..choice })
+    select(app, now, choice)
 }
 
 fn count(app: &App, choice: Choice) -> usize {
@@ -58,7 +58,7 @@ fn count(app: &App, choice: Choice) -> usize {
 /// Selects one of the feeds: it is looked at.
 fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
     app.ui.overlay = Some(Overlay::Choice(choice));
-    let Some(url) = url_at(app, choice.addition, choice.selected) else { return Vec::new() };
+    let Some(url) = url_at(app, choice.addition, choice.list.selected) else { return Vec::new() };
     app.ask(now, Request::Preview { addition: choice.addition, url })
 }
 

@@ -11,6 +11,7 @@ use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::{key_input, run_command};
 use crate::ui::screen::{Overlay, Pane};
+use crate::ui::scroll_list::ScrollList;
 
 /// Lines of a rule on the screen.
 pub const RULE_LINES: usize = 2;
@@ -18,8 +19,8 @@ pub const RULE_LINES: usize = 2;
 /// The open list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FilterList {
-    /// Place of the selected rule.
-    pub selected: usize,
+    /// The selected rule.
+    pub list: ScrollList,
 }
 
 /// Opens the list, or closes it.
@@ -39,18 +40,20 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// A key in the list.
 pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterList(open)) = app.ui.overlay else { return Vec::new() };
-    let last = app.engine.filters.list.len().saturating_sub(1);
-    let selected = open.selected.min(last);
+    let count = app.engine.filters.list.len();
+    let selected = open.list.selected.min(count.saturating_sub(1));
     let id = app.engine.filters.list.get(selected).map(|rule| rule.id);
-    let place = |app: &mut App, selected: usize| {
-        app.ui.overlay = Some(Overlay::FilterList(FilterList { selected }));
+    let step = |app: &mut App, down: bool, steps: usize| {
+        let mut list = ScrollList { selected, ..open.list };
+        list.step(down, steps, count);
+        app.ui.overlay = Some(Overlay::FilterList(FilterList { list }));
         Vec::new()
     };
     match app.ui.settings.keys.command(key, Pane::Feeds) {
-        Some(Command::Down) => place(app, selected.saturating_add(1).min(last)),
-        Some(Command::Up) => place(app, selected.saturating_sub(1)),
-        Some(Command::First) => place(app, 0),
-        Some(Command::Last) => place(app, last),
+        Some(Command::Down) => step(app, true, 1),
+        Some(Command::Up) => step(app, false, 1),
+        Some(Command::First) => step(app, false, count),
+        Some(Command::Last) => step(app, true, count),
         Some(Command::Enter | Command::Edit) => {
             id.map(|id| filter_dialog::edit(app, now, id)).unwrap_or_default()
         }
@@ -75,13 +78,9 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
 /// A click on a filter selects it; a second one opens its dialog.
 pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let top = usize::from(app.ui.viewport.overlay_top);
-    let Some(Overlay::FilterList(list)) = &mut app.ui.overlay else { return Vec::new() };
-    let place = top.saturating_add(line / RULE_LINES);
-    if place == list.selected {
+    let Some(Overlay::FilterList(open)) = &mut app.ui.overlay else { return Vec::new() };
+    if open.list.click(top.saturating_add(line / RULE_LINES), app.engine.filters.list.len()) {
         return key_input::pressed(app, now, Key::code(Code::Enter));
-    }
-    if place < app.engine.filters.list.len() {
-        list.selected = place;
     }
     Vec::new()
 }

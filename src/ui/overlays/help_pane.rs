@@ -6,8 +6,9 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::panes::navigation::{Distance, moved};
+use crate::ui::panes::navigation::Distance;
 use crate::ui::screen::Overlay;
+use crate::ui::scroll_list::moved;
 
 /// The open help.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -175,7 +175,7 @@ fn proposed_minutes(app: &App, pane: &PlanPane, outline: Outline) -> u32 {
 fn ask(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
     let mut prompt = Prompt::new(PromptPurpose::Rule { feed, replaces });
     prompt.insert(text);
-    app.ui.lay_over(Overlay::Prompt(prompt));
+    app.ui.open_prompt(prompt);
 }
 
 /// The rule was typed; an empty line takes the rule away that it stands for.

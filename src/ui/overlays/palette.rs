@@ -14,6 +14,7 @@ use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
 use crate::ui::panes::browsing;
 use crate::ui::screen::{Overlay, Pane};
+use crate::ui::scroll_list::ScrollList;
 use crate::ui::theme::appearance;
 
 /// The open palette.
@@ -23,8 +24,8 @@ pub struct Palette {
     pub line: Prompt,
     /// The commands it may mean, as places in the table of keys, best first.
     pub found: Vec<usize>,
-    /// Place of the selected one among them.
-    pub selected: usize,
+    /// The selected one among them.
+    pub list: ScrollList,
     /// The pane the keys were with.
     focus: Pane,
 }
@@ -32,7 +33,8 @@ pub struct Palette {
 /// Opens the palette: with nothing typed it lists every command that works here.
 pub fn open(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
-    let mut palette = Palette { line, found: Vec::new(), selected: 0, focus: app.ui.focus };
+    let mut palette =
+        Palette { line, found: Vec::new(), list: ScrollList::default(), focus: app.ui.focus };
     palette.search();
     app.ui.lay_over(Overlay::Palette(palette));
     Vec::new()
@@ -41,13 +43,13 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 /// A key while the palette is open.
 pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
-    let last = palette.found.len().saturating_sub(1);
+    let count = palette.found.len();
     match key {
         Key { code: Code::Down | Code::Tab, .. } | Key { code: Code::Char('n'), ctrl: true } => {
-            palette.selected = palette.selected.saturating_add(1).min(last);
+            palette.list.step(true, 1, count);
         }
         Key { code: Code::Up | Code::BackTab, .. } | Key { code: Code::Char('p'), ctrl: true } => {
-            palette.selected = palette.selected.saturating_sub(1);
+            palette.list.step(false, 1, count);
         }
         Key { code: Code::Backspace, .. } if palette.line.text.is_empty() => {
             app.ui.uncover();
@@ -77,14 +79,14 @@ pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffe
     if place >= palette.found.len() {
         return Vec::new();
     }
-    palette.selected = place;
+    palette.list.selected = place;
     key_input::pressed(app, now, Key::code(Code::Enter))
 }
 
 impl Palette {
     /// The selected line of the table.
     pub fn selected_command(&self) -> Option<&'static CommandRow> {
-        COMMANDS.get(*self.found.get(self.selected)?)
+        COMMANDS.get(*self.found.get(self.list.selected)?)
     }
 
     /// A command written out, and what stands behind it.
@@ -104,7 +106,7 @@ impl Palette {
             Some((place, _)) if !argument.is_empty() => vec![place],
             _ => ranked(offered, self.line.text.trim()),
         };
-        self.selected = 0;
+        self.list.selected = 0;
     }
 }
 

@@ -23,8 +23,9 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
 use crate::ui::panes::feeds_pane;
-use crate::ui::panes::navigation::{Distance, moved};
+use crate::ui::panes::navigation::Distance;
 use crate::ui::screen::Overlay;
+use crate::ui::scroll_list::moved;
 
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;

@@ -27,7 +27,7 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         && !over
     {
         let line = Prompt::filled(PromptPurpose::RenameTag, tag.clone());
-        app.ui.lay_over(Overlay::Prompt(line));
+        app.ui.open_prompt(line);
         return Vec::new();
     }
     let selected = feeds_pane::selected_feed(app, now);
@@ -42,7 +42,7 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         text.push_str(", ");
     }
     let line = Prompt::filled(PromptPurpose::Tags(feed), text);
-    app.ui.lay_over(Overlay::Prompt(line));
+    app.ui.open_prompt(line);
     Vec::new()
 }
 

@@ -8,18 +8,17 @@ use crate::history::FeedKey;
 use crate::schedule::{self, Cost, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::navigation::{Distance, moved};
+use crate::ui::panes::navigation::Distance;
 use crate::ui::screen::Overlay;
+use crate::ui::scroll_list::ScrollList;
 
 /// The timetable on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimetablePane {
-    /// Place of the selected poll.
-    pub selected: usize,
+    /// The selected poll.
+    pub list: ScrollList,
     /// The feed it belongs to: the selection follows it when others move.
     pub feed: Option<FeedKey>,
-    /// Place of the first poll on the screen.
-    pub top: usize,
     /// What all feeds cost together; `None`: to be summed up.
     pub sums: Option<Sums>,
     /// The minute for which they were summed up.
@@ -101,34 +100,35 @@ pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
 
 /// Moves the selection.
 pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
-    if let Some(Overlay::Timetable(pane)) = app.ui.overlay {
+    if let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay {
         let steps = distance.steps(app.ui.viewport.overlay_rows);
-        select(app, moved(pane.selected, app.engine.timetable.len(), down, steps));
+        list.step(down, steps, app.engine.timetable.len());
+        select(app, list.selected);
     }
     true
 }
 
 /// A click on a poll selects it; a second one opens the plan of its feed.
 pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
-    let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return Vec::new() };
-    let place = pane.top.saturating_add(line);
-    if place == pane.selected {
+    let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay else {
+        return Vec::new();
+    };
+    if list.click(list.top.saturating_add(line), app.engine.timetable.len()) {
         return enter(app, now);
     }
-    if place < app.engine.timetable.len() {
-        select(app, place);
-    }
+    select(app, list.selected);
     Vec::new()
 }
 
 /// Selects the poll at a place.
 pub fn select(app: &mut App, place: usize) {
-    let place = place.min(app.engine.timetable.len().saturating_sub(1));
+    let count = app.engine.timetable.len();
+    let place = place.min(count.saturating_sub(1));
     let feed = app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
     let rows = usize::from(app.ui.viewport.overlay_rows).max(1);
     if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
-        (pane.selected, pane.feed) = (place, feed);
-        pane.top = pane.top.min(place).max(place.saturating_add(1).saturating_sub(rows));
+        (pane.list.selected, pane.feed) = (place, feed);
+        pane.list.keep_in_sight(count, rows);
     }
 }
 
@@ -149,11 +149,11 @@ pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
 pub fn refresh(app: &mut App) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
-    let place = if pane.feed.is_some() && at(pane.selected) == pane.feed {
-        pane.selected
+    let place = if pane.feed.is_some() && at(pane.list.selected) == pane.feed {
+        pane.list.selected
     } else {
         let found = app.engine.timetable.iter().position(|(_, feed)| Some(*feed) == pane.feed);
-        found.unwrap_or(pane.selected)
+        found.unwrap_or(pane.list.selected)
     };
     select(app, place);
 }

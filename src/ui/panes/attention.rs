@@ -12,15 +12,6 @@ use crate::ui::screen::Pane;
 /// Lines of one row: title, reason in three, remedy.
 pub const ROW_LINES: usize = 5;
 
-/// Where the reader is in the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
-    /// The selected row.
-    pub selected: usize,
-    /// The first row on the screen.
-    pub top: usize,
-}
-
 /// Whether the Attention list is open.
 pub fn is_open(app: &App) -> bool {
     app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Attention))

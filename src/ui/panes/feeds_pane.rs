@@ -12,6 +12,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::screen::Pane;
+use crate::ui::scroll_list::ScrollList;
 
 /// Rows that move are ordered anew after this time at the soonest.
 const RESORT_SECONDS: i64 = 2;
@@ -77,10 +78,8 @@ impl FeedsPane {
     /// Moves `top` so that the selected row is on a screen of `height` rows, and no row is left out for want of
     /// room that there is.
     pub fn keep_in_sight(&mut self, height: usize) {
-        self.top = self.top.min(self.selected).min(self.rows.len().saturating_sub(height));
-        if height > 0 && self.selected >= self.top.saturating_add(height) {
-            self.top = self.selected.saturating_sub(height.saturating_sub(1));
-        }
+        let list = ScrollList { selected: self.selected, top: self.top };
+        self.top = list.top_in(self.rows.len(), height);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::table;
 use crate::ui::screen::{Arrangement, Pane};
+use crate::ui::scroll_list::moved;
 
 /// How far a movement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,8 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
             let page = usize::from(viewport.entries_rows) / attention::ROW_LINES;
             let place = &mut app.ui.attention;
             let rows = u16::try_from(page).unwrap_or(u16::MAX);
-            place.selected = moved(place.selected, count, down, distance.steps(rows));
-            let first = place.selected.saturating_sub(page.saturating_sub(1));
-            place.top = place.top.clamp(first, place.selected);
+            place.step(down, distance.steps(rows), count);
+            place.keep_in_sight(count, page.max(1));
             Vec::new()
         }
         Pane::Entries => go_in_list(app, down, distance),
@@ -84,15 +84,6 @@ impl Distance {
             Self::Half | Self::Page => 1,
             Self::All => usize::MAX,
         }
-    }
-}
-
-/// The place so many steps further down (`true`) or up among so many.
-pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
-    if down {
-        place.saturating_add(steps).min(count.saturating_sub(1))
-    } else {
-        place.saturating_sub(steps)
     }
 }
 

@@ -102,7 +102,7 @@ fn selected(app: &App) -> Option<u32> {
 pub fn rename(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let id = selected(app)?;
     let name = get(app, id)?.name.clone();
-    app.ui.lay_over(Overlay::Prompt(Prompt::filled(PromptPurpose::Rename(id), name)));
+    app.ui.open_prompt(Prompt::filled(PromptPurpose::Rename(id), name));
     Some(Vec::new())
 }
 

@@ -54,7 +54,7 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
         screen.search = Some(Box::new(Search { text, matching: None, flaw: None, before }));
     }
     screen.focus = Pane::Entries;
-    screen.lay_over(Overlay::Prompt(Prompt::filled(PromptPurpose::Search, text)));
+    screen.open_prompt(Prompt::filled(PromptPurpose::Search, text));
     Vec::new()
 }
 

@@ -11,7 +11,6 @@ use crate::history::{EntryBody, EntryKey};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::screen::Overlay;
 
 /// Asks for the command that the selected entry is piped to; the last one stands there already.
 pub fn ask(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -21,7 +20,7 @@ pub fn ask(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
     let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
     let prompt = Prompt::filled(PromptPurpose::Pipe, last.unwrap_or_default());
-    app.ui.lay_over(Overlay::Prompt(prompt));
+    app.ui.open_prompt(prompt);
     Vec::new()
 }
 

@@ -37,18 +37,18 @@ pub(in crate::view) fn draw(
     let [list, offer] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
     let width = usize::from(inside.width);
-    let first = choice.selected.saturating_sub(usize::from(list.height).saturating_sub(1));
+    let first = choice.list.top_in(addition.found.len(), usize::from(list.height));
     let shown = (0_usize..).zip(&addition.found).skip(first).take(usize::from(list.height));
     let lines = shown.map(|(place, candidate)| {
         let title = candidate.title.as_deref().unwrap_or("(no title)");
-        let style = if place == choice.selected { theme::SELECTED } else { theme::TEXT };
+        let style = if place == choice.list.selected { theme::SELECTED } else { theme::TEXT };
         Line::styled(
             cells::ends(&format!(" {title}"), &format!("{} ", candidate.url), width),
             style,
         )
     });
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), list);
-    let selected = addition.found.get(choice.selected);
+    let selected = addition.found.get(choice.list.selected);
     let known = selected.and_then(|candidate| addition.previews.of(&candidate.url));
     let lines = match known {
         None => vec![Line::default(), Line::styled(" looking at it …", theme::DIM)],

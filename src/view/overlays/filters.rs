@@ -13,6 +13,7 @@ use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;
 use crate::ui::overlays::filter_dialog::FilterForm;
 use crate::ui::overlays::filter_list::{FilterList, RULE_LINES};
+use crate::ui::scroll_list::ScrollList;
 use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.
@@ -119,7 +120,7 @@ pub(in crate::view) fn draw_list(
     let count = app.engine.filters.list.len();
     let lines = count.saturating_mul(RULE_LINES).max(1).saturating_add(2);
     let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
-    let selected = list.selected.min(count.saturating_sub(1));
+    let selected = list.list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
     let title = "Filters ─ Enter edits, D gives up, a makes one";
     let inside = pane::counted(frame, place, title, &at, true);
@@ -130,7 +131,7 @@ pub(in crate::view) fn draw_list(
         return (inside, 0);
     }
     let shown = usize::from(inside.height).checked_div(RULE_LINES).unwrap_or(1).max(1);
-    let top = selected.saturating_sub(shown.saturating_sub(1));
+    let top = ScrollList { selected, ..list.list }.top_in(count, shown);
     let rows = app.engine.filters.list.iter().enumerate().skip(top).take(shown);
     let lines = rows.flat_map(|(place, rule)| {
         let head = format!(" {}: {}", rule.action.words(), entry_filters::about(&app.engine, rule));

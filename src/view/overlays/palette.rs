@@ -30,11 +30,11 @@ pub(in crate::view) fn draw(
     frame.render_widget(Clear, place);
     let inside = pane::bordered(frame, place, "Commands ─ type, Enter does it", true);
     let (width, height) = (usize::from(inside.width), usize::from(inside.height));
-    let first = palette.selected.saturating_sub(height.saturating_sub(1));
+    let first = palette.list.top_in(palette.found.len(), height);
     let shown = (0_usize..).zip(&palette.found).skip(first).take(height);
     let mut lines: Vec<Line<'_>> = shown
         .filter_map(|(place, at)| {
-            Some(row(COMMANDS.get(*at)?, &keys.keys_of(*at), place == palette.selected, width))
+            Some(row(COMMANDS.get(*at)?, &keys.keys_of(*at), place == palette.list.selected, width))
         })
         .collect();
     if lines.is_empty() {

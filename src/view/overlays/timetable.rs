@@ -34,17 +34,17 @@ pub(in crate::view) fn draw(
 ) -> Rect {
     pane::clear_beside(frame, area);
     let count = app.engine.timetable.len();
-    let place = format!("{}/{count}", shown.selected.saturating_add(1).min(count));
+    let place = format!("{}/{count}", shown.list.selected.saturating_add(1).min(count));
     let title = "Timetable ─ Enter opens the plan, q closes";
     let inside = pane::counted(frame, area, title, &place, true);
     let (inside, bottom) = with_sums(inside);
     let width = usize::from(inside.width);
     let coming = (0_usize..).zip(app.engine.timetable.iter());
-    let coming = coming.skip(shown.top).take(usize::from(inside.height));
+    let coming = coming.skip(shown.list.top).take(usize::from(inside.height));
     let mut lines: Vec<Line<'_>> = coming
         .map(|(place, (at, feed))| {
             let line = row(app, at, *feed, width, now);
-            if place == shown.selected { line.patch_style(theme::SELECTED) } else { line }
+            if place == shown.list.selected { line.patch_style(theme::SELECTED) } else { line }
         })
         .collect();
     if count == 0 {

@@ -152,7 +152,9 @@ fn what_lies_over_the_panes_is_chosen_scrolled_and_closed() {
     let (column, row) = place(&mut world, "Timetable");
     let second = Mouse { gesture: Gesture::Click, column, row: row + 2 };
     world.tell(ScreenInput::Mouse(second));
-    assert!(matches!(world.app.ui.overlay, Some(Overlay::Timetable(pane)) if pane.selected == 1));
+    assert!(
+        matches!(world.app.ui.overlay, Some(Overlay::Timetable(pane)) if pane.list.selected == 1)
+    );
     world.tell(ScreenInput::Mouse(second));
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));
     click_feed(&mut world, "Starred");

@@ -271,7 +271,7 @@ fn the_timetable_keeps_its_selection_on_the_feed_when_plans_move() {
     let mut world = two_plans();
     world.press("Pj");
     let selected = |world: &World| match world.app.ui.overlay {
-        Some(Overlay::Timetable(pane)) => (pane.selected, pane.feed),
+        Some(Overlay::Timetable(pane)) => (pane.list.selected, pane.feed),
         _ => panic!("the timetable is open"),
     };
     assert_eq!(selected(&world), (1, Some(FeedKey(1))));

@@ -1,0 +1,104 @@
+//! A list that scrolls: which row is selected, and which one is the first on the screen.
+
+/// The selected row and the first row on the screen, as places from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScrollList {
+    /// Place of the selected row.
+    pub selected: usize,
+    /// Place of the first row on the screen.
+    pub top: usize,
+}
+
+impl ScrollList {
+    /// Moves the selection down (`true`) or up, among so many rows.
+    pub fn step(&mut self, down: bool, steps: usize, count: usize) {
+        self.selected = moved(self.selected, count, down, steps);
+    }
+
+    /// Selects a row that was clicked, if there is one; `true`: it was selected before.
+    pub const fn click(&mut self, place: usize, count: usize) -> bool {
+        if place == self.selected {
+            return true;
+        }
+        if place < count {
+            self.selected = place;
+        }
+        false
+    }
+
+    /// Scrolls until the selected row is on a screen of `height` rows.
+    pub fn keep_in_sight(&mut self, count: usize, height: usize) {
+        self.top = self.top_in(count, height);
+    }
+
+    /// The first row to show, so that the selected one is in sight and no line of the screen stays empty while there
+    /// are rows above it. Before the first draw the height is 0.
+    pub fn top_in(self, count: usize, height: usize) -> usize {
+        let top = self.top.min(self.selected).min(count.saturating_sub(height));
+        if height == 0 {
+            return top;
+        }
+        top.max(self.selected.saturating_add(1).saturating_sub(height))
+    }
+}
+
+/// The place so many steps further down (`true`) or up, among so many.
+pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
+    if down {
+        place.saturating_add(steps).min(count.saturating_sub(1))
+    } else {
+        place.saturating_sub(steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::scroll_list::*;
+
+    #[test]
+    fn the_selection_stops_at_both_ends() {
+        let mut list = ScrollList::default();
+        list.step(false, 1, 3);
+        assert_eq!(list.selected, 0);
+        list.step(true, usize::MAX, 3);
+        assert_eq!(list.selected, 2);
+        list.step(true, 1, 0);
+        assert_eq!(list.selected, 0, "an empty list has no second row");
+    }
+
+    #[test]
+    fn the_list_scrolls_only_when_the_selection_leaves_the_screen() {
+        let mut list = ScrollList { selected: 3, top: 0 };
+        list.keep_in_sight(10, 4);
+        assert_eq!(list.top, 0);
+        list.step(true, 1, 10);
+        list.keep_in_sight(10, 4);
+        assert_eq!(list.top, 1);
+        list.step(false, 2, 10);
+        list.keep_in_sight(10, 4);
+        assert_eq!(list.top, 1, "it is still in sight");
+        list.step(false, 2, 10);
+        list.keep_in_sight(10, 4);
+        assert_eq!(list.top, 0);
+    }
+
+    #[test]
+    fn rows_above_fill_the_screen_when_the_list_gets_shorter() {
+        let list = ScrollList { selected: 6, top: 6 };
+        assert_eq!(list.top_in(8, 4), 4);
+    }
+
+    #[test]
+    fn a_list_that_was_never_drawn_keeps_its_place() {
+        assert_eq!(ScrollList { selected: 6, top: 2 }.top_in(8, 0), 2);
+    }
+
+    #[test]
+    fn a_second_click_is_told_from_the_first_and_one_below_the_rows_selects_nothing() {
+        let mut list = ScrollList::default();
+        assert!(!list.click(2, 3));
+        assert!(list.click(2, 3));
+        assert!(!list.click(3, 3));
+        assert_eq!(list.selected, 2);
+    }
+}
