@@ -57,7 +57,7 @@ pub struct HandedEntry {
 }
 
 /// An entry with the name of its feed.
-pub fn told(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
+pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
     let record = engine.feeds.get(&entry.key.feed).map(|feed| &feed.record);
     let feed_title = record.map(|record| record.shown_title().to_owned()).unwrap_or_default();
     let feed_url = record.map(|record| record.url.clone()).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn told(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
 
 /// What starts a command for an entry.
 pub fn pipe(engine: &Engine, entry: LoadedEntry, command: ExternalCommand) -> Effect {
-    let input = RunInput::Entry(Box::new(told(engine, entry)));
+    let input = RunInput::Entry(Box::new(handed_entry(engine, entry)));
     Effect::Run(Box::new(ExternalRun { purpose: RunPurpose::Pipe, command, input }))
 }
 
@@ -109,5 +109,5 @@ pub fn ran(
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command is done"),
         (RunPurpose::Show | RunPurpose::News, Ok(_)) => {}
     }
-    if purpose == RunPurpose::News { notifications::told(engine, now) } else { Vec::new() }
+    if purpose == RunPurpose::News { notifications::command_ended(engine, now) } else { Vec::new() }
 }

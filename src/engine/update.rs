@@ -79,9 +79,9 @@ fn requested(
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
         Request::RenameTag { tag, name } => tags::rename(engine, &tag, &name),
         Request::Trouble(feed, answer) => match answer {
-            TroubleAnswer::AcceptMove => redirects::accept(engine, now, feed),
-            TroubleAnswer::DeclineMove => redirects::decline(engine, now, feed),
-            TroubleAnswer::UndoMove => redirects::undo(engine, now, feed),
+            TroubleAnswer::AcceptMove => redirects::accept_move(engine, now, feed),
+            TroubleAnswer::DeclineMove => redirects::decline_move(engine, now, feed),
+            TroubleAnswer::UndoMove => redirects::undo_move(engine, now, feed),
             TroubleAnswer::Resume => trouble::resume(engine, now, feed),
             TroubleAnswer::AllowInsecure => trouble::allow_insecure(engine, now, feed),
             TroubleAnswer::Retry => redirects::poll_now(engine, now, feed),
@@ -117,7 +117,7 @@ fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
 /// Time passed: polls fall due, and a new day begins at midnight.
 fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(engine, now);
-    effects.extend(notifications::tell(engine, now));
+    effects.extend(notifications::notify(engine, now));
     // A command that polls once is over before a backup is made: it makes one at its end.
     let lasts = engine.attended || engine.polls_by_itself;
     let today = Some(day_of(now, engine.zone));
@@ -180,7 +180,7 @@ fn failed(
         JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
         JobSubject::NewEntries => {
             engine.complain(why);
-            return notifications::read(engine, now, Vec::new());
+            return notifications::entries_read(engine, now, Vec::new());
         }
         JobSubject::Rows(_)
         | JobSubject::Entry(_)
@@ -224,7 +224,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::Marked { flag, value, whole_list, marked } => {
             marks::marked(engine, now, flag, value, whole_list, marked)
         }
-        Answer::NewEntries(entries) => notifications::read(engine, now, entries),
+        Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Publications(feed, publications) => {
             learn::loaded(engine, now, feed, Some(publications))
         }
@@ -257,12 +257,12 @@ fn committed(
     withdrawn: Vec<u32>,
 ) -> Vec<Effect> {
     let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
-    notifications::arrived(engine, now, feed, counters, news, first);
+    notifications::note_new_entries(engine, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     withdrawn::withdrawn(engine, feed, withdrawn);
     let mut effects = polling::committed(engine, now, feed, counters, news);
     effects.extend(learn::polled(engine, now, feed, news));
-    effects.extend(notifications::tell(engine, now));
+    effects.extend(notifications::notify(engine, now));
     updated(engine, feed, changed, true);
     effects
 }

@@ -156,11 +156,11 @@ impl Performer {
     }
 
     /// Runs a command on a task of its own.
-    fn run(&self, errand: ExternalRun) {
+    fn run(&self, external: ExternalRun) {
         let answers = self.answers.clone();
         tokio::spawn(async move {
-            let purpose = errand.purpose;
-            let ended = run_command::run(errand, run_command::TIME_MAX).await;
+            let purpose = external.purpose;
+            let ended = run_command::run(external, run_command::TIME_MAX).await;
             answers.send(Input::Ran(purpose, ended).into()).ok();
         });
     }
@@ -284,7 +284,7 @@ pub fn subscriptions_in(read: &subscription_list::Opml) -> Vec<Subscribe> {
         title: outline.title.clone(),
         site: outline.html_url.clone(),
         tags: outline.tags.clone(),
-        wishes: FeedSettings::from_opml(&outline.settings),
+        feed_settings: FeedSettings::from_opml(&outline.settings),
         ..Subscribe::default()
     };
     read.outlines.iter().map(wish).collect()

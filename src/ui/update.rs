@@ -148,7 +148,7 @@ pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<Sc
     if before != viewport {
         app.ui.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
         timetable_pane::refresh(app);
-        effects.extend(navigation::settle(app));
+        effects.extend(navigation::load_visible_rows(app));
         effects.extend(pictures::follow(app, now));
     }
     app.register(&mut effects);

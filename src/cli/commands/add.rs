@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
         for (id, addition) in &runtime.program.engine.additions {
             match &addition.ended {
                 Some(Ok(added)) if !first.contains_key(id) => {
-                    console::put(&told(&runtime.program.engine, addition, added));
+                    console::put(&added_words(&runtime.program.engine, addition, added));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(why)) => failures.push(why.clone()),
@@ -81,7 +81,7 @@ fn tell_ready(engine: &Engine, first: &mut BTreeMap<u32, u32>) {
         let Some(feed) = engine.feeds.get(&added.feed) else { continue };
         let is_read = feed.state.facts.last_ok.is_some() && !engine.polls.contains_key(&added.feed);
         if (is_read || added.known) && !first.contains_key(id) {
-            console::put(&told(engine, addition, added));
+            console::put(&added_words(engine, addition, added));
             first.insert(*id, feed.counters.total);
         }
     }
@@ -118,7 +118,7 @@ fn bar() -> ProgressBar {
 }
 
 /// What came of an address: which feeds were found, which was taken, how much came, when it is polled next.
-fn told(engine: &Engine, addition: &Addition, added: &Added) -> String {
+fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     let Some(feed) = engine.feeds.get(&added.feed) else { return String::new() };
     let title = feed.record.shown_title();
     if added.known {

@@ -37,12 +37,12 @@ pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> 
         };
         session::dress(options, &mut runtime);
         session::stop_on_signals(&runtime);
-        let wishes = server.site.subscriptions().into_iter().map(|offer| Subscribe {
+        let feed_settings = server.site.subscriptions().into_iter().map(|offer| Subscribe {
             address: offer.url,
             tags: offer.tags,
             ..Subscribe::default()
         });
-        runtime.ask(Request::Import(wishes.collect()));
+        runtime.ask(Request::Import(feed_settings.collect()));
         runtime.program.ui.tour = Some(Tour::default());
         screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
     })

@@ -40,6 +40,6 @@ fn outline(saved: &SavedSubscription) -> OpmlFeed {
         html_url: saved.record.site.clone(),
         title: saved.record.own_title.clone().or_else(|| saved.record.title.clone()),
         tags: saved.record.tags.clone(),
-        settings: saved.record.wishes.to_opml(),
+        settings: saved.record.feed_settings.to_opml(),
     }
 }

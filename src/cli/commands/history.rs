@@ -17,15 +17,15 @@ use crate::io::{clock, console};
 
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done, Failure> {
-    let wishes = [
+    let feed_settings = [
         (args.go_on, HistoryAction::Continue),
         (args.retry, HistoryAction::Retry),
         (args.reread, HistoryAction::Reread),
     ];
-    let wishes: Vec<HistoryAction> =
-        wishes.into_iter().filter_map(|(wanted, wish)| wanted.then_some(wish)).collect();
-    let asked = !wishes.is_empty();
-    let said = if asked { granted(options, args, &wishes)? } else { None };
+    let feed_settings: Vec<HistoryAction> =
+        feed_settings.into_iter().filter_map(|(wanted, wish)| wanted.then_some(wish)).collect();
+    let asked = !feed_settings.is_empty();
+    let said = if asked { granted(options, args, &feed_settings)? } else { None };
     let now = clock::now();
     let (store, engine) = session::looked_at(options, now)?;
     let feed = lookup::subscription(&engine, &args.feed)?;
@@ -36,7 +36,7 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
     if args.json {
         console::put(&json::text(&whole(&engine, subscription, &nodes, now)));
     } else {
-        told(&engine, subscription, &nodes, &gaps, now);
+        print_history(&engine, subscription, &nodes, &gaps, now);
         if let Some(said) = said {
             console::put(&said);
         }
@@ -76,7 +76,13 @@ fn granted(
     })
 }
 
-fn told(engine: &Engine, feed: &Subscription, nodes: &Nodes, gaps: &[Gap], now: DateTime<Utc>) {
+fn print_history(
+    engine: &Engine,
+    feed: &Subscription,
+    nodes: &Nodes,
+    gaps: &[Gap],
+    now: DateTime<Utc>,
+) {
     console::put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
     console::put(&format!("  {}", standing(engine, feed)));
     for (_, node) in archives(nodes) {

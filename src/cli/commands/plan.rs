@@ -62,7 +62,7 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         console::put(&json::text(&Json::Object(answer)));
         return Ok(Done::All);
     }
-    console::put(&told(&engine, feed, now));
+    console::put(&plan_words(&engine, feed, now));
     if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);
         let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
@@ -123,7 +123,7 @@ fn short(plan: &Plan) -> Json {
 }
 
 /// The plan of a feed with its title.
-pub(in crate::cli) fn told(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> String {
+pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> String {
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
     let plan = plans::explained(engine, feed, now);
     let sentences = plan.map(|plan| sentences(&plan, now, engine.zone)).unwrap_or_default();

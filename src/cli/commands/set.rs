@@ -48,7 +48,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Fai
         }
     }
     store.sync()?;
-    console::put(&plan::told(&engine, feed, now));
+    console::put(&plan::plan_words(&engine, feed, now));
     let changes = changes(&before, &chosen);
     if changes.is_empty() {
         console::put("nothing was changed: it was so before");

@@ -19,7 +19,7 @@ use crate::schedule::{FeedStatus, Wait};
 
 /// A subscription document that was read, as [`Subscription::history`] sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct Came<'a> {
+pub struct ReceivedDocument<'a> {
     /// The address that was asked.
     pub asked: &'a str,
     /// The head of the answer.
@@ -34,7 +34,7 @@ pub struct Came<'a> {
     pub document: &'a FeedDocument,
 }
 
-impl<'a> Came<'a> {
+impl<'a> ReceivedDocument<'a> {
     fn polled(self) -> Polled<'a> {
         Polled {
             requested: self.asked,
@@ -49,7 +49,7 @@ impl<'a> Came<'a> {
 
 /// What the commit of a subscription document is told beside its entries.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct HistoryOutcome {
     /// Entries that have new ids, by the new id.
     pub renamed: BTreeMap<String, u64>,
     /// It is the whole feed (SPEC C.6).
@@ -57,7 +57,10 @@ pub struct Taken {
 }
 
 /// Lets the history of a feed take note of a subscription document.
-pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
+pub fn note_document(
+    subscription: &mut Subscription,
+    came: ReceivedDocument<'_>,
+) -> HistoryOutcome {
     let history = &mut subscription.history;
     let polled = came.polled();
     history.apply_poll(&polled);
@@ -77,7 +80,7 @@ pub fn take(subscription: &mut Subscription, came: Came<'_>) -> Taken {
         facts.standing = FeedStatus::Active;
     }
     let complete = came.whole && history.kind == DocumentKind::Complete;
-    Taken { renamed, complete }
+    HistoryOutcome { renamed, complete }
 }
 
 /// Whether entries seem to be missing only because the answer was made for our validators: then it is asked for
@@ -90,21 +93,24 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
     }
     let mut history = subscription.history.clone();
     let (started, conditional) = (fetched.started, fetched.conditional);
-    let came = Came { asked, head: answer, started, conditional, whole: true, document };
+    let came =
+        ReceivedDocument { asked, head: answer, started, conditional, whole: true, document };
     history.apply_poll(&came.polled());
     history.compare_windows(&came.polled(), conditional) == OverrunVerdict::Verify
 }
 
 /// How far a feed's archives are walked: the reader's wish for it, else the setting.
 pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
-    let wishes = engine.feeds.get(&feed).map(|feed| &feed.record.wishes);
-    let mode = wishes.and_then(|wishes| wishes.history).unwrap_or(engine.settings.history.mode);
+    let feed_settings = engine.feeds.get(&feed).map(|feed| &feed.record.feed_settings);
+    let mode = feed_settings
+        .and_then(|feed_settings| feed_settings.history)
+        .unwrap_or(engine.settings.history.mode);
     let mode = match mode {
         HistoryMode::Auto => Mode::Auto,
         HistoryMode::Ask => Mode::Ask,
         HistoryMode::Off => Mode::Off,
     };
-    let allow_insecure = wishes.is_some_and(|wishes| wishes.allow_insecure);
+    let allow_insecure = feed_settings.is_some_and(|feed_settings| feed_settings.allow_insecure);
     let day_documents = engine.settings.history.archives_a_day;
     WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
 }
@@ -113,7 +119,11 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
 pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
-    record.wishes.archives.map(|adaptor| ActiveAdaptor { adaptor, base, url: record.url.clone() })
+    record.feed_settings.archives.map(|adaptor| ActiveAdaptor {
+        adaptor,
+        base,
+        url: record.url.clone(),
+    })
 }
 
 /// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).

@@ -36,12 +36,12 @@ pub enum HistoryAction {
 pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
-    wishes: &mut Vec<HistoryAction>,
+    feed_settings: &mut Vec<HistoryAction>,
     policy: &WalkPolicy,
 ) -> (Option<ArchiveRequest>, Option<String>) {
     let mut refused = None;
     let mut page = None;
-    for wish in std::mem::take(wishes) {
+    for wish in std::mem::take(feed_settings) {
         let granted = match wish {
             HistoryAction::GoOn(key) => record.go_on(key, nodes),
             HistoryAction::Everywhere => record.go_on_everywhere(nodes),

@@ -36,7 +36,7 @@ pub struct Backfill {
     /// The archives fetched before.
     nodes: Nodes,
     /// What the reader wants of it and has not been looked at.
-    pub(in crate::engine) wishes: Vec<HistoryAction>,
+    pub(in crate::engine) feed_settings: Vec<HistoryAction>,
     /// The archive that waits or is asked.
     request: Option<ArchiveRequest>,
     /// The fetch it waits for.
@@ -88,14 +88,14 @@ pub fn begin(
 ) -> Vec<Effect> {
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
         backfill.asked |= wish.is_some();
-        backfill.wishes.extend(wish);
+        backfill.feed_settings.extend(wish);
         return go_on(engine, now, feed);
     }
     let backfill = Backfill {
         stage: WalkStage::Loading,
         nodes: Nodes::default(),
         asked: wish.is_some(),
-        wishes: wish.into_iter().collect(),
+        feed_settings: wish.into_iter().collect(),
         request: None,
         fetch: None,
         paging: false,
@@ -143,7 +143,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
     let record = &mut subscription.history;
     let (page, refused) =
-        history_actions::grant(record, &mut backfill.nodes, &mut backfill.wishes, &policy);
+        history_actions::grant(record, &mut backfill.nodes, &mut backfill.feed_settings, &policy);
     engine.events.extend(refused.map(Event::info));
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);

@@ -39,7 +39,7 @@ pub fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) ->
 }
 
 /// An entry as commands are told of it: with the address of its feed and its text as marked up.
-pub fn told(told: &HandedEntry) -> Value {
+pub fn entry_json(told: &HandedEntry) -> Value {
     let HandedEntry { entry: loaded, feed_title, feed_url } = told;
     let mut value = entry(loaded.key, feed_title, &loaded.kept, loaded.flags);
     if let Value::Object(fields) = &mut value {
@@ -54,6 +54,6 @@ pub fn news(entries: &[HandedEntry]) -> Value {
     json!({
         "kind": "new_entries",
         "count": entries.len(),
-        "entries": entries.iter().map(told).collect::<Vec<_>>(),
+        "entries": entries.iter().map(entry_json).collect::<Vec<_>>(),
     })
 }

@@ -82,7 +82,7 @@ pub fn ask(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effe
 pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSource, bool) {
     let feed = engine.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
-    let allowed = feed.is_some_and(|feed| feed.record.wishes.allow_insecure);
+    let allowed = feed.is_some_and(|feed| feed.record.feed_settings.allow_insecure);
     // A feed of the reader's own network may lead to pages beside it; any other only to public ones.
     let heard = feed.and_then(|feed| feed.history.heard.as_ref());
     let public = heard.is_none_or(|heard| heard.public);
@@ -99,14 +99,19 @@ pub fn fetched(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let kept = engine.pages.remove(&key).flatten();
-    let mut effects = noted(engine, now, url, &fetched);
-    effects.extend(take(engine, now, key, url, kept, fetched));
+    let mut effects = note_network(engine, now, url, &fetched);
+    effects.extend(keep_page(engine, now, key, url, kept, fetched));
     effects.extend(polling::start(engine, now));
     effects
 }
 
 /// What the end of a fetch says about the network, and about its host: a 429 keeps the feeds there away.
-pub fn noted(engine: &mut Engine, now: DateTime<Utc>, url: &str, fetched: &Fetched) -> Vec<Effect> {
+pub fn note_network(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    url: &str,
+    fetched: &Fetched,
+) -> Vec<Effect> {
     let mut effects = Vec::new();
     match engine.reachability.note(now, url, fetched, None) {
         Sign::Offline(suspects) => effects.extend(rate_limits::went_offline(engine, now, suspects)),
@@ -127,7 +132,7 @@ pub fn dropped(engine: &mut Engine, key: EntryKey, why: &str) {
     engine.tell(Event::PageDropped(key, why.to_owned()));
 }
 
-fn take(
+fn keep_page(
     engine: &mut Engine,
     now: DateTime<Utc>,
     key: EntryKey,

@@ -12,7 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
 use crate::engine::poll::polling::News;
-use crate::engine::run_external::{ExternalRun, RunInput, RunPurpose, told as told_of};
+use crate::engine::run_external::{ExternalRun, RunInput, RunPurpose, handed_entry as told_of};
 use crate::engine::settings::DesktopNotes;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -50,7 +50,7 @@ impl Notifications {
 }
 
 /// A poll brought new entries; `first` says that no document of the feed was read before.
-pub fn arrived(
+pub fn note_new_entries(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
@@ -81,7 +81,7 @@ fn desktop_cares(engine: &Engine) -> bool {
 }
 
 /// Tells what is ready to be told.
-pub fn tell(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects: Vec<Effect> = note(engine, now).into_iter().collect();
     let polls_ended = engine.polls.is_empty();
     let announcements = &mut engine.notifications;
@@ -112,7 +112,11 @@ pub fn tell(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
 }
 
 /// The new entries have been read: those that nobody has read are told of.
-pub fn read(engine: &mut Engine, now: DateTime<Utc>, mut entries: Vec<LoadedEntry>) -> Vec<Effect> {
+pub fn entries_read(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    mut entries: Vec<LoadedEntry>,
+) -> Vec<Effect> {
     engine.notifications.under_way = false;
     entries.retain(|entry| entry.flags.is_unread() && engine.feeds.contains_key(&entry.key.feed));
     if desktop_cares(engine) {
@@ -131,14 +135,14 @@ pub fn read(engine: &mut Engine, now: DateTime<Utc>, mut entries: Vec<LoadedEntr
         effects.push(Effect::Run(Box::new(ExternalRun { purpose, command, input })));
         engine.notifications.under_way = true;
     }
-    effects.extend(tell(engine, now));
+    effects.extend(notify(engine, now));
     effects
 }
 
 /// The command has been told: what came meanwhile is next.
-pub fn told(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn command_ended(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     engine.notifications.under_way = false;
-    tell(engine, now)
+    notify(engine, now)
 }
 
 /// The note for the desktop, unless the last one was a moment ago.

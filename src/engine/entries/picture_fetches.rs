@@ -67,7 +67,7 @@ pub fn fetched(
     url: String,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let mut effects = full_text::noted(engine, now, &url, &fetched);
+    let mut effects = full_text::note_network(engine, now, &url, &fetched);
     if rate_limits::left_alone_until(engine, &url, now).is_some() || is_limited(&fetched) {
         drop_host(engine, &url);
     }

@@ -22,7 +22,7 @@ pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pa
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let before = subscription.clone();
     let mut chosen = subscription.record.chosen();
-    chosen.wishes.pace = Some(pace);
+    chosen.feed_settings.pace = Some(pace);
     // A bound may be wrong already; the pace does not make it worse.
     let effects = put(engine, now, feed, chosen);
     if let Some(after) = engine.feeds.get(&feed) {
@@ -40,16 +40,16 @@ pub fn change(
     feed: FeedKey,
     chosen: Chosen,
 ) -> Result<Vec<Effect>, String> {
-    match clash(&chosen.wishes, &engine.settings.poll) {
+    match clash(&chosen.feed_settings, &engine.settings.poll) {
         Some(why) => Err(why),
         None => Ok(put(engine, now, feed, chosen)),
     }
 }
 
 /// Why bounds cannot be (SPEC A.8: MIN over MAX is refused), as a sentence; `None`: they can.
-pub fn clash(wishes: &FeedSettings, settings: &PollSettings) -> Option<String> {
-    let min = wishes.min_minutes.unwrap_or(settings.min_minutes);
-    let max = wishes.max_minutes.unwrap_or(settings.max_minutes);
+pub fn clash(feed_settings: &FeedSettings, settings: &PollSettings) -> Option<String> {
+    let min = feed_settings.min_minutes.unwrap_or(settings.min_minutes);
+    let max = feed_settings.max_minutes.unwrap_or(settings.max_minutes);
     let stated = |own: Option<u32>, minutes| {
         let whose = if own.is_some() { "" } else { ", as configured" };
         format!("{}{whose}", interval_text(minutes))
@@ -57,8 +57,8 @@ pub fn clash(wishes: &FeedSettings, settings: &PollSettings) -> Option<String> {
     (min > max).then(|| {
         format!(
             "the shortest interval ({}) would be longer than the longest ({}): nothing was changed",
-            stated(wishes.min_minutes, min),
-            stated(wishes.max_minutes, max)
+            stated(feed_settings.min_minutes, min),
+            stated(feed_settings.max_minutes, max)
         )
     })
 }
@@ -85,7 +85,7 @@ pub fn replace(
     let before = subscription.record.chosen();
     subscription.record.choose(chosen);
     let record = subscription.record.clone();
-    let moved_elsewhere = before.wishes.archives != record.wishes.archives;
+    let moved_elsewhere = before.feed_settings.archives != record.feed_settings.archives;
     engine.unsaved = engine.unsaved.saturating_add(1);
     let renamed = (&before.own_title, &before.tags) != (&record.own_title, &record.tags);
     let rollback = Rollback::Settings { before: vec![(feed, before)], change };
@@ -130,7 +130,7 @@ fn pace_sentence(
         Pace::Normal => "as often as recommended",
         Pace::Less => "less often",
     };
-    if before.record.wishes.pace == Some(pace) {
+    if before.record.feed_settings.pace == Some(pace) {
         return format!("{name} already");
     }
     let what = plans::explained(engine, after.key, now).and_then(|plan| {
@@ -138,7 +138,7 @@ fn pace_sentence(
         let step = telling(PlanStage::Standing).or_else(|| telling(PlanStage::Pace));
         step.map(|step| step.reason.clone())
     });
-    let fixed = after.record.wishes.fixed_minutes;
+    let fixed = after.record.feed_settings.fixed_minutes;
     let what = match (what, fixed) {
         (Some(what), _) => format!(": {what}"),
         (None, Some(minutes)) => {
@@ -166,16 +166,16 @@ mod tests {
     #[test]
     fn a_shortest_interval_over_the_longest_is_refused_in_words() {
         let settings = Settings::default().poll;
-        let wishes = |min, max| FeedSettings {
+        let feed_settings = |min, max| FeedSettings {
             min_minutes: min,
             max_minutes: max,
             ..FeedSettings::default()
         };
-        assert_eq!(clash(&wishes(None, None), &settings), None);
-        assert_eq!(clash(&wishes(Some(30), Some(30)), &settings), None);
-        let why = clash(&wishes(Some(120), Some(60)), &settings).unwrap();
+        assert_eq!(clash(&feed_settings(None, None), &settings), None);
+        assert_eq!(clash(&feed_settings(Some(30), Some(30)), &settings), None);
+        let why = clash(&feed_settings(Some(120), Some(60)), &settings).unwrap();
         assert!(why.starts_with("the shortest interval (2h) would be longer"), "{why}");
-        let why = clash(&wishes(None, Some(10)), &settings).unwrap();
+        let why = clash(&feed_settings(None, Some(10)), &settings).unwrap();
         assert!(why.contains("(15m, as configured)") && why.contains("(10m)"), "{why}");
     }
 }

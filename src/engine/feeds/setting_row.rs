@@ -131,7 +131,7 @@ impl FeedSettingRow {
     fn opml_value(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Interval(field) => {
-                field(&mut chosen.wishes.clone()).map(|minutes| minutes.to_string())
+                field(&mut chosen.feed_settings.clone()).map(|minutes| minutes.to_string())
             }
             SettingKind::Text { .. }
             | SettingKind::Tags
@@ -147,12 +147,12 @@ impl FeedSettingRow {
             SettingKind::Text { get, .. } => get(chosen),
             SettingKind::Tags => chosen.tags.join(", "),
             SettingKind::Interval(field) => {
-                field(&mut chosen.wishes.clone()).map(interval_text).unwrap_or_default()
+                field(&mut chosen.feed_settings.clone()).map(interval_text).unwrap_or_default()
             }
             SettingKind::Switch(field) => {
-                if *field(&mut chosen.wishes.clone()) { "on" } else { "" }.into()
+                if *field(&mut chosen.feed_settings.clone()) { "on" } else { "" }.into()
             }
-            SettingKind::Words { get, .. } => get(&chosen.wishes).into(),
+            SettingKind::Words { get, .. } => get(&chosen.feed_settings).into(),
         }
     }
 
@@ -184,13 +184,15 @@ impl FeedSettingRow {
             // What nobody changed stays, also a tag that holds a comma.
             SettingKind::Tags if text == self.text(chosen).trim() => {}
             SettingKind::Tags => chosen.tags = normal_tags(text.split(',')),
-            SettingKind::Interval(field) if text.is_empty() => *field(&mut chosen.wishes) = None,
+            SettingKind::Interval(field) if text.is_empty() => {
+                *field(&mut chosen.feed_settings) = None
+            }
             SettingKind::Interval(field) => {
-                *field(&mut chosen.wishes) = Some(interval_minutes(text)?);
+                *field(&mut chosen.feed_settings) = Some(interval_minutes(text)?);
             }
             SettingKind::Text { set, .. } => set(chosen, text, zone)?,
-            SettingKind::Switch(field) => *field(&mut chosen.wishes) = text == "on",
-            SettingKind::Words { set, .. } => set(&mut chosen.wishes, text),
+            SettingKind::Switch(field) => *field(&mut chosen.feed_settings) = text == "on",
+            SettingKind::Words { set, .. } => set(&mut chosen.feed_settings, text),
         }
         Ok(())
     }
@@ -207,7 +209,7 @@ impl FeedSettingRow {
             SettingKind::Tags => chosen.tags = normal_tags(given.iter().map(String::as_str)),
             SettingKind::Interval(field) => {
                 let minutes = if text == AUTO { None } else { Some(interval_minutes(&text)?) };
-                *field(&mut chosen.wishes) = minutes;
+                *field(&mut chosen.feed_settings) = minutes;
             }
             SettingKind::Text { .. } | SettingKind::Switch(_) | SettingKind::Words { .. } => {
                 self.set(chosen, &text, zone)?;
@@ -220,7 +222,7 @@ impl FeedSettingRow {
     fn set_opml_value(&self, chosen: &mut Chosen, value: &str) {
         if let SettingKind::Interval(field) = self.kind {
             let minutes = value.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
-            *field(&mut chosen.wishes) = minutes;
+            *field(&mut chosen.feed_settings) = minutes;
         } else {
             drop(self.set(chosen, value, &Zone::Utc));
         }
@@ -236,12 +238,12 @@ impl FeedSettings {
                 row.set_opml_value(&mut chosen, value);
             }
         }
-        chosen.wishes
+        chosen.feed_settings
     }
 
     /// The settings that travel in an OPML outline.
     pub fn to_opml(&self) -> BTreeMap<String, String> {
-        let chosen = Chosen { wishes: self.clone(), ..Chosen::default() };
+        let chosen = Chosen { feed_settings: self.clone(), ..Chosen::default() };
         let rows = FEED_SETTINGS.iter().filter(|row| row.in_opml);
         let pairs = rows.map(|row| (row.name.to_owned(), row.opml_value(&chosen)));
         pairs.filter(|(_, value)| !value.is_empty()).collect()

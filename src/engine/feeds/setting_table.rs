@@ -60,7 +60,7 @@ pub struct Chosen {
     /// Tags in the reader's order.
     pub tags: Vec<String>,
     /// The reader's wishes for the schedule.
-    pub wishes: FeedSettings,
+    pub feed_settings: FeedSettings,
 }
 
 /// Every setting of a feed, in the order in which `set` says what was changed.
@@ -78,17 +78,17 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .line(3, "how often", |settings, _| settings.poll.pace.word().into())
         .flag("pace", "PACE", "Twice as often as recommended, as recommended, or half as often")
         .words(&["more", "normal", "less"]),
-    row("min", SettingKind::Interval(|wishes| &mut wishes.min_minutes))
+    row("min", SettingKind::Interval(|feed_settings| &mut feed_settings.min_minutes))
         .line(4, "shortest interval", |settings, _| configured(settings.poll.min_minutes))
         .flag("min", "D", "Never more often than every D, like 30m or 2h; auto: as configured"),
-    row("max", SettingKind::Interval(|wishes| &mut wishes.max_minutes))
+    row("max", SettingKind::Interval(|feed_settings| &mut feed_settings.max_minutes))
         .line(5, "longest interval", |settings, _| configured(settings.poll.max_minutes))
         .flag("max", "D", "Never less often than every D, like 6h or 1d; auto: as configured"),
-    row("every", SettingKind::Interval(|wishes| &mut wishes.fixed_minutes))
+    row("every", SettingKind::Interval(|feed_settings| &mut feed_settings.fixed_minutes))
         .line(6, "fixed interval", |_, _| "as recommended".into())
         .flag("every", "D", "Every D, whatever is recommended; auto: as recommended"),
-    row("allow-insecure", SettingKind::Switch(|wishes| &mut wishes.allow_insecure)),
-    row("ignore-expired", SettingKind::Switch(|wishes| &mut wishes.ignore_expired)),
+    row("allow-insecure", SettingKind::Switch(|feed_settings| &mut feed_settings.allow_insecure)),
+    row("ignore-expired", SettingKind::Switch(|feed_settings| &mut feed_settings.ignore_expired)),
     row("history", HISTORY)
         .line(11, "history", |settings, _| settings.history.mode.word().into())
         .flag(
@@ -126,7 +126,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .words(&["none", "wordpress", "internet-archive"]),
     row(
         "ignore-cache-lifetime",
-        SettingKind::Switch(|wishes| &mut wishes.ignore_cache_lifetime),
+        SettingKind::Switch(|feed_settings| &mut feed_settings.ignore_cache_lifetime),
     )
     .line(9, "ignore cache lifetime", no_hint)
     .flag(
@@ -134,14 +134,14 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         "IGNORE_CACHE_LIFETIME",
         "Do not believe how long the server says its answers stay fresh",
     ),
-    row("ignore-skips", SettingKind::Switch(|wishes| &mut wishes.ignore_skips))
+    row("ignore-skips", SettingKind::Switch(|feed_settings| &mut feed_settings.ignore_skips))
         .line(10, "ignore skip hours and days", no_hint)
         .flag(
             "ignore-skips",
             "IGNORE_SKIPS",
             "Do not keep the hours and days the publisher asks to skip",
         ),
-    row("full-text", SettingKind::Switch(|wishes| &mut wishes.full_text))
+    row("full-text", SettingKind::Switch(|feed_settings| &mut feed_settings.full_text))
         .line(13, "always the full text", no_hint)
         .flag(
             "full-text",
@@ -161,29 +161,31 @@ const TITLE: SettingKind = SettingKind::Text {
 };
 const RULES: SettingKind = SettingKind::Text {
     unset: "none",
-    get: |chosen| interval_rules::rules_text(&chosen.wishes.rules),
+    get: |chosen| interval_rules::rules_text(&chosen.feed_settings.rules),
     set: |chosen, text, zone| {
-        chosen.wishes.rules = interval_rules::read_rules(text, zone)?;
+        chosen.feed_settings.rules = interval_rules::read_rules(text, zone)?;
         Ok(())
     },
 };
 const PACE: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("more", "more"), ("normal", "normal"), ("less", "less")],
-    get: |wishes| wishes.pace.map_or("", Pace::word),
-    set: |wishes, word| wishes.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word),
+    get: |feed_settings| feed_settings.pace.map_or("", Pace::word),
+    set: |feed_settings, word| {
+        feed_settings.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word)
+    },
 };
 const HISTORY: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("auto", "auto"), ("ask", "ask"), ("off", "off")],
-    get: |wishes| wishes.history.map_or("", HistoryMode::word),
-    set: |wishes, word| {
-        wishes.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
+    get: |feed_settings| feed_settings.history.map_or("", HistoryMode::word),
+    set: |feed_settings, word| {
+        feed_settings.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
     },
 };
 const LEARN: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("on", "yes"), ("off", "no")],
-    get: |wishes| wishes.learn.map_or("", |learn| if learn { "on" } else { "off" }),
-    set: |wishes, word| {
-        wishes.learn = ["on", "off"].contains(&word).then(|| word == "on");
+    get: |feed_settings| feed_settings.learn.map_or("", |learn| if learn { "on" } else { "off" }),
+    set: |feed_settings, word| {
+        feed_settings.learn = ["on", "off"].contains(&word).then(|| word == "on");
     },
 };
 const ARCHIVES: SettingKind = SettingKind::Words {
@@ -192,9 +194,9 @@ const ARCHIVES: SettingKind = SettingKind::Words {
         ("wordpress", "WordPress pages"),
         ("internet-archive", "Internet Archive"),
     ],
-    get: |wishes| wishes.archives.map_or("", Adaptor::word),
-    set: |wishes, word| {
-        wishes.archives = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word);
+    get: |feed_settings| feed_settings.archives.map_or("", Adaptor::word),
+    set: |feed_settings, word| {
+        feed_settings.archives = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == word);
     },
 };
 
@@ -284,11 +286,11 @@ mod tests {
 
     #[test]
     fn settings_travel_in_opml_and_what_cannot_be_read_is_left_out() {
-        let wishes = all_chosen().wishes;
-        let travelling = wishes.to_opml();
+        let feed_settings = all_chosen().feed_settings;
+        let travelling = feed_settings.to_opml();
         assert_eq!(travelling.len(), FEED_SETTINGS.len() - 2);
         assert_eq!(travelling["min"], "90");
-        assert_eq!(FeedSettings::from_opml(&travelling), wishes);
+        assert_eq!(FeedSettings::from_opml(&travelling), feed_settings);
         assert!(FeedSettings::default().to_opml().is_empty());
         let wrong = FEED_SETTINGS.iter().map(|row| (row.name.to_owned(), "2h30".to_owned()));
         let wrong: BTreeMap<_, _> = wrong.collect();

@@ -41,7 +41,7 @@ pub struct Subscribe {
     /// Tags.
     pub tags: Vec<String>,
     /// FeedSettings for its schedule.
-    pub wishes: FeedSettings,
+    pub feed_settings: FeedSettings,
     /// Subscribe to the address as it is, without asking anybody.
     pub unasked: bool,
     /// Ask the reader where a page names several feeds; else the first one is taken.
@@ -92,7 +92,7 @@ pub(in crate::engine) fn insert(
         site: wanted.site.clone(),
         tags: wanted.tags.clone(),
         added: now,
-        wishes: wanted.wishes.clone(),
+        feed_settings: wanted.feed_settings.clone(),
         ..SubscriptionRecord::default()
     };
     engine.feeds.insert(feed, Subscription::new(feed, record.clone()));

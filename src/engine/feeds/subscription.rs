@@ -47,7 +47,8 @@ pub struct SubscriptionRecord {
     /// When it was subscribed to.
     pub added: DateTime<Utc>,
     /// The reader's wishes for the schedule.
-    pub wishes: FeedSettings,
+    #[serde(rename = "wishes")]
+    pub feed_settings: FeedSettings,
     /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerAddress>,
@@ -195,13 +196,18 @@ impl SubscriptionRecord {
 
     /// What the reader chose.
     pub fn chosen(&self) -> Chosen {
-        let Self { own_title, tags, wishes, .. } = self;
-        Chosen { own_title: own_title.clone(), tags: tags.clone(), wishes: wishes.clone() }
+        let Self { own_title, tags, feed_settings, .. } = self;
+        Chosen {
+            own_title: own_title.clone(),
+            tags: tags.clone(),
+            feed_settings: feed_settings.clone(),
+        }
     }
 
     /// Takes what the reader chose.
     pub fn choose(&mut self, chosen: Chosen) {
-        Chosen { own_title: self.own_title, tags: self.tags, wishes: self.wishes } = chosen;
+        Chosen { own_title: self.own_title, tags: self.tags, feed_settings: self.feed_settings } =
+            chosen;
     }
 
     /// Takes the publisher's title and site from a document; says whether anything changed.

@@ -132,7 +132,7 @@ pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Opti
 /// How a day is written.
 type Day<'a> = &'a dyn Fn(DateTime<Utc>) -> String;
 
-fn told(
+fn describe(
     feed: &Subscription,
     state: &'static str,
     remedy: Remedy,
@@ -168,7 +168,7 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
         }
     };
     let text = format!("Its server says that it moved to {}, {reason}.", proposed.to);
-    Some(told(feed, "move proposed", remedy, proposed.since, text))
+    Some(describe(feed, "move proposed", remedy, proposed.since, text))
 }
 
 /// It is polled no more, or hardly.
@@ -178,18 +178,18 @@ fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
         FeedStatus::Gone | FeedStatus::Stopped => {
             let at = last_try(feed);
             let text = format!("The publisher ended this feed on {}; its entries stay.", day(at));
-            return Some(told(feed, "gone", Remedy::Resume, at, text));
+            return Some(describe(feed, "gone", Remedy::Resume, at, text));
         }
         FeedStatus::Dead => {
             let since = failing_since(feed);
             let text = format!("Nothing but 404 since {}: asked once a week.", day(since));
-            return Some(told(feed, "dead", Remedy::Retry, since, text));
+            return Some(describe(feed, "dead", Remedy::Retry, since, text));
         }
         FeedStatus::Active | FeedStatus::Archive | FeedStatus::Paused => {}
     }
-    let finished = facts.hints.expired && !feed.record.wishes.ignore_expired;
+    let finished = facts.hints.expired && !feed.record.feed_settings.ignore_expired;
     let text = "The publisher says that no more entries will come; it is not polled.".to_owned();
-    finished.then(|| told(feed, "finished", Remedy::Resume, last_try(feed), text))
+    finished.then(|| describe(feed, "finished", Remedy::Resume, last_try(feed), text))
 }
 
 /// Something stands in the way that has a name.
@@ -199,7 +199,7 @@ fn hindered(feed: &Subscription) -> Option<Concern> {
         Obstacle::Blocked => ("blocked", Remedy::Retry, failing_since(feed)),
         Obstacle::LoginPage => ("captive portal", Remedy::Retry, last_try(feed)),
     };
-    Some(told(feed, state, remedy, since, sentence(why(feed))))
+    Some(describe(feed, state, remedy, since, sentence(why(feed))))
 }
 
 fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
@@ -212,10 +212,10 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
             "It needs credentials since {}: put them into config.toml under [[network.credentials]].",
             day(since)
         );
-        told(feed, "needs credentials", Remedy::Retry, since, text)
+        describe(feed, "needs credentials", Remedy::Retry, since, text)
     } else {
         let text = format!("Failing since {}: {}.", day(since), why(feed));
-        told(feed, "failing", Remedy::Retry, since, text)
+        describe(feed, "failing", Remedy::Retry, since, text)
     })
 }
 
@@ -224,7 +224,7 @@ fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concer
     let recent = now.signed_duration_since(former.until) < MOVE_TOLD;
     let text =
         format!("It moved on {} from {} to {}.", day(former.until), former.url, feed.record.url);
-    recent.then(|| told(feed, "moved", Remedy::UndoMove, former.until, text))
+    recent.then(|| describe(feed, "moved", Remedy::UndoMove, former.until, text))
 }
 
 fn sentence(why: &str) -> String {
@@ -247,7 +247,7 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
 /// Follows a feed from https to http, and polls it.
 pub fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let mut effects = redirects::changed(engine, now, feed, |subscription| {
-        subscription.record.wishes.allow_insecure = true;
+        subscription.record.feed_settings.allow_insecure = true;
         format!("'{}' may lead to http", subscription.record.shown_title())
     });
     effects.extend(redirects::poll_now(engine, now, feed));
@@ -259,14 +259,14 @@ pub fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Eff
     let Some(Subscription { record, state, .. }) = engine.feeds.get_mut(&feed) else {
         return Vec::new();
     };
-    record.wishes.ignore_expired |= state.facts.hints.expired;
+    record.feed_settings.ignore_expired |= state.facts.hints.expired;
     let facts = &mut state.facts;
     (facts.standing, facts.failures, facts.failure) = (FeedStatus::Active, 0, None);
     (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
     let text = format!("'{}' is polled again", record.shown_title());
     let saved = (record.clone(), state.clone());
     engine.say(text);
-    let mut effects = redirects::stored(engine, now, feed, saved);
+    let mut effects = redirects::save_and_show(engine, now, feed, saved);
     effects.extend(redirects::poll_now(engine, now, feed));
     effects
 }
@@ -276,7 +276,7 @@ pub fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
     let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
     let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);
     if concern.as_ref().is_some_and(proposed) {
-        return redirects::decline(engine, now, feed);
+        return redirects::decline_move(engine, now, feed);
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.state.noted = Some(now);

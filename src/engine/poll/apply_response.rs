@@ -7,7 +7,7 @@ use super::fetch::{Answer, Fetched};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
 use super::redirects::{self, Moving};
-use crate::engine::backfill::archive_response::{self, Came, Taken};
+use crate::engine::backfill::archive_response::{self, HistoryOutcome, ReceivedDocument};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription, Validators};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
@@ -18,7 +18,7 @@ const TROUBLE_CHARS: usize = 300;
 
 /// What an answer changes.
 #[derive(Debug)]
-pub struct Settled {
+pub struct AppliedResponse {
     /// To be written; the entries are merged by the store.
     pub commit: Commit,
     /// A move that waits for the merge to say whether the document shares an entry with what is kept.
@@ -39,13 +39,13 @@ pub struct PendingMove {
 }
 
 /// Settles what an answer changes on the feed. `taken` tells whether another subscription has an address.
-pub fn settle(
+pub fn apply_response(
     subscription: &mut Subscription,
     cause: PollCause,
     sent: &Sent,
     fetched: Fetched,
     taken: &dyn Fn(&str) -> bool,
-) -> Settled {
+) -> AppliedResponse {
     let (started, wire_bytes, conditional) =
         (fetched.started, fetched.wire_bytes, fetched.conditional);
     let head = fetched.result.as_ref().ok().map(Answer::head);
@@ -60,7 +60,7 @@ pub fn settle(
     state.polls = state.polls.wrapping_add(1);
     state.obstacle = None;
     let verdict = judge(fetched, sent);
-    let about = About {
+    let about = ResponseContext {
         head: head.as_ref(),
         target: target.as_deref(),
         tag_sent: tag_sent.as_deref(),
@@ -68,12 +68,12 @@ pub fn settle(
         conditional,
         taken,
     };
-    let outcome = Outcome::of(subscription, verdict, &about);
+    let outcome = ResponseEffects::of(subscription, verdict, &about);
     let state = &mut subscription.state;
     state.trouble.clone_from(&outcome.trouble);
     let looked_at = outcome.said.is_some();
-    let Taken { renamed, complete } = outcome.said.unwrap_or_default();
-    Settled {
+    let HistoryOutcome { renamed, complete } = outcome.said.unwrap_or_default();
+    AppliedResponse {
         commit: Commit {
             feed: subscription.key,
             state: state.clone(),
@@ -103,7 +103,7 @@ pub fn settle(
 
 /// What a verdict leads to, besides the state.
 #[derive(Default)]
-struct Outcome {
+struct ResponseEffects {
     document: Option<Box<FeedDocument>>,
     trouble: Option<String>,
     record_changed: bool,
@@ -111,11 +111,11 @@ struct Outcome {
     host_wait: Option<Wait>,
     moved: bool,
     /// What the document says of the feed's history.
-    said: Option<Taken>,
+    said: Option<HistoryOutcome>,
 }
 
 /// What an answer is judged by, beside its verdict.
-struct About<'a> {
+struct ResponseContext<'a> {
     /// Its head, if there was an answer.
     head: Option<&'a Answer>,
     /// Where a permanent redirect led.
@@ -130,7 +130,7 @@ struct About<'a> {
     taken: &'a dyn Fn(&str) -> bool,
 }
 
-impl About<'_> {
+impl ResponseContext<'_> {
     /// Lets the feed's history take note of a document.
     fn says(
         &self,
@@ -138,18 +138,18 @@ impl About<'_> {
         head: &Answer,
         whole: bool,
         document: &FeedDocument,
-    ) -> Taken {
+    ) -> HistoryOutcome {
         let started = subscription.state.facts.last_try.unwrap_or_default();
         let (asked, conditional) = (self.asked, self.conditional);
-        let came = Came { asked, head, started, conditional, whole, document };
-        archive_response::take(subscription, came)
+        let came = ReceivedDocument { asked, head, started, conditional, whole, document };
+        archive_response::note_document(subscription, came)
     }
 }
 
-impl Outcome {
+impl ResponseEffects {
     /// Lets a verdict change the feed's state.
-    fn of(subscription: &mut Subscription, verdict: Verdict, about: &About<'_>) -> Self {
-        let About { head, target, tag_sent, taken, .. } = *about;
+    fn of(subscription: &mut Subscription, verdict: Verdict, about: &ResponseContext<'_>) -> Self {
+        let ResponseContext { head, target, tag_sent, taken, .. } = *about;
         let started = subscription.state.facts.last_try.unwrap_or_default();
         let state = &mut subscription.state;
         let mut outcome = Self::default();
@@ -227,7 +227,7 @@ impl Outcome {
         let public = head.public;
         match moving {
             Some(Moving::Now(to)) => {
-                redirects::take(record, state, head.received, to, public);
+                redirects::replace_address(record, state, head.received, to, public);
                 (self.moved, self.record_changed) = (true, true);
             }
             Some(Moving::IfShared(to)) => {

@@ -75,7 +75,7 @@ impl Learning {
 
 /// Whether what is learned of a feed decides when it is polled: the reader lets it, and nobody says anything stronger.
 pub fn counts(subscription: &Subscription, settings: &Settings) -> bool {
-    subscription.record.wishes.learn.unwrap_or(settings.poll.learn)
+    subscription.record.feed_settings.learn.unwrap_or(settings.poll.learn)
         && schedule::leaves_room_for_learning(&subscription.state.facts)
 }
 
@@ -92,7 +92,7 @@ pub fn why_not_followed(
 ) -> Option<&'static str> {
     let subscription = engine.feeds.get(&feed)?;
     let facts = &subscription.state.facts;
-    let may = subscription.record.wishes.learn;
+    let may = subscription.record.feed_settings.learn;
     if may == Some(false) {
         Some("learning is off for this feed")
     } else if !may.unwrap_or(engine.settings.poll.learn) {

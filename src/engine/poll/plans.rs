@@ -101,18 +101,18 @@ fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
 
 /// Fills the reader's wishes into the facts: those of the feed, else the global ones.
 fn fill_in(subscription: &mut Subscription, settings: &Settings) {
-    let wishes = &subscription.record.wishes;
+    let feed_settings = &subscription.record.feed_settings;
     let seconds = |minutes: u32| minutes.saturating_mul(60);
     subscription.state.facts.settings = schedule::ScheduleSettings {
-        pace: wishes.pace.unwrap_or(settings.poll.pace),
-        min_seconds: seconds(wishes.min_minutes.unwrap_or(settings.poll.min_minutes)),
-        max_seconds: seconds(wishes.max_minutes.unwrap_or(settings.poll.max_minutes)),
+        pace: feed_settings.pace.unwrap_or(settings.poll.pace),
+        min_seconds: seconds(feed_settings.min_minutes.unwrap_or(settings.poll.min_minutes)),
+        max_seconds: seconds(feed_settings.max_minutes.unwrap_or(settings.poll.max_minutes)),
         default_seconds: seconds(settings.poll.default_minutes),
-        fixed_seconds: wishes.fixed_minutes.map(seconds),
-        own_rules: wishes.rules.clone(),
-        ignore_expired: wishes.ignore_expired,
-        ignore_cache_lifetime: wishes.ignore_cache_lifetime,
-        ignore_skips: wishes.ignore_skips,
+        fixed_seconds: feed_settings.fixed_minutes.map(seconds),
+        own_rules: feed_settings.rules.clone(),
+        ignore_expired: feed_settings.ignore_expired,
+        ignore_cache_lifetime: feed_settings.ignore_cache_lifetime,
+        ignore_skips: feed_settings.ignore_skips,
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }

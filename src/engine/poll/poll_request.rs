@@ -74,7 +74,7 @@ pub fn request(
         validators: known,
         kind,
         address_source: address_source(&subscription.record),
-        allow_insecure: subscription.record.wishes.allow_insecure,
+        allow_insecure: subscription.record.feed_settings.allow_insecure,
     };
     (request, Sent { kind, etag, url, others_answer: false })
 }

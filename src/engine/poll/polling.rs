@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::apply_response::{PendingMove, Settled, settle};
+use super::apply_response::{AppliedResponse, PendingMove, apply_response};
 use super::classify_response::worth_asking_again;
 use super::fetch::{AddressSource, FetchId, FetchRequest, Fetched, Purpose};
 use super::poll_log::PollCause;
@@ -252,8 +252,8 @@ fn answered(
     let asked = sent.url.clone();
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
-    let Settled { mut commit, if_shared, host_wait, moved } =
-        settle(&mut subscription, cause, &sent, fetched, &taken);
+    let AppliedResponse { mut commit, if_shared, host_wait, moved } =
+        apply_response(&mut subscription, cause, &sent, fetched, &taken);
     let text =
         format!("'{}' moved to {}", subscription.record.shown_title(), subscription.record.url);
     if let Some(line) = &mut commit.log {

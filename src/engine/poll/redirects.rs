@@ -81,7 +81,7 @@ fn same_host(a: &str, b: &str) -> bool {
 }
 
 /// Puts the new address in the place of the stored one.
-pub fn take(
+pub fn replace_address(
     record: &mut SubscriptionRecord,
     state: &mut FeedState,
     now: DateTime<Utc>,
@@ -122,15 +122,15 @@ pub fn after_merge(
         engine.say(text);
         return vec![effect];
     }
-    take(record, state, now, to, public);
+    replace_address(record, state, now, to, public);
     let text = format!("'{}' moved to {}", record.shown_title(), record.url);
     let saved = (record.clone(), state.clone());
     engine.say(text);
-    stored(engine, now, feed, saved)
+    save_and_show(engine, now, feed, saved)
 }
 
 /// The reader accepts a move that was proposed.
-pub fn accept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(proposed) = engine.feeds.get(&feed).and_then(|feed| feed.state.proposed.clone())
     else {
         return Vec::new();
@@ -141,7 +141,7 @@ pub fn accept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Eff
     }
     changed(engine, now, feed, |subscription| {
         let Subscription { record, state, history, .. } = subscription;
-        take(record, state, now, proposed.to.clone(), proposed.public);
+        replace_address(record, state, now, proposed.to.clone(), proposed.public);
         // What is published there need not go on where the former address ended.
         history.forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
@@ -179,7 +179,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
 }
 
 /// The reader takes a move back: the former address is stored again, and the new one is not taken any more.
-pub fn undo(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     changed(engine, now, feed, |subscription| {
         let record = &mut subscription.record;
         if let Some(former) = record.former.pop() {
@@ -190,7 +190,7 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
 }
 
 /// The reader does not want a move that was proposed.
-pub fn decline(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     changed(engine, now, feed, |subscription| {
         let proposed = subscription.state.proposed.take();
         subscription.record.declined = proposed.map(|proposed| proposed.to);
@@ -207,13 +207,13 @@ pub fn put_back(
     proposed: Option<ProposedMove>,
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let SubscriptionRecord { url, former, declined, wishes, .. } = before;
+    let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
     let record = &mut subscription.record;
     (record.url, record.former, record.declined) = (url, former, declined);
-    record.wishes.allow_insecure = wishes.allow_insecure;
+    record.feed_settings.allow_insecure = feed_settings.allow_insecure;
     subscription.state.proposed = proposed;
     let saved = (subscription.record.clone(), subscription.state.clone());
-    stored(engine, now, feed, saved)
+    save_and_show(engine, now, feed, saved)
 }
 
 /// Changes a subscription by the reader's wish; it can be taken back.
@@ -233,11 +233,11 @@ pub fn changed(
     let saved = (subscription.record.clone(), subscription.state.clone());
     engine.undo.push(before);
     engine.say(format!("{text} · u undo"));
-    stored(engine, now, feed, saved)
+    save_and_show(engine, now, feed, saved)
 }
 
 /// Writes a changed subscription, and plans and shows it anew.
-pub fn stored(
+pub fn save_and_show(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,

@@ -30,17 +30,17 @@ const SAID_BYTES_MAX: u64 = 64 * 1024;
 const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// Runs a command that does not need the terminal. Returns its first line of output; the error is a sentence.
-pub async fn run(errand: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
-    match errand.purpose {
-        RunPurpose::Show => show(&errand).await,
-        RunPurpose::Pipe | RunPurpose::News => feed(errand, time_max).await,
+pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
+    match external.purpose {
+        RunPurpose::Show => show(&external).await,
+        RunPurpose::Pipe | RunPurpose::News => feed(external, time_max).await,
     }
 }
 
 /// Starts a command that shows an address, and does not wait for its end.
-async fn show(errand: &ExternalRun) -> Result<Option<String>, String> {
-    let program = errand.command.program();
-    let mut command = prepared(&errand.command);
+async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
+    let program = external.command.program();
+    let mut command = prepared(&external.command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
     if let Ok(ended) = timeout(WATCHED, child.wait()).await {
@@ -52,10 +52,10 @@ async fn show(errand: &ExternalRun) -> Result<Option<String>, String> {
 }
 
 /// Starts a command, writes its input and reads its output.
-async fn feed(errand: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
-    let program = &errand.command.program().to_owned();
-    let mut command = prepared(&errand.command);
-    describe(&mut command, &errand.input);
+async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
+    let program = &external.command.program().to_owned();
+    let mut command = prepared(&external.command);
+    describe(&mut command, &external.input);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
     let group = child.id();
@@ -63,7 +63,7 @@ async fn feed(errand: ExternalRun, time_max: Duration) -> Result<Option<String>,
     let (said, complained) = (tokio::spawn(hear(stdout)), tokio::spawn(hear(stderr)));
     let stdin = child.stdin.take();
     tokio::spawn(async move {
-        let bytes = input(errand).await;
+        let bytes = input(external).await;
         if let Some(mut stdin) = stdin {
             // A command that does not read to the end does not want to.
             stdin.write_all(&bytes).await.ok();
@@ -79,18 +79,18 @@ async fn feed(errand: ExternalRun, time_max: Duration) -> Result<Option<String>,
 }
 
 /// Runs a command on the terminal until it ends.
-pub async fn run_on_terminal(errand: ExternalRun) -> Result<Option<String>, String> {
-    let program = errand.command.program().to_owned();
+pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, String> {
+    let program = external.command.program().to_owned();
     let mut command = Command::new(&program);
-    command.args(errand.command.arguments());
-    describe(&mut command, &errand.input);
-    let has_input = errand.input != RunInput::Nothing;
+    command.args(external.command.arguments());
+    describe(&mut command, &external.input);
+    let has_input = external.input != RunInput::Nothing;
     command.stdin(if has_input { Stdio::piped() } else { Stdio::inherit() });
     let mut child = command.spawn().map_err(|error| not_started(&program, &error))?;
     let stdin = child.stdin.take();
     let write = async {
         if let Some(mut stdin) = stdin {
-            stdin.write_all(&input(errand).await).await.ok();
+            stdin.write_all(&input(external).await).await.ok();
         }
     };
     let ((), ended) = tokio::join!(write, child.wait());
@@ -119,11 +119,11 @@ fn describe(command: &mut Command, input: &RunInput) {
 }
 
 /// Encodes the input of a command on the blocking pool.
-async fn input(errand: ExternalRun) -> Vec<u8> {
-    let json = errand.command.json;
-    let made = tokio::task::spawn_blocking(move || match errand.input {
+async fn input(external: ExternalRun) -> Vec<u8> {
+    let json = external.command.json;
+    let made = tokio::task::spawn_blocking(move || match external.input {
         RunInput::Nothing => Vec::new(),
-        RunInput::Entry(told) if json => document(&entry_json::told(&told)),
+        RunInput::Entry(told) if json => document(&entry_json::entry_json(&told)),
         RunInput::Entry(told) => text(&told).into_bytes(),
         RunInput::News(entries) => document(&entry_json::news(&entries)),
     });

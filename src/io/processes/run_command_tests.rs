@@ -35,8 +35,8 @@ fn told() -> Box<HandedEntry> {
 async fn run_typed(text: &str, seconds: u64) -> Result<Option<String>, String> {
     let command = ExternalCommand::typed(text).unwrap();
     let input = RunInput::Entry(told());
-    let errand = ExternalRun { purpose: RunPurpose::Pipe, command, input };
-    run(errand, Duration::from_secs(seconds)).await
+    let external = ExternalRun { purpose: RunPurpose::Pipe, command, input };
+    run(external, Duration::from_secs(seconds)).await
 }
 
 #[tokio::test]

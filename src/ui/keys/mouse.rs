@@ -145,7 +145,7 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     let bottom = rows_in_sight(app, height).map(|(place, _)| place).last().unwrap_or(top);
     let list = &mut app.ui.list;
     list.selected = list.selected.clamp(list.top, bottom);
-    navigation::settle(app)
+    navigation::load_visible_rows(app)
 }
 
 /// The rows of the list that are whole on a screen of so many lines, with the first line of each.
@@ -242,7 +242,7 @@ fn clicked_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Screen
         return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
     }
     app.ui.list.selected = place;
-    navigation::settle(app)
+    navigation::load_visible_rows(app)
 }
 
 /// In the Attention list a click selects; on the remedy of the selected feed it does it.

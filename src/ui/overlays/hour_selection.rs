@@ -145,7 +145,7 @@ fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         end_day: Some(last_day.saturating_add(1)),
         zone: zone_of(shown),
     };
-    let own = app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.wishes.rules.len());
+    let own = app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.feed_settings.rules.len());
     if own >= RULES_MAX {
         app.ui.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
         return Vec::new();
@@ -190,7 +190,7 @@ pub fn typed(
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let mut chosen = subscription.record.chosen();
     let title = subscription.record.shown_title().to_owned();
-    let rules = &mut chosen.wishes.rules;
+    let rules = &mut chosen.feed_settings.rules;
     let text = text.trim();
     let told = if text.is_empty() {
         if let Some(place) = replaces.filter(|place| *place < rules.len()) {

@@ -71,7 +71,7 @@ pub fn go_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEf
     let steps = distance.steps(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
-    settle(app)
+    load_visible_rows(app)
 }
 
 impl Distance {
@@ -88,7 +88,7 @@ impl Distance {
 }
 
 /// After the selection moved: the row is brought into sight, rows near the edge are asked for.
-pub fn settle(app: &mut App) -> Vec<ScreenEffect> {
+pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
     app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
     let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };

@@ -13,7 +13,7 @@ pub struct Tour {
 
 /// One thing to do.
 #[derive(Debug)]
-struct Step {
+struct TourStep {
     /// What the bottom line says.
     say: &'static str,
     /// Whether it was done.
@@ -21,35 +21,35 @@ struct Step {
 }
 
 /// The tour: read, plan, pace, undo, gap, history.
-const STEPS: [Step; 8] = [
-    Step {
+const STEPS: [TourStep; 8] = [
+    TourStep {
         say: "n opens the next unread entry, in whichever feed it is",
         done: |app| app.ui.focus == Pane::Reader && app.ui.reader.is_some(),
     },
-    Step {
+    TourStep {
         say: "Space reads on and then goes to the next one; q goes back",
         done: |app| app.ui.focus != Pane::Reader,
     },
-    Step { say: "i says when this feed is polled next, and why then", done: plan_is_open },
-    Step {
+    TourStep { say: "i says when this feed is polled next, and why then", done: plan_is_open },
+    TourStep {
         say: "the publisher said how often; + asks for more: see what that changes",
-        done: |app| app.engine.feeds.values().any(|feed| feed.record.wishes.pace.is_some()),
+        done: |app| app.engine.feeds.values().any(|feed| feed.record.feed_settings.pace.is_some()),
     },
-    Step {
+    TourStep {
         say: "u takes it back, as it takes back every change",
         done: |app| app.engine.undo.can_redo(),
     },
-    Step {
+    TourStep {
         say: "q closes the plan; h goes left, k up: select Gaps among the lists",
         done: |app| {
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps)) || a_gap_is_selected(app)
         },
     },
-    Step {
+    TourStep {
         say: "here is what is missing, and why; l goes to it, Enter asks for it again",
         done: a_gap_is_selected,
     },
-    Step {
+    TourStep {
         say: "/ searches everything, : knows every command, ? every key; q leaves",
         done: |app| {
             matches!(app.ui.overlay, Some(Overlay::Help(_) | Overlay::Palette(_)))

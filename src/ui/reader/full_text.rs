@@ -106,8 +106,8 @@ pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     let title = subscription.record.shown_title().to_owned();
     let mut chosen = subscription.record.chosen();
-    chosen.wishes.full_text = !chosen.wishes.full_text;
-    let on = chosen.wishes.full_text;
+    chosen.feed_settings.full_text = !chosen.feed_settings.full_text;
+    let on = chosen.feed_settings.full_text;
     match app.try_ask(now, Request::Set(feed, Box::new(chosen))) {
         Ok(mut effects) => {
             let what = if on { "always with the full text" } else { "with the feed's own text" };
@@ -136,7 +136,7 @@ pub fn opened(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let feed = app.engine.feeds.get(&reader.entry.key.feed);
-    if !feed.is_some_and(|feed| feed.record.wishes.full_text) {
+    if !feed.is_some_and(|feed| feed.record.feed_settings.full_text) {
         if app.engine.pages.contains_key(&reader.entry.key) {
             // It was asked for before the entry was left.
             reader.source = TextSource::Waiting;

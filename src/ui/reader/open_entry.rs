@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::full_text::{self, TextSource};
-use super::read_ahead::{self, Taken};
+use super::read_ahead::{self, AheadEntry};
 use super::{picture_places, pictures, reading_position};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
@@ -36,9 +36,9 @@ fn open(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     app.ui.focus = Pane::Reader;
     app.ui.opening = Some(key);
     let mut effects = match app.ui.ahead.take(key) {
-        Taken::Here(entry) => loaded(app, now, *entry),
-        Taken::OnItsWay => Vec::new(),
-        Taken::Unknown => vec![store(Job::ReadEntry(key))],
+        AheadEntry::Here(entry) => loaded(app, now, *entry),
+        AheadEntry::OnItsWay => Vec::new(),
+        AheadEntry::Unknown => vec![store(Job::ReadEntry(key))],
     };
     if unopened && app.ui.list.order == RowOrder::OldestFirst {
         effects.extend(browsing::opened(app, now, key));
@@ -218,7 +218,7 @@ fn ask_for(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
 
 fn open_at(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
     app.ui.list.selected = place;
-    let mut effects = navigation::settle(app);
+    let mut effects = navigation::load_visible_rows(app);
     // Coming by a gap asks for nothing: the reader pane explains it.
     if let Some(key) = app.ui.list.selected_row().and_then(|row| row.key.entry()) {
         effects.extend(open(app, now, key));
@@ -273,7 +273,7 @@ pub fn rows_loaded(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec
         Some(Then::OpenFirstUnread) | None => true,
     };
     let then = if due { app.ui.then.take() } else { None };
-    let mut effects = navigation::settle(app);
+    let mut effects = navigation::load_visible_rows(app);
     if app.ui.list.stale && !app.ui.list.waiting {
         app.ui.list.stale = false;
         effects.extend(navigation::refresh_list(app, now));

@@ -17,7 +17,7 @@ pub struct Ahead {
 
 /// What there is of an entry that is opened.
 #[derive(Debug)]
-pub enum Taken {
+pub enum AheadEntry {
     /// It is here.
     Here(Box<LoadedEntry>),
     /// It was asked for and will come.
@@ -28,13 +28,13 @@ pub enum Taken {
 
 impl Ahead {
     /// Takes out an entry that is opened.
-    pub fn take(&mut self, key: EntryKey) -> Taken {
+    pub fn take(&mut self, key: EntryKey) -> AheadEntry {
         let Some(place) = self.entries.iter().position(|(asked, _)| *asked == key) else {
-            return Taken::Unknown;
+            return AheadEntry::Unknown;
         };
         match self.entries.remove(place).1 {
-            Some(entry) => Taken::Here(entry),
-            None => Taken::OnItsWay,
+            Some(entry) => AheadEntry::Here(entry),
+            None => AheadEntry::OnItsWay,
         }
     }
 

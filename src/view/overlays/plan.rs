@@ -89,7 +89,7 @@ pub(in crate::view) fn draw(
 
 /// ▲ more often, ▼ less often.
 pub(in crate::view) const fn pace_sign(feed: &Subscription) -> &'static str {
-    match feed.record.wishes.pace {
+    match feed.record.feed_settings.pace {
         Some(Pace::More) => "▲",
         Some(Pace::Less) => "▼",
         Some(Pace::Normal) | None => "",

@@ -71,7 +71,7 @@ fn poll_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
 }
 
 const fn pace_words(feed: &Subscription) -> Option<&'static str> {
-    match feed.record.wishes.pace {
+    match feed.record.feed_settings.pace {
         Some(Pace::More) => Some("more often"),
         Some(Pace::Less) => Some("less often"),
         Some(Pace::Normal) | None => None,

@@ -79,13 +79,13 @@ fn a_setting_that_cannot_be_written_is_as_it_was_before_with_its_plan() {
     world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
     world.press("+");
     let after = world.feed(1);
-    assert_eq!(after.record.wishes, before.record.wishes);
+    assert_eq!(after.record.feed_settings, before.record.feed_settings);
     assert_eq!(after.plan.next_poll, before.plan.next_poll);
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
     world.press("-");
-    assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::Less));
+    assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::Less));
     world.press("u");
-    assert_eq!(world.feed(1).record.wishes.pace, before.record.wishes.pace);
+    assert_eq!(world.feed(1).record.feed_settings.pace, before.record.feed_settings.pace);
 }
 
 #[test]

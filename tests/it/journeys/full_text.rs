@@ -116,9 +116,9 @@ fn a_feed_can_always_be_read_with_the_full_text_and_that_can_be_undone() {
         "neither what is kept nor what failed is asked for again"
     );
     assert_eq!(world.app.ui.reader.as_ref().unwrap().source, TextSource::Page);
-    assert!(world.reload().engine.feeds[&FeedKey(1)].record.wishes.full_text);
+    assert!(world.reload().engine.feeds[&FeedKey(1)].record.feed_settings.full_text);
     world.press("uu");
-    assert!(!world.feed(1).record.wishes.full_text);
+    assert!(!world.feed(1).record.feed_settings.full_text);
     world.press("V");
     assert!(world.draw().contains("The wax is warmed"));
     world.press("V");

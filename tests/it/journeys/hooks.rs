@@ -36,7 +36,8 @@ fn a_configured_command_opens_the_page_and_links_as_one_argument() {
     world.app.engine.settings.commands.open = command("lynx -dump {link}");
     world.press("<enter><enter>1o");
     assert!(world.opened.is_empty());
-    let run: Vec<_> = world.ran.iter().map(|errand| errand.command.arguments().to_vec()).collect();
+    let run: Vec<_> =
+        world.ran.iter().map(|external| external.command.arguments().to_vec()).collect();
     let links = ["https://orchard.example/x", "https://site.example/n2"];
     assert_eq!(run, links.map(|link| vec!["-dump".to_owned(), link.to_owned()]));
     assert!(world.ran[0].command.on_terminal, "lynx needs the terminal");
@@ -57,7 +58,7 @@ fn attached_files_stand_below_the_text_and_open_with_a_command_of_their_own() {
     world.press("E");
     world.app.engine.settings.commands.enclosure = command("mpv --no-video");
     world.press("1");
-    let started: Vec<&str> = world.ran.iter().map(|errand| errand.command.program()).collect();
+    let started: Vec<&str> = world.ran.iter().map(|external| external.command.program()).collect();
     assert_eq!(started, ["firefox", "mpv"]);
 }
 
@@ -68,12 +69,12 @@ fn an_entry_is_piped_to_a_typed_command_that_is_remembered() {
     world.press("<enter>|");
     assert!(world.draw().contains("Pipe the entry to: wc"));
     world.press(" -w<enter>");
-    let errand = &world.ran[0];
+    let external = &world.ran[0];
     assert_eq!(
-        (errand.purpose, errand.command.program(), errand.command.arguments()),
+        (external.purpose, external.command.program(), external.command.arguments()),
         (RunPurpose::Pipe, "wc", &["-w".to_owned()][..])
     );
-    let RunInput::Entry(told) = &errand.input else { panic!("{errand:?}") };
+    let RunInput::Entry(told) = &external.input else { panic!("{external:?}") };
     assert_eq!((told.feed_title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
     assert_eq!(world.notice(), "the command is done");
     world.press("|");
@@ -101,8 +102,8 @@ fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else(
     publish(&mut world, NOTES, "Orchard Notes", &["n4", "n3", "n2", "n1"]);
     publish(&mut world, TOWER, "Bell Tower", &["b2", "b1"]);
     poll_all(&mut world);
-    let [errand] = world.ran.as_slice() else { panic!("one document: {:?}", world.ran) };
-    let RunInput::News(entries) = &errand.input else { panic!("{errand:?}") };
+    let [external] = world.ran.as_slice() else { panic!("one document: {:?}", world.ran) };
+    let RunInput::News(entries) = &external.input else { panic!("{external:?}") };
     let document = entry_json::news(entries);
     assert_eq!(document["count"], 3);
     let first = &document["entries"][0];

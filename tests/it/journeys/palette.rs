@@ -30,7 +30,7 @@ fn a_few_letters_find_a_command_and_enter_does_it() {
     assert_eq!(found(&world)[0], "less-often");
     world.press("<enter>");
     assert!(world.app.ui.overlay.is_none());
-    assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::Less));
+    assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::Less));
     world.press(":");
     assert!(found(&world).len() > 20, "nothing typed offers everything: {:?}", found(&world));
     world.press("<esc>");
@@ -69,6 +69,6 @@ fn a_command_that_does_not_work_over_the_plan_says_so() {
     world.press("hGi:mark<enter>");
     assert_eq!(world.notice(), "that works in the panes below: q closes this one");
     world.press(":more<enter>");
-    assert_eq!(world.feed(1).record.wishes.pace, Some(Pace::More));
+    assert_eq!(world.feed(1).record.feed_settings.pace, Some(Pace::More));
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Plan(_))));
 }

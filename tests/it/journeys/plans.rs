@@ -41,7 +41,7 @@ fn key(code: Code) -> ScreenInput {
 }
 
 fn paced(world: &World) -> Option<Pace> {
-    world.app.engine.feeds[&FeedKey(1)].record.wishes.pace
+    world.app.engine.feeds[&FeedKey(1)].record.feed_settings.pace
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_
     assert!(world.notice().starts_with("more often: halved to 15 min · next poll in"));
     assert!(world.app.engine.feeds[&FeedKey(1)].plan.next_poll < planned);
     let saved = world.reload();
-    assert_eq!(saved.engine.feeds[&FeedKey(1)].record.wishes.pace, Some(Pace::More));
+    assert_eq!(saved.engine.feeds[&FeedKey(1)].record.feed_settings.pace, Some(Pace::More));
     assert_eq!(
         saved.engine.feeds[&FeedKey(1)].plan.due,
         world.app.engine.feeds[&FeedKey(1)].plan.due
@@ -72,7 +72,7 @@ fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_
         (None, planned)
     );
     assert!(world.draw().contains("Plan ─ Harbour Gazette"), "undo leaves the pane open");
-    assert_eq!(world.reload().engine.feeds[&FeedKey(1)].record.wishes.pace, None);
+    assert_eq!(world.reload().engine.feeds[&FeedKey(1)].record.feed_settings.pace, None);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_pace_that_a_bound_holds_says_that_it_has_no_effect() {
     assert!(world.notice().starts_with("less often: doubled to 30 min"), "{}", world.notice());
     assert!(world.draw().contains('▼'));
     world.press("uuu");
-    assert_eq!(world.app.engine.feeds[&FeedKey(2)].record.wishes.pace, None);
+    assert_eq!(world.app.engine.feeds[&FeedKey(2)].record.feed_settings.pace, None);
     world.press("u");
     assert_eq!(world.notice(), "nothing to undo");
 }
@@ -114,7 +114,7 @@ fn a_pace_belongs_to_a_feed_and_to_the_feed_of_the_selected_entry() {
     world.press("g<enter>");
     let feed = world.app.ui.list.selected_row().unwrap().key.feed();
     world.press("-");
-    assert_eq!(world.app.engine.feeds[&feed].record.wishes.pace, Some(Pace::Less));
+    assert_eq!(world.app.engine.feeds[&feed].record.feed_settings.pace, Some(Pace::Less));
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
     world.press(" <enter>");
     let screen = world.draw();
     assert!(screen.contains("ignored, as you wish"), "{screen}");
-    assert!(world.reload().engine.feeds[&FeedKey(1)].record.wishes.ignore_skips);
+    assert!(world.reload().engine.feeds[&FeedKey(1)].record.feed_settings.ignore_skips);
     world.press("u");
-    assert!(!world.app.engine.feeds[&FeedKey(1)].record.wishes.ignore_skips);
+    assert!(!world.app.engine.feeds[&FeedKey(1)].record.feed_settings.ignore_skips);
 }
 
 #[test]
@@ -192,7 +192,10 @@ fn the_form_changes_title_tags_and_bounds_as_one_step() {
     let feed = &world.app.engine.feeds[&FeedKey(1)];
     assert_eq!(feed.record.shown_title(), "My Gazette");
     assert_eq!(feed.record.tags, ["sea/harbour", "ships"]);
-    assert_eq!((feed.record.wishes.min_minutes, feed.plan.binding_seconds), (Some(60), Some(3600)));
+    assert_eq!(
+        (feed.record.feed_settings.min_minutes, feed.plan.binding_seconds),
+        (Some(60), Some(3600))
+    );
     assert!(world.draw().contains("▾ harbour"), "{}", world.draw());
     assert_eq!(
         world.reload().engine.feeds[&FeedKey(1)].record,
@@ -201,7 +204,7 @@ fn the_form_changes_title_tags_and_bounds_as_one_step() {
     world.press("u");
     let feed = &world.app.engine.feeds[&FeedKey(1)];
     assert_eq!(
-        (feed.record.shown_title(), feed.record.wishes.min_minutes),
+        (feed.record.shown_title(), feed.record.feed_settings.min_minutes),
         ("Harbour Gazette", None)
     );
     assert_eq!(feed.record.tags, ["coast"]);
@@ -217,7 +220,7 @@ fn bounds_that_clash_are_refused_with_a_sentence_and_the_form_stays_open() {
     world.press("2d<enter>");
     let screen = world.draw();
     assert!(screen.contains("the shortest interval (2d) would be longer"), "{screen}");
-    assert_eq!(world.app.engine.feeds[&FeedKey(1)].record.wishes.min_minutes, None);
+    assert_eq!(world.app.engine.feeds[&FeedKey(1)].record.feed_settings.min_minutes, None);
     world.press("<c-u>soon<enter>");
     assert!(world.draw().contains("'soon' is not a duration"), "{}", world.draw());
     world.press("<esc>");
@@ -240,8 +243,8 @@ fn text_is_pasted_into_the_form_and_a_choice_goes_round() {
     world.press("<enter>");
     let record = &world.app.engine.feeds[&FeedKey(1)].record;
     assert_eq!(record.own_title.as_deref(), Some("https://looks-like.example/an/address"));
-    assert_eq!(record.wishes.history, Some(HistoryMode::Off));
-    assert_eq!(record.wishes.archives, Some(Adaptor::InternetArchive));
+    assert_eq!(record.feed_settings.history, Some(HistoryMode::Off));
+    assert_eq!(record.feed_settings.archives, Some(Adaptor::InternetArchive));
 }
 
 #[test]

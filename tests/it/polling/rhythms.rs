@@ -112,14 +112,14 @@ fn a_feed_without_hints_is_learned_over_weeks_and_polled_when_it_publishes() {
 fn where_learning_is_off_the_default_interval_stays() {
     let mut world = desk("");
     let mut chosen = world.app.engine.feeds[&FEED].record.chosen();
-    chosen.wishes.learn = Some(false);
+    chosen.feed_settings.learn = Some(false);
     world.tell(Request::Set(FEED, Box::new(chosen.clone())));
     run(&mut world, "", TimeDelta::weeks(3));
     assert_eq!(settled(&world), SettledBy::Default);
     assert_eq!(world.app.engine.feeds[&FEED].state.facts.learned, None);
     world.press("i");
     assert!(world.draw().contains("learning is off for this feed"), "{}", world.draw());
-    chosen.wishes.learn = None;
+    chosen.feed_settings.learn = None;
     world.tell(Request::Set(FEED, Box::new(chosen)));
     assert_eq!(settled(&world), SettledBy::Learned, "what was observed meanwhile counts at once");
 }
@@ -201,10 +201,14 @@ fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone()
     let screen = world.draw();
     assert!(screen.contains("Your rule (change the interval): Mon-Fri 9:00-13:00"), "{screen}");
     world.press("<backspace><backspace><backspace><backspace> UTC<enter>");
-    let rules = |world: &World| world.app.engine.feeds[&FEED].record.wishes.rules.clone();
+    let rules = |world: &World| world.app.engine.feeds[&FEED].record.feed_settings.rules.clone();
     assert_eq!(rules(&world).len(), 1, "{}", world.notice());
     assert_eq!((rules(&world)[0].start_hour, rules(&world)[0].end_hour), (Some(9), Some(12)));
-    assert_eq!(world.reload().engine.feeds[&FEED].record.wishes.rules, rules(&world), "it is kept");
+    assert_eq!(
+        world.reload().engine.feeds[&FEED].record.feed_settings.rules,
+        rules(&world),
+        "it is kept"
+    );
     let screen = world.draw();
     assert!(
         screen.contains("Interval rules") && screen.contains("from hour 9 to hour 12"),

@@ -57,20 +57,15 @@ struct Kind {
     name: &'static str,
     hints: String,
     publisher: Publisher,
-    wishes: FeedSettings,
+    feed_settings: FeedSettings,
     recommended: f64,
     /// Nothing but the recommendation decides.
     exact: bool,
 }
 
 fn kinds() -> Vec<Kind> {
-    let kind = |name, hints: &str, publisher, wishes: FeedSettings, recommended, exact| Kind {
-        name,
-        hints: hints.into(),
-        publisher,
-        wishes,
-        recommended,
-        exact,
+    let kind = |name, hints: &str, publisher, feed_settings: FeedSettings, recommended, exact| {
+        Kind { name, hints: hints.into(), publisher, feed_settings, recommended, exact }
     };
     let pace = |pace| FeedSettings { pace: Some(pace), ..FeedSettings::default() };
     let (none, rules) = (FeedSettings::default, RULES_A_DAY);
@@ -136,7 +131,7 @@ impl Simulation {
             let kind = &kinds[number as usize % kinds.len()];
             let record = SubscriptionRecord {
                 url: format!("https://host{number}.example/feed"),
-                wishes: kind.wishes.clone(),
+                feed_settings: kind.feed_settings.clone(),
                 added: start(),
                 ..SubscriptionRecord::default()
             };

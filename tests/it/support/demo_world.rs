@@ -16,14 +16,18 @@ const BASE: &str = "https://demo.example";
 pub fn demo_world(columns: u16, rows: u16) -> World {
     let site = DemoSite::new(BASE, start());
     let mut world = World::new(columns, rows);
-    let mut wishes = Vec::new();
+    let mut feed_settings = Vec::new();
     let mut waiting: Vec<String> = Vec::new();
     for offer in site.subscriptions() {
         waiting.push(offer.url.clone());
-        wishes.push(Subscribe { address: offer.url, tags: offer.tags, ..Subscribe::default() });
+        feed_settings.push(Subscribe {
+            address: offer.url,
+            tags: offer.tags,
+            ..Subscribe::default()
+        });
     }
     serve(&mut world, &site, waiting);
-    world.tell(Request::Import(wishes));
+    world.tell(Request::Import(feed_settings));
     world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
     for _ in 0..20 {
         world.pass(chrono::TimeDelta::seconds(2));

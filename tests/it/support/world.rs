@@ -130,13 +130,13 @@ impl World {
     /// Puts documents on the network and subscribes to them, each with tags; they are polled at once.
     pub fn subscribed(columns: u16, rows: u16, feeds: &[(&str, &str, &[&str])]) -> Self {
         let mut world = Self::new(columns, rows);
-        let mut wishes = Vec::new();
+        let mut feed_settings = Vec::new();
         for (url, body, tags) in feeds {
             world.serve(url, body);
             let tags = tags.iter().map(ToString::to_string).collect();
-            wishes.push(Subscribe { address: (*url).into(), tags, ..Subscribe::default() });
+            feed_settings.push(Subscribe { address: (*url).into(), tags, ..Subscribe::default() });
         }
-        world.tell(Request::Import(wishes));
+        world.tell(Request::Import(feed_settings));
         world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
         world.pass(TimeDelta::seconds(2));
         world

@@ -24,7 +24,7 @@ fn blog() -> World {
 
 fn choose(world: &mut World, adaptor: Option<Adaptor>) {
     let mut chosen = world.feed(1).record.chosen();
-    chosen.wishes.archives = adaptor;
+    chosen.feed_settings.archives = adaptor;
     world.tell(Request::Set(FEED, Box::new(chosen)));
 }
 
@@ -326,7 +326,7 @@ fn what_the_archive_says_to_one_feed_holds_for_all_others() {
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);
     let mut chosen = world.feed(2).record.chosen();
-    chosen.wishes.archives = Some(Adaptor::InternetArchive);
+    chosen.feed_settings.archives = Some(Adaptor::InternetArchive);
     world.tell(Request::Set(FeedKey(2), Box::new(chosen)));
     let elsewhere = |world: &World| {
         world.asked().iter().filter(|url| url.starts_with(ARCHIVE) && url.contains("other")).count()

@@ -220,7 +220,7 @@ fn an_insecure_redirect_is_allowed_by_one_key() {
     world.press("gjjjj<enter><enter>");
     world.pass(TimeDelta::seconds(2));
     assert!(world.requests.last().unwrap().allow_insecure);
-    assert!(world.reload().engine.feeds[&FEED].record.wishes.allow_insecure);
+    assert!(world.reload().engine.feeds[&FEED].record.feed_settings.allow_insecure);
 }
 
 #[test]
