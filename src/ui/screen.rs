@@ -34,7 +34,6 @@ use crate::ui::reader::full_text::TextSource;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Ui {
     /// The tour, as long as it lasts.
     pub tour: Option<Tour>,

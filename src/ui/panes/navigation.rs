@@ -78,10 +78,9 @@ impl Distance {
     /// How many steps that is on a screen of so many rows.
     pub const fn steps(self, rows: u16) -> usize {
         match self {
-            Self::One => 1,
             Self::Half if rows > 2 => rows as usize / 2,
             Self::Page if rows > 1 => rows as usize - 1,
-            Self::Half | Self::Page => 1,
+            Self::One | Self::Half | Self::Page => 1,
             Self::All => usize::MAX,
         }
     }
