@@ -61,7 +61,6 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
 }
 
 /// Does what is asked for; an error is a sentence that says why it is refused.
-#[expect(clippy::too_many_lines, reason = "a table: a line for each request")]
 fn requested(
     engine: &mut Engine,
     now: DateTime<Utc>,

@@ -28,7 +28,7 @@
 //! chooses one or none. Of a listing that was asked for, [`ArchiveWalk::listed`] is told instead of [`ArchiveWalk::arrived`].
 //!
 //! **The list.** [`HistoryRecord::shown_gaps`] are rows: each stands at [`Gap::listed`], after all entries of that date.
-//! [`HistoryRecord::status`] is the header line. FeedSettings of the reader: [`HistoryRecord::go_on`], `go_on_everywhere`,
+//! [`HistoryRecord::status`] is the header line. What a reader can ask of it: [`HistoryRecord::go_on`], `go_on_everywhere`,
 //! `dismiss`, `show_again`, `stop`, `reread`, and for pages `begin_paging`, `next_page`, `page_arrived`, `page_merged`.
 
 pub mod address;

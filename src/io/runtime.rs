@@ -117,12 +117,15 @@ impl Headless {
     /// Takes the sentences that were told since the last time, in order.
     pub fn notices(&mut self) -> Vec<(NoticeLevel, String)> {
         let told = std::mem::take(&mut self.events).into_iter();
-        let sentence = |event| match event {
-            Event::Notice { level, text } => Some((level, text)),
-            Event::Refused(text) => Some((NoticeLevel::Trouble, text)),
-            _ => None,
-        };
-        told.filter_map(sentence).collect()
+        let mut sentences = Vec::new();
+        for event in told {
+            if let Event::Notice { level, text } = event {
+                sentences.push((level, text));
+            } else if let Event::Refused(text) = event {
+                sentences.push((NoticeLevel::Trouble, text));
+            }
+        }
+        sentences
     }
 }
 

@@ -80,7 +80,7 @@ fn surveyed(site: &BTreeMap<String, String>, headers: Headers<'_>) -> LintReport
         match site.get(&asked.url) {
             Some(body) => survey.arrived(&delivered(&asked.url, body, headers), now()),
             None => {
-                survey.failed(&ArchiveFailure::Status { status: 404, retry_after: None }, now())
+                survey.failed(&ArchiveFailure::Status { status: 404, retry_after: None }, now());
             }
         }
     }

@@ -185,7 +185,7 @@ impl FeedSettingRow {
             SettingKind::Tags if text == self.text(chosen).trim() => {}
             SettingKind::Tags => chosen.tags = normal_tags(text.split(',')),
             SettingKind::Interval(field) if text.is_empty() => {
-                *field(&mut chosen.feed_settings) = None
+                *field(&mut chosen.feed_settings) = None;
             }
             SettingKind::Interval(field) => {
                 *field(&mut chosen.feed_settings) = Some(interval_minutes(text)?);

@@ -171,7 +171,7 @@ const PACE: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("more", "more"), ("normal", "normal"), ("less", "less")],
     get: |feed_settings| feed_settings.pace.map_or("", Pace::word),
     set: |feed_settings, word| {
-        feed_settings.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word)
+        feed_settings.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word);
     },
 };
 const HISTORY: SettingKind = SettingKind::Words {

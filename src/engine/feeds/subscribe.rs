@@ -40,7 +40,7 @@ pub struct Subscribe {
     pub site: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// FeedSettings for its schedule.
+    /// The reader's settings for it.
     pub feed_settings: FeedSettings,
     /// Subscribe to the address as it is, without asking anybody.
     pub unasked: bool,

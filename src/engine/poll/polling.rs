@@ -134,7 +134,7 @@ pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             Purpose::Archive(feed) => effects.extend(walks::ask(engine, now, id, feed)),
             Purpose::FullText(key) => effects.extend(full_text::ask(engine, id, key, waiting.url)),
             Purpose::Picture(key) => {
-                effects.extend(picture_fetches::request(engine, id, key, waiting.url))
+                effects.extend(picture_fetches::request(engine, id, key, waiting.url));
             }
             Purpose::Discover(addition) => {
                 let address_source = engine

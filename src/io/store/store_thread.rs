@@ -290,10 +290,13 @@ fn changed_feed(answer: &Answer) -> Option<FeedKey> {
 /// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
 fn drop_outdated_rows(waiting: &mut Vec<Handed>) {
     let number = |handed: &Handed| match handed {
-        Handed::Work(work) => match &work.job {
-            Job::ReadRows(wanted) => Some(wanted.list),
-            _ => None,
-        },
+        Handed::Work(work) => {
+            if let Job::ReadRows(wanted) = &work.job {
+                Some(wanted.list)
+            } else {
+                None
+            }
+        }
         Handed::Synced(_) | Handed::Stop => None,
     };
     let newest = waiting.iter().filter_map(number).max();

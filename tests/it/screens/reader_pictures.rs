@@ -293,7 +293,7 @@ fn a_drawing_that_comes_too_late_is_left() {
     while let Some(effect) = waiting.pop() {
         match effect {
             ScreenEffect::Picture(wish) if matches!(*wish, PictureWork::Draw(_)) => {
-                drawings.push(wish)
+                drawings.push(wish);
             }
             other => world.perform(vec![other]),
         }

@@ -167,7 +167,7 @@ fn damaged_pages_places_searches_and_folds_are_found() {
         match what {
             "pages" => store.save_full_text(key(0), &FullText::default()).unwrap(),
             "places" => {
-                store.save_place(key(0), Some(ReadingPosition { offset: 1, of: 9 })).unwrap()
+                store.save_place(key(0), Some(ReadingPosition { offset: 1, of: 9 })).unwrap();
             }
             "folded" => store.save_folded(&["a tag of some length".to_owned()].into()).unwrap(),
             _ => {
