@@ -89,7 +89,10 @@ fn stored(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect
         }
         Err(_) => match stored.subject {
             JobSubject::Rows(list) => open_entry::rows_failed(app, list),
-            JobSubject::Entry(key) => open_entry::not_loaded(app, key),
+            JobSubject::Entry(key) => {
+                pipe::give_up(app, key);
+                open_entry::not_loaded(app, key);
+            }
             JobSubject::Display => counts::failed(app),
             JobSubject::Poll(_)
             | JobSubject::History(_)
@@ -105,10 +108,14 @@ fn stored(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect
     }
     match stored.result {
         Ok(Answer::Rows(rows)) => open_entry::rows_loaded(app, now, rows),
-        Ok(Answer::Entry(entry)) => match pipe::read(app, &entry) {
-            Some(effect) => vec![effect],
-            None => open_entry::loaded(app, now, *entry),
-        },
+        Ok(Answer::Entry(entry)) => {
+            let mut effects: Vec<ScreenEffect> = pipe::read(app, &entry).into_iter().collect();
+            // One answer may be waited for by a command and by the reader pane.
+            if effects.is_empty() || app.ui.opening == Some(entry.key) {
+                effects.extend(open_entry::loaded(app, now, *entry));
+            }
+            effects
+        }
         Ok(Answer::Polls(feed, polls)) => {
             plan_pane::polls_loaded(app, feed, polls);
             Vec::new()

@@ -53,6 +53,11 @@ pub fn read(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
     Some(start(app, entry.clone(), command))
 }
 
+/// An entry could not be read: no command waits for it any longer, or opening it later would start one.
+pub fn give_up(app: &mut App, key: EntryKey) {
+    app.ui.pipes.retain(|(waiting, _)| *waiting != key);
+}
+
 fn start(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
     // What the reader sees is what is handed over.
     if let Some(open) = &app.ui.reader

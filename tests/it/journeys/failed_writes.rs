@@ -1,4 +1,5 @@
-//! Writes that fail: what was shown ahead of one is taken back, for exactly that one.
+//! Work of the store that fails: what was shown ahead of a write is taken back, for exactly that one, and nothing waits
+//! for an answer that will not come.
 
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::history::{FeedKey, Flag};
@@ -139,4 +140,16 @@ fn a_poll_that_cannot_be_written_goes_back_to_what_was_known() {
     assert_eq!(world.app.engine.unread(), 3);
     world.poll(FeedKey(1));
     assert_eq!(world.app.engine.unread(), 4);
+}
+
+#[test]
+fn a_command_whose_entry_cannot_be_read_is_not_started_when_the_entry_is_opened_later() {
+    let mut world = world();
+    world.failing.push(|job| matches!(job, Job::ReadEntry(_)));
+    world.press("|cat<enter>");
+    assert!(world.ran.is_empty());
+    assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+    world.press("<enter>");
+    assert!(world.ran.is_empty(), "{:?}", world.ran);
+    assert!(world.app.ui.reader.is_some(), "the entry is open");
 }
