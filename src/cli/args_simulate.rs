@@ -19,7 +19,7 @@ pub(super) struct SimulateArgs {
     /// Interval rules by the names of feeds; marked from the training weeks if left out
     #[arg(long, value_name = "FILE")]
     pub(super) rules: Option<PathBuf>,
-    /// Polls a week by the names of feeds, for linear and learned; one common price if left out
+    /// Polls a week by the names of feeds, kept to by every policy; one common price if left out
     #[arg(long, value_name = "FILE")]
     pub(super) budget: Option<PathBuf>,
     /// Shortest time between polls, minutes
@@ -34,6 +34,9 @@ pub(super) struct SimulateArgs {
     /// Runs of each feed, each starting a minute later
     #[arg(long, value_name = "N", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(super) shifts: u32,
+    /// Follow rules and learned plans through the schedule itself, spread included, as the reader does
+    #[arg(long)]
+    pub(super) jitter: bool,
     /// Show the rows of the paper's Table III, in training and in test weeks
     #[arg(long)]
     pub(super) table: bool,

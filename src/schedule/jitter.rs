@@ -36,13 +36,15 @@ pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
     (u * half_seconds as f64 / 2.0).round() as i64
 }
 
-/// The largest shift, half seconds: half of the binding interval, a tenth of a fixed one, capped. Where a learned plan
-/// places the poll, a tenth of the gap, at most three minutes: more would throw the plan away (SCHEDULING annex A.3).
+/// The largest shift, half seconds: half of the binding interval, as the paper has it; a tenth where the reader fixed
+/// the interval, or nobody stated one; capped. Where a learned plan places the poll, a tenth of the gap, at most a
+/// minute: more would throw the plan away (SCHEDULING annex A.3).
 pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
     if is_placed(target) {
         return (target.binding / 5).min(2 * PLACED_JITTER_SECONDS);
     }
-    let width = if bounds.fixed { target.binding / 5 } else { target.binding };
+    let is_ours = matches!(target.source, IntervalSource::Learned | IntervalSource::Default);
+    let width = if bounds.fixed || is_ours { target.binding / 5 } else { target.binding };
     width.min(2 * JITTER_CAP_SECONDS)
 }
 

@@ -25,7 +25,7 @@ pub const BOILERPLATE_SECONDS: i64 = HOUR;
 /// Half of the widest spread (`JITTER_CAP`).
 pub const JITTER_CAP_SECONDS: i64 = 120 * MINUTE;
 /// The widest spread of a poll that a learned plan places (SCHEDULING annex A.3).
-pub const PLACED_JITTER_SECONDS: i64 = 3 * MINUTE;
+pub const PLACED_JITTER_SECONDS: i64 = MINUTE;
 
 /// A cache lifetime up to this counts in full (`CACHE_FLOOR_FULL`).
 pub const CACHE_FULL_SECONDS: i64 = 48 * HOUR;

@@ -27,7 +27,9 @@ pub fn experiment(
     for &policy in policies {
         let trained = train.then(|| {
             let poller = Poller::for_training(policy, source, conditions, given);
-            poller.score(source, conditions.training(source), |_, _| ())
+            let window = conditions.training(source);
+            let score = poller.score(source, window, |_, _| ());
+            score.map(|score| score.with_budget(given.allowed_polls(window)))
         });
         let poller = Poller::for_test(policy, source, conditions, given);
         let retrievals = &mut outcome.retrievals;
@@ -36,6 +38,8 @@ pub fn experiment(
                 write_run(&source.name, shift, polls, retrievals);
             }
         });
+        let allowed = given.allowed_polls(conditions.test(source));
+        let tested = tested.map(|score| score.with_budget(allowed));
         outcome.scores.push((trained.flatten(), tested));
     }
     outcome
@@ -93,13 +97,25 @@ pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> Str
 /// A row's name and how its cells are written.
 type Row = (&'static str, fn(&MeanScore) -> String);
 
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 15] = [
     ("delay, min", |mean| format!("{:.2}", mean.score.policy.delay)),
     ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.delay)),
     ("std dev of delay, min", |mean| format!("{:.2}", mean.score.policy.deviation)),
+    ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.deviation)),
     ("hits, %", |mean| format!("{:.2}", mean.score.policy.hits)),
+    ("  linear, as many polls", |mean| format!("{:.2}", mean.score.linear.hits)),
     ("misses, %", |mean| format!("{:.2}", 100.0 - mean.score.policy.hits)),
+    ("  linear, as many polls", |mean| format!("{:.2}", 100.0 - mean.score.linear.hits)),
     ("polls in a run", |mean| format!("{:.1}", mean.score.policy.polls)),
+    ("  of the budget, %", |mean| {
+        mean.budget_used.map_or_else(|| "-".to_owned(), |used| format!("{used:.1}"))
+    }),
+    ("  feeds over the budget", |mean| match mean.budget_used {
+        Some(_) => mean.over_budget.to_string(),
+        None => "-".to_owned(),
+    }),
     ("gain of mean delay, %", |mean| format!("{:.2}", mean.score.gain())),
+    ("  against T/2, %", |mean| format!("{:.2}", mean.score.gain_on_half_interval())),
     ("mean gain of feeds, %", |mean| format!("{:.2}", mean.gain_per_feed)),
+    ("  its std dev, %", |mean| format!("{:.2}", mean.gain_spread)),
 ];

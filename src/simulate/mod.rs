@@ -4,6 +4,7 @@
 
 mod driven;
 mod experiment;
+mod live_schedule;
 mod policies;
 #[cfg(test)]
 mod profile_tests;

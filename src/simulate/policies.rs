@@ -1,10 +1,13 @@
 //! The policies of the experiment: when each polls next, knowing what a reader could know (SPEC F.1; SCHEDULING 2).
 
+use std::sync::Arc;
+
 use chrono::DateTime;
 
+use super::live_schedule::LiveSchedule;
 use super::score::{Score, Scoring, Window};
 use super::source::SimulatedFeed;
-use super::week_rules::{DAY, WEEK, WeekRules, whole};
+use super::week_rules::{DAY, WEEK, WeekRules, real, whole};
 use crate::feed::Zone;
 use crate::schedule::learning::{
     LearnTerms, LearnedPlan, PRICE_MINUTES, Publications, learn, learn_for_polls,
@@ -53,6 +56,9 @@ pub struct Conditions {
     pub train_days: i64,
     /// Runs of each feed, each a minute later.
     pub shifts: u32,
+    /// Rules and the learned plan are followed through [`crate::schedule::decide`], spread included, as the program
+    /// follows them.
+    pub jitter: bool,
 }
 
 impl Conditions {
@@ -80,16 +86,29 @@ impl Conditions {
 pub struct Given<'a> {
     /// Rules to follow; else they are marked from the training weeks.
     pub rules: Option<&'a WeekRules>,
-    /// Polls a week that the linear and the learned policy may spend.
+    /// Polls a week that every policy may make. The paper's rules make as many as they make.
     pub polls_per_week: Option<f64>,
+}
+
+impl Given<'_> {
+    /// Polls that a run of a window may make, in the mean of its runs. A run begins with a poll, so that on average it
+    /// holds half a poll more than its time.
+    pub fn allowed_polls(&self, window: Window) -> Option<f64> {
+        let later = (f64::from(window.shifts.max(1)) - 1.0) / 2.0;
+        let weeks = (whole(window.end - window.start) - later) / whole(WEEK);
+        self.polls_per_week.map(|polls| polls * weeks + 0.5)
+    }
 }
 
 /// A policy made ready for one feed and one window.
 #[derive(Debug)]
 pub struct Poller<'a> {
-    publications: &'a [i64],
+    source: &'a SimulatedFeed,
     bounds: (i64, i64),
     course: PollerCourse,
+    /// Gaps of the adaptive policies are so many times as long as their rule says, to keep to a budget.
+    stretch: f64,
+    jitter: bool,
 }
 
 #[derive(Debug)]
@@ -99,7 +118,7 @@ enum PollerCourse {
     /// One plan a day from the start of the window on.
     Learned {
         start: i64,
-        days: Vec<LearnedPlan>,
+        days: Vec<Arc<LearnedPlan>>,
     },
     EntryFrequency,
     Aimd,
@@ -118,7 +137,7 @@ impl<'a> Poller<'a> {
         let learned = |at: i64| learned_at(source, at, conditions, given.polls_per_week);
         Self::new(policy, source, conditions, given, || PollerCourse::Learned {
             start: window.start,
-            days: days.filter_map(learned).collect(),
+            days: days.filter_map(learned).map(Arc::new).collect(),
         })
     }
 
@@ -132,7 +151,10 @@ impl<'a> Poller<'a> {
         let window = conditions.training(source);
         Self::new(policy, source, conditions, given, || {
             let plan = learned_at(source, window.end, conditions, given.polls_per_week);
-            PollerCourse::Learned { start: window.end, days: plan.into_iter().collect() }
+            PollerCourse::Learned {
+                start: window.end,
+                days: plan.map(Arc::new).into_iter().collect(),
+            }
         })
     }
 
@@ -157,12 +179,37 @@ impl<'a> Poller<'a> {
             PollPolicy::EntryFrequency => PollerCourse::EntryFrequency,
             PollPolicy::Aimd => PollerCourse::Aimd,
         };
-        Self { publications: &source.minutes, bounds: conditions.bounds(), course }
+        let (bounds, jitter) = (conditions.bounds(), conditions.jitter);
+        let mut poller = Self { source, bounds, course, stretch: 1.0, jitter };
+        let adapts = matches!(poller.course, PollerCourse::EntryFrequency | PollerCourse::Aimd);
+        if let Some(polls) = given.polls_per_week.filter(|_| adapts) {
+            poller.keep_to_budget(training, polls);
+        }
+        poller
+    }
+
+    /// Stretches or shrinks the gaps as little as keeps to a budget in the last two training weeks; as far as bounds let
+    /// it.
+    fn keep_to_budget(&mut self, training: Window, polls_per_week: f64) {
+        let start = training.start.max(training.end - 2 * WEEK);
+        let window = Window { start, end: training.end, shifts: 1 };
+        let allowed = polls_per_week * whole(window.end - window.start) / whole(WEEK);
+        let (mut low, mut high) = (-STRETCH_MOST, STRETCH_MOST);
+        while high - low > STRETCH_PRECISION {
+            let middle = f64::midpoint(low, high);
+            self.stretch = middle.exp();
+            // The last poll of a run is at the window's end or later.
+            let polls = real(self.run(window, 0).len().saturating_sub(1));
+            if polls <= allowed { high = middle } else { low = middle }
+        }
+        self.stretch = high.exp();
     }
 
     /// One run: the minutes of its polls, from the window's start and `shift` on, the last at its end or later.
     pub fn run(&self, window: Window, shift: u32) -> Vec<i64> {
         let first = window.start + i64::from(shift);
+        let mut live =
+            self.jitter.then(|| LiveSchedule::new(&self.source.name, shift, self.bounds));
         let mut polls = vec![first];
         let (mut last, mut gap) = (first, AIMD_START);
         let mut number = 0.0;
@@ -171,19 +218,38 @@ impl<'a> Poller<'a> {
             number += 1.0;
             last = match &self.course {
                 PollerCourse::Even(interval) => at_even(first, number, *interval, last),
-                PollerCourse::Rules(rules) => rules.next(last, self.bounds),
-                PollerCourse::Learned { start, days } => self.learned_next(*start, days, last),
-                PollerCourse::EntryFrequency => last + self.by_entry_frequency(last),
+                PollerCourse::Rules(rules) => match &mut live {
+                    Some(live) => live.next_by_rules(rules, last),
+                    None => rules.next(last, self.bounds),
+                },
+                PollerCourse::Learned { start, days } => {
+                    let plan = plan_of_day(*start, days, last);
+                    match (plan, &mut live) {
+                        (Some(plan), Some(live)) => live.next_by_plan(plan, last),
+                        (Some(plan), None) => plan.next_minute(last, self.bounds.0, self.bounds.1),
+                        (None, _) => last + self.bounds.1,
+                    }
+                }
+                PollerCourse::EntryFrequency => {
+                    last + self.stretched(self.by_entry_frequency(last))
+                }
                 PollerCourse::Aimd => {
                     let hit = self.published(before.unwrap_or(last - gap), last) > 0;
                     gap = if hit { gap / 2 } else { gap + AIMD_STEP };
                     gap = gap.clamp(self.bounds.0, self.bounds.1);
-                    last + gap
+                    last + self.stretched(gap)
                 }
             };
             polls.push(last);
         }
         polls
+    }
+
+    /// A gap made longer or shorter for the budget, minutes.
+    fn stretched(&self, gap: i64) -> i64 {
+        #[expect(clippy::cast_possible_truncation, reason = "a gap is at most a year")]
+        let gap = (whole(gap) * self.stretch).round() as i64;
+        gap.clamp(self.bounds.0, self.bounds.1)
     }
 
     /// All runs of a window, scored; `each` sees every run.
@@ -202,13 +268,6 @@ impl<'a> Poller<'a> {
         scoring.score()
     }
 
-    fn learned_next(&self, start: i64, days: &[LearnedPlan], last: i64) -> i64 {
-        let (min, max) = self.bounds;
-        let day = usize::try_from((last - start).div_euclid(DAY)).unwrap_or(0);
-        let plan = days.get(day.min(days.len().saturating_sub(1)));
-        plan.map_or(last + max, |plan| plan.next_minute(last, min, max))
-    }
-
     fn by_entry_frequency(&self, last: i64) -> i64 {
         let week = self.published(last - WEEK, last);
         (WEEK / week.max(1)).clamp(self.bounds.0, self.bounds.1)
@@ -216,11 +275,20 @@ impl<'a> Poller<'a> {
 
     /// Publications that could be seen after `from` and until `to`.
     fn published(&self, from: i64, to: i64) -> i64 {
-        let until = |end: i64| self.publications.partition_point(|&minute| minute <= end);
+        let until = |end: i64| self.source.minutes.partition_point(|&minute| minute <= end);
         i64::try_from(until(to).saturating_sub(until(from))).unwrap_or(0)
     }
 }
 
+/// The plan of the day in which a poll was made; the last one afterwards.
+fn plan_of_day(start: i64, days: &[Arc<LearnedPlan>], last: i64) -> Option<&Arc<LearnedPlan>> {
+    let day = usize::try_from((last - start).div_euclid(DAY)).unwrap_or(0);
+    days.get(day.min(days.len().saturating_sub(1)))
+}
+
+/// Gaps are stretched by this at most, and found to so much (natural logarithms).
+const STRETCH_MOST: f64 = 6.0;
+const STRETCH_PRECISION: f64 = 1e-3;
 /// Where additive increase starts, and what it adds, minutes.
 const AIMD_START: i64 = 60;
 const AIMD_STEP: i64 = 15;
@@ -241,7 +309,7 @@ fn even_interval(
 ) -> f64 {
     let inside =
         source.minutes.iter().filter(|&&minute| minute >= span.0 && minute < span.1).count();
-    let mean = || whole(span.1 - span.0) / super::week_rules::real(inside).max(1e-9);
+    let mean = || whole(span.1 - span.0) / real(inside).max(1e-9);
     let interval = given.polls_per_week.map_or_else(mean, |polls| whole(WEEK) / polls);
     interval.clamp(whole(conditions.min), whole(conditions.max))
 }

@@ -95,7 +95,8 @@ const PROFILES: [Profile; 6] = [
     },
 ];
 
-const CONDITIONS: Conditions = Conditions { min: 15, max: 240, train_days: 42, shifts: 240 };
+const CONDITIONS: Conditions =
+    Conditions { min: 15, max: 240, train_days: 42, shifts: 240, jitter: false };
 
 #[test]
 fn the_six_profiles_give_what_the_reference_gives() {

@@ -38,6 +38,10 @@ pub struct Score {
     pub policy: Figures,
     /// What polls at one fixed interval would have done, as many and from the same start.
     pub linear: Figures,
+    /// Half of that interval, minutes: what the linear poller waits where publications keep to no clock.
+    pub half_interval: f64,
+    /// Polls that a run may make, where a budget was given.
+    pub allowed_polls: Option<f64>,
 }
 
 /// The rows of Table III, and what they cost.
@@ -58,7 +62,28 @@ impl Score {
     pub fn gain(&self) -> f64 {
         100.0 * (1.0 - self.policy.delay / self.linear.delay.max(1e-9))
     }
+
+    /// How much less the delay is than half of the mean interval, percent.
+    pub fn gain_on_half_interval(&self) -> f64 {
+        100.0 * (1.0 - self.policy.delay / self.half_interval.max(1e-9))
+    }
+
+    /// The same score held against a budget of polls in a run.
+    #[must_use]
+    pub const fn with_budget(mut self, allowed_polls: Option<f64>) -> Self {
+        self.allowed_polls = allowed_polls;
+        self
+    }
+
+    /// Makes clearly more polls than allowed.
+    fn is_over_budget(&self) -> bool {
+        self.allowed_polls
+            .is_some_and(|allowed| self.policy.polls > allowed * (1.0 + BUDGET_MARGIN))
+    }
 }
+
+/// A budget is kept to if no larger share of it is spent beyond it.
+const BUDGET_MARGIN: f64 = 0.005;
 
 /// Sums up the runs of one policy on one feed.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +92,7 @@ pub struct Scoring<'a> {
     window: Window,
     policy: Tally,
     linear: Tally,
+    intervals: f64,
     runs: u32,
 }
 
@@ -74,7 +100,8 @@ impl<'a> Scoring<'a> {
     /// Nothing scored yet.
     pub fn new(source: &'a SimulatedFeed, window: Window) -> Self {
         let (policy, linear) = (Tally::default(), Tally::default());
-        Self { publications: &source.minutes, window, policy, linear, runs: 0 }
+        let publications = &source.minutes;
+        Self { publications, window, policy, linear, intervals: 0.0, runs: 0 }
     }
 
     /// Adds a run: the minutes of its polls, the first in the window, the last at its end or later.
@@ -88,13 +115,16 @@ impl<'a> Scoring<'a> {
         let linear = self.tally(even);
         self.policy.add(&run);
         self.linear.add(&linear);
+        self.intervals += interval;
         self.runs += 1;
     }
 
     /// The figures; `None` if nothing was published.
     pub fn score(&self) -> Option<Score> {
         let figures = |tally: &Tally| tally.figures(self.runs);
-        Some(Score { policy: figures(&self.policy)?, linear: figures(&self.linear)? })
+        let (policy, linear) = (figures(&self.policy)?, figures(&self.linear)?);
+        let half_interval = self.intervals / f64::from(self.runs.max(1)) / 2.0;
+        Some(Score { policy, linear, half_interval, allowed_polls: None })
     }
 
     fn tally(&self, polls: impl Iterator<Item = f64>) -> Tally {
@@ -159,6 +189,12 @@ pub struct MeanScore {
     pub score: Score,
     /// Mean of the gains of the feeds, percent.
     pub gain_per_feed: f64,
+    /// Standard deviation of the gains of the feeds, percent.
+    pub gain_spread: f64,
+    /// Part of the budgets that was spent, percent; `None`: no budgets were given.
+    pub budget_used: Option<f64>,
+    /// Feeds for which more polls were made than allowed.
+    pub over_budget: usize,
 }
 
 impl MeanScore {
@@ -179,8 +215,20 @@ impl MeanScore {
             polls: mean(|score| score.linear.polls),
         };
         let gain_per_feed = mean(Score::gain);
-        let score = Score { policy, linear };
-        (!scores.is_empty()).then_some(Self { feeds: scores.len(), score, gain_per_feed })
+        let squares = scores.iter().map(|score| (score.gain() - gain_per_feed).powi(2));
+        let gain_spread = (squares.sum::<f64>() / count).sqrt();
+        let allowed: Option<f64> = scores.iter().map(|score| score.allowed_polls).sum();
+        let allowed = allowed.filter(|allowed| *allowed > 0.0);
+        let half_interval = mean(|score| score.half_interval);
+        let score = Score { policy, linear, half_interval, allowed_polls: allowed };
+        (!scores.is_empty()).then_some(Self {
+            feeds: scores.len(),
+            score,
+            gain_per_feed,
+            gain_spread,
+            budget_used: allowed.map(|allowed| 100.0 * policy.polls * count / allowed),
+            over_budget: scores.iter().filter(|score| score.is_over_budget()).count(),
+        })
     }
 }
 

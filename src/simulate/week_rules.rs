@@ -2,6 +2,7 @@
 //!
 //! Next updates are those of SPEC A.5.6, on a table of 168 hours.
 
+use crate::feed::{IntervalRule, Zone};
 use crate::schedule::learning::{Marking, Rectangle, rectangles};
 
 /// Minutes in a week.
@@ -80,6 +81,27 @@ impl WeekRules {
         self.0.get(hour % 168).copied().unwrap_or(f64::INFINITY)
     }
 
+    /// The same as a publisher writes it: one rule for each run of hours of a day with one interval, whole minutes.
+    pub fn interval_rules(&self) -> Vec<IntervalRule> {
+        let mut rules = Vec::new();
+        for (day, hours) in (1_u8..).zip(self.0.chunks(24)) {
+            let mut start = 0_u8;
+            for run in hours.chunk_by(|left, right| (left - right).abs() < 1e-9) {
+                let end = start.saturating_add(u8::try_from(run.len()).unwrap_or(24));
+                rules.push(IntervalRule {
+                    minutes: whole_minutes(run.first().copied().unwrap_or(1.0)),
+                    start_hour: Some(start),
+                    end_hour: Some(end.saturating_sub(1)),
+                    start_day: Some(day),
+                    end_day: Some(day),
+                    zone: Zone::Utc,
+                });
+                start = end;
+            }
+        }
+        rules
+    }
+
     /// DETERMINE-NEXT-UPDATE: the minute of the poll after one at `last`.
     pub fn next(&self, last: i64, bounds: (i64, i64)) -> i64 {
         let mut best = self.interval(hour_of_week(last));
@@ -99,6 +121,11 @@ impl WeekRules {
         let gap = (next - 1e-9).ceil() as i64;
         last + gap.clamp(bounds.0, bounds.1)
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a year")]
+fn whole_minutes(minutes: f64) -> u32 {
+    minutes.round().clamp(1.0, 527_040.0) as u32
 }
 
 /// What a poll every 15 minutes would have noticed: the times of those polls.

@@ -76,6 +76,7 @@ impl Experiment {
                 max: args.max.into(),
                 train_days: args.train_days.into(),
                 shifts: args.shifts,
+                jitter: args.jitter,
             },
             rules: optional(args.rules.as_deref(), read_rules)?,
             budgets: optional(args.budget.as_deref(), read_budgets)?,

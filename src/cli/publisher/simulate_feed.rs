@@ -44,6 +44,7 @@ pub(in crate::cli) fn run(
         min: i64::from(settings.min_seconds) / 60,
         max: i64::from(settings.max_seconds) / 60,
         train_days: days - test_days,
+        jitter: false,
         shifts: args.shifts,
     };
     let own = own_score(subscription, &source, &conditions);

@@ -35,7 +35,7 @@ pub(in crate::schedule) struct TableZone {
 }
 
 /// How a zone's local time differs from UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(in crate::schedule) enum ZoneClock {
     /// Always by so many seconds.
     Fixed(i64),

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 
 use super::clocks::Effort;
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
@@ -25,7 +26,7 @@ pub const MINUTE_MAX: i64 = 4_200_000_000;
 const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 
 /// What the reader asks of learned plans.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnTerms {
     /// As in [`super::super::ScheduleSettings`].
     pub min_seconds: u32,
@@ -37,8 +38,8 @@ pub struct LearnTerms {
     pub zone: Zone,
 }
 
-/// A learned plan: for any last poll, at any pace, the next one. At most 13 kB.
-#[derive(Debug, Clone, PartialEq)]
+/// A learned plan: for any last poll, at any pace, the next one. At most 13 kB; one to three as a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedPlan {
     /// When it was learned.
     pub learned_at: DateTime<Utc>,
@@ -49,12 +50,21 @@ pub struct LearnedPlan {
     course: LearnedCourse,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum LearnedCourse {
     /// Too little is known: only the interval, seconds, at normal pace.
     Spaced(u32),
     /// Polls on a grid, plans in the order of [`Pace::ALL`].
     Placed { grid_minute: i64, plans: Box<[PricePlan; 3]> },
+}
+
+/// What is stored of a feed that was learned: for what, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LearnedRecord {
+    /// What was asked of the plan.
+    pub terms: LearnTerms,
+    /// The plan.
+    pub plan: LearnedPlan,
 }
 
 /// Learns from a feed's publications. `None`: it was never fetched.
@@ -70,7 +80,8 @@ pub fn learn(
     Some(forecast.plan(terms, usable_price(terms.price_minutes), now))
 }
 
-/// As [`learn`], but with the price at which the plan makes so many polls a week, as nearly as bounds allow.
+/// As [`learn`], but at the lowest price whose polls keep to a budget, as far as bounds allow: the plan is replayed over
+/// the last two weeks before `now`, and makes at most `polls_per_week` polls a week there.
 pub fn learn_for_polls(
     publications: &Publications,
     terms: &LearnTerms,
@@ -78,7 +89,7 @@ pub fn learn_for_polls(
     polls_per_week: f64,
 ) -> Option<LearnedPlan> {
     let forecast = Forecast::from_publications(publications, terms, minute(now))?;
-    let price = forecast.price_for(terms, polls_per_week);
+    let price = forecast.price_for(terms, minute(now), polls_per_week);
     Some(forecast.plan(terms, price, now))
 }
 
@@ -89,6 +100,13 @@ fn usable_price(price: f64) -> f64 {
 /// Prices that are looked at, minutes.
 const PRICE_LEAST: f64 = 1e-4;
 const PRICE_MOST: f64 = 1e7;
+/// A price is found to so much (natural logarithm).
+const PRICE_PRECISION: f64 = 1e-3;
+/// A budget is kept over the last two weeks, minutes.
+const REPLAY_MINUTES: i64 = 2 * WEEK_MINUTES;
+/// A replay begins at so many times, each so many minutes later.
+const REPLAY_STARTS: i64 = 8;
+const REPLAY_STEP_MINUTES: i64 = 31;
 
 /// What is expected of a feed, before any price.
 struct Forecast {
@@ -143,26 +161,48 @@ impl Forecast {
         enough.then_some(Terms { price, steps_min, steps_max, publications_max })
     }
 
-    fn price_for(&self, terms: &LearnTerms, polls_per_week: f64) -> f64 {
+    /// The lowest price that keeps to a budget. Fewer polls for a higher price is nearly, not strictly so; the price
+    /// given kept to the budget when it was tried.
+    fn price_for(&self, terms: &LearnTerms, now: i64, polls_per_week: f64) -> f64 {
         let (mut low, mut high) = (PRICE_LEAST.ln(), PRICE_MOST.ln());
-        let mut best = (f64::INFINITY, PRICE_MINUTES);
-        for _ in 0..30 {
-            let price = f64::midpoint(low, high).exp();
-            let Some(grid) = self.grid(terms, price) else {
+        while high - low > PRICE_PRECISION {
+            let middle = f64::midpoint(low, high);
+            let Some(grid) = self.grid(terms, middle.exp()) else {
                 return self.flat_price(polls_per_week);
             };
-            let polls = PaceCost::of_plan(&PricePlan::new(&self.waiting, &grid), &self.waiting)
-                .polls_per_week;
-            let off = (polls - polls_per_week).abs();
-            if off < best.0 {
-                best = (off, price);
+            let plan = PricePlan::new(&self.waiting, &grid);
+            if self.replayed_polls(&plan, terms, now) <= polls_per_week {
+                high = middle;
+            } else {
+                low = middle;
             }
-            if off <= polls_per_week * 0.004 || high - low < 1e-3 {
-                break;
-            }
-            if polls > polls_per_week { low = price.ln() } else { high = price.ln() }
         }
-        best.1
+        high.exp()
+    }
+
+    /// Polls a week that a plan makes before an instant, minutes since 1970: the mean of runs that begin at
+    /// different times. A run begins with a poll, so that on average it holds half a poll more than its weeks.
+    fn replayed_polls(&self, plan: &PricePlan, terms: &LearnTerms, now: i64) -> f64 {
+        let (min, max) = (i64::from(terms.min_seconds), i64::from(terms.max_seconds));
+        let grid_minute = self.grid_minute();
+        let mut polls = 0.0;
+        for start in 0..REPLAY_STARTS {
+            let mut last = (now - REPLAY_MINUTES + start * REPLAY_STEP_MINUTES) * 60;
+            while last < now * 60 {
+                polls += 1.0;
+                let place = GridPlace::of(last, self.profile.clock, grid_minute);
+                // As `next_minute` does: a whole minute, not before the instant.
+                last = (place.next(plan, last, min, max) + 59).div_euclid(60) * 60;
+            }
+        }
+        let shorter = real((REPLAY_STARTS - 1) * REPLAY_STEP_MINUTES) / 2.0;
+        let weeks = (real(REPLAY_MINUTES) - shorter) / real(WEEK_MINUTES);
+        (polls / real(REPLAY_STARTS) - 0.5) / weeks
+    }
+
+    /// The minute of a bin at which polls stand.
+    const fn grid_minute(&self) -> i64 {
+        self.profile.round_minute + 1
     }
 
     /// The price at which an even plan makes so many polls.
@@ -178,7 +218,7 @@ impl Forecast {
         });
         let course = match plans {
             [Some(more), Some(normal), Some(less)] => LearnedCourse::Placed {
-                grid_minute: self.profile.round_minute + 1,
+                grid_minute: self.grid_minute(),
                 plans: Box::new([more, normal, less]),
             },
             _ => LearnedCourse::Spaced(even_seconds(self.profile.rate, price)),
@@ -291,18 +331,9 @@ impl LearnedPlan {
         max: i64,
     ) -> Option<i64> {
         let LearnedCourse::Placed { grid_minute, plans } = &self.course else { return None };
-        let local = last + self.clock.offset(last) - grid_minute * 60;
-        let into_week = (local + 3 * DAY_MINUTES * 60).rem_euclid(WEEK_MINUTES * 60);
-        let point = usize::try_from(into_week / STEP_SECONDS).unwrap_or(0) % BINS;
-        let at_point = last - into_week % STEP_SECONDS;
+        let place = GridPlace::of(last, self.clock, *grid_minute);
         let [more, normal, less] = plans.as_ref();
-        let next = |plan: &PricePlan| {
-            let steps = |from: usize| i64::try_from(plan.next(from) - point).unwrap_or(1);
-            let next = at_point + STEP_SECONDS * steps(point);
-            let next =
-                if next >= last + min { next } else { at_point + STEP_SECONDS * steps(point + 1) };
-            next.clamp(last + min, last + max.max(min))
-        };
+        let next = |plan: &PricePlan| place.next(plan, last, min, max);
         Some(match pace {
             Pace::More => next(more).min(next(normal)),
             Pace::Normal => next(normal),
@@ -315,8 +346,36 @@ impl LearnedPlan {
     pub fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
         let last = last.clamp(0, MINUTE_MAX);
         let placed = self.next(last * 60, Pace::Normal, min * 60, max * 60);
-        let even = || last + (i64::from(self.interval_seconds()) / 60).clamp(min, max.max(min));
+        let minutes = (i64::from(self.interval_seconds()) + 59).div_euclid(60);
+        let even = || last + minutes.clamp(min, max.max(min));
         placed.map_or_else(even, |seconds| (seconds + 59).div_euclid(60))
+    }
+}
+
+/// Where a poll stands on the weekly grid of a plan.
+struct GridPlace {
+    /// The grid point at the poll or the last one before it.
+    point: usize,
+    /// That grid point, seconds since 1970.
+    at: i64,
+}
+
+impl GridPlace {
+    /// The place of a poll, seconds since 1970.
+    fn of(last: i64, clock: ZoneClock, grid_minute: i64) -> Self {
+        let local = last + clock.offset(last) - grid_minute * 60;
+        let into_week = (local + 3 * DAY_MINUTES * 60).rem_euclid(WEEK_MINUTES * 60);
+        let point = usize::try_from(into_week / STEP_SECONDS).unwrap_or(0) % BINS;
+        Self { point, at: last - into_week % STEP_SECONDS }
+    }
+
+    /// The next poll by a plan, seconds since 1970, at least `min` and at most `max` seconds after the poll.
+    fn next(&self, plan: &PricePlan, last: i64, min: i64, max: i64) -> i64 {
+        let steps = |from: usize| i64::try_from(plan.next(from) - self.point).unwrap_or(1);
+        let next = self.at + STEP_SECONDS * steps(self.point);
+        let late_enough = next >= last + min;
+        let next = if late_enough { next } else { self.at + STEP_SECONDS * steps(self.point + 1) };
+        next.clamp(last + min, last + max.max(min))
     }
 }
 

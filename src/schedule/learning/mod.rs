@@ -14,13 +14,14 @@ mod publications;
 mod rectangles;
 mod report;
 mod stamp_zone;
+mod step_runs;
 mod week_bins;
 
 pub use clocks::{CLOCKS, PublicationClock, Shares};
 pub use heat_map::HeatMap;
 pub use learned_json::learned_json;
 pub use learned_plan::{
-    LearnTerms, LearnedPlan, MINUTE_MAX, PRICE_MINUTES, learn, learn_for_polls,
+    LearnTerms, LearnedPlan, LearnedRecord, MINUTE_MAX, PRICE_MINUTES, learn, learn_for_polls,
 };
 pub use peaks::{Peak, PeakDays};
 pub use publications::{Fetch, PUBLICATIONS_MAX, Publications, Stamp, WINDOW_MINUTES};

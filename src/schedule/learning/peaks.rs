@@ -1,5 +1,7 @@
 //! The times at which most is published, for words and for the picture of a week (SCHEDULING annex A.6).
 
+use serde::{Deserialize, Serialize};
+
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, WeekBins, real};
 use crate::feed::DayOfWeek;
@@ -14,7 +16,7 @@ const DAILY_TIMES_MEAN: f64 = 2.0;
 const WEEKLY_TIMES_MEAN: f64 = 8.0;
 
 /// Days that share a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PeakDays {
     /// Monday to Friday.
     Working,
@@ -32,7 +34,7 @@ impl PeakDays {
 }
 
 /// A time at which much is published.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     /// On which days.
     pub days: PeakDays,

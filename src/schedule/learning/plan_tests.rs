@@ -44,6 +44,40 @@ fn mornings(weeks: i64) -> Vec<i64> {
 }
 
 #[test]
+fn a_plan_comes_back_from_its_record_as_it_was() {
+    let cases = [
+        plan_of(mornings(6), 6, &terms(15, 1440)),
+        plan_of(mornings(6), 6, &terms(15, 60)),
+        plan_of(vec![MONDAY - 600], 6, &terms(15, 1440)),
+    ];
+    for plan in cases {
+        let bytes = rmp_serde::to_vec_named(&plan).expect("a record");
+        assert!(bytes.len() < 6000, "{} bytes", bytes.len());
+        let back: LearnedPlan = rmp_serde::from_slice(&bytes).expect("a plan");
+        assert_eq!(back, plan);
+    }
+}
+
+#[test]
+fn a_budget_is_kept_and_spent() {
+    let known = Publications::of_minutes(mornings(6), MONDAY - 6 * WEEK_MINUTES, MONDAY);
+    let now = instant(MONDAY * 60);
+    for budget in [50.0, 84.0, 158.3, 400.0] {
+        let plan = learn_for_polls(&known, &terms(15, 240), now, budget).expect("a plan");
+        let start = (MONDAY - REPLAY_MINUTES) * 60;
+        let mut last = start / 60;
+        let mut polls = 0;
+        while last < MONDAY {
+            polls += 1;
+            last = plan.next_minute(last, 15, 240);
+        }
+        let a_week = f64::from(polls) / 2.0;
+        assert!(a_week <= budget, "{a_week} of {budget}");
+        assert!(a_week >= 0.97 * budget, "{a_week} of {budget}");
+    }
+}
+
+#[test]
 fn a_feed_of_every_morning_is_polled_right_after_it() {
     let plan = plan_of(mornings(6), 6, &terms(15, 1440));
     assert!(plan.is_placed());

@@ -9,6 +9,9 @@
 //! The best `e` never moves backward as `s` moves forward, since waiting longer only makes a later poll dearer; so
 //! only candidates up to the best one of the grid point after need looking at.
 
+use serde::{Deserialize, Serialize};
+
+use super::step_runs::StepRuns;
 use super::week_bins::{BIN_MINUTES, BINS, WeekBins, real};
 
 /// Gaps longer than this are not planned: two days in grid steps.
@@ -21,7 +24,8 @@ const BLOCK: usize = 8;
 const ROUNDING: f64 = 1e-9;
 
 /// Next grid points, for each grid point of the week.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "StepRuns", try_from = "StepRuns")]
 pub(super) struct PricePlan {
     /// Grid steps from a grid point to the next poll, at least 1.
     steps: Vec<u16>,
@@ -106,6 +110,26 @@ impl PricePlan {
     /// The grid point of the next poll after one on a grid point.
     pub(super) fn next(&self, point: usize) -> usize {
         point + self.steps.get(point % BINS).map_or(1, |&steps| usize::from(steps))
+    }
+}
+
+impl From<PricePlan> for StepRuns {
+    fn from(plan: PricePlan) -> Self {
+        Self::new(&plan.steps)
+    }
+}
+
+impl TryFrom<StepRuns> for PricePlan {
+    type Error = &'static str;
+
+    fn try_from(runs: StepRuns) -> Result<Self, Self::Error> {
+        let steps = runs.steps(BINS).ok_or("the plan of a week does not fill it")?;
+        let usable = |&step: &u16| (1..=STEPS_MAX).contains(&usize::from(step));
+        if steps.iter().all(usable) {
+            Ok(Self { steps })
+        } else {
+            Err("a poll stands beyond two days")
+        }
     }
 }
 

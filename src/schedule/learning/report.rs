@@ -1,6 +1,7 @@
 //! What was learned and what it is worth, as figures for the screen.
 
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 
 use super::clocks::Shares;
 use super::peaks::{Peak, peaks};
@@ -17,7 +18,7 @@ pub(super) const PUBLICATIONS_MIN: usize = 8;
 const WEEKS_FOLLOWED: usize = 4;
 
 /// What was learned of a feed, and what its plan promises at normal pace.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedRhythm {
     /// Publications it was learned from.
     pub publications: usize,
@@ -45,7 +46,7 @@ pub struct LearnedRhythm {
 }
 
 /// What a plan costs at one pace, and what it promises.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PaceCost {
     pub polls_per_week: f64,
     /// Mean wait of a publication, minutes, if the feed goes on as it did.

@@ -11,7 +11,7 @@ use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_bytes;
-use crate::schedule::learning::{Fetch, Publications, Stamp};
+use crate::schedule::learning::{Fetch, LearnedRecord, Publications, Stamp};
 
 /// The status of a delta, which holds new entries only (RFC 3229).
 const DELTA: u16 = 226;
@@ -21,6 +21,23 @@ impl Store {
     pub fn publications(&self, feed: FeedKey) -> Result<Publications, StoreError> {
         let bytes = self.rhythms.get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
+    }
+
+    /// Returns the plan that was learned of a feed last. A record that cannot be read is as good as none: the feed is
+    /// learned again.
+    pub fn learned_plan(&self, feed: FeedKey) -> Result<Option<LearnedRecord>, StoreError> {
+        let bytes = self.rhythms.get(plan_key(feed))?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
+    }
+
+    /// Stores the plan that was learned of a feed.
+    pub fn save_learned_plan(
+        &self,
+        feed: FeedKey,
+        learned: &LearnedRecord,
+    ) -> Result<(), StoreError> {
+        self.rhythms.insert(plan_key(feed), codec::encode(learned)?)?;
+        Ok(())
     }
 
     /// Returns the batch that adds the publication times of a commit; empty if it adds none.
@@ -70,6 +87,12 @@ impl Store {
         batch.insert(&feed_bytes(commit.feed), codec::encode(&publications)?);
         Ok(batch)
     }
+}
+
+/// The key of a feed's plan, beside its publication times.
+fn plan_key(feed: FeedKey) -> [u8; 5] {
+    let [a, b, c, d] = feed_bytes(feed);
+    [a, b, c, d, b'p']
 }
 
 fn stamp_of(entry: &Entry) -> Option<Stamp> {
