@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::backfill::history_actions::HistoryAction;
 use super::entries::full_text::FullText;
-use super::feeds::setting_table::Chosen;
-use super::feeds::subscribe::Subscribe;
+use super::feeds::addition::Subscribe;
+use super::feeds::chosen_settings::Chosen;
 use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
 use crate::filters::EntryFilter;

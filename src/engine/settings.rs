@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::external_command::ExternalCommand;
+use super::external::external_command::ExternalCommand;
 use crate::history::walk::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
 

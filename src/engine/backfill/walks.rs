@@ -6,19 +6,19 @@
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::{Archive, end_of, judge, policy, wants_rest, way};
+use super::archive_response::{Archive, end_of, judge};
 use super::history_actions::{self, HistoryAction};
+use super::walk_policy::{policy, wants_rest, way};
+use super::walk_stage::{Backfill, WalkStage};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::reachability::Sign;
-use crate::engine::poll::fetch::{
-    AddressSource, FetchId, FetchRequest, Fetched, Purpose, RequestKind,
-};
+use crate::engine::poll::fetch::{FetchId, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::polling;
+use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
@@ -27,44 +27,6 @@ use crate::history::{
     WalkNotice,
 };
 use crate::schedule::Wait;
-
-/// A walk under way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Backfill {
-    /// How far it is.
-    stage: WalkStage,
-    /// The archives fetched before.
-    nodes: Nodes,
-    /// What the reader wants of it and has not been looked at.
-    pub(in crate::engine) feed_settings: Vec<HistoryAction>,
-    /// The archive that waits or is asked.
-    request: Option<ArchiveRequest>,
-    /// The fetch it waits for.
-    fetch: Option<FetchId>,
-    /// It is a page that is asked for, not an archive.
-    paging: bool,
-    /// What is being written has entries that are to be counted; of a page, whether another one follows.
-    merging: Option<bool>,
-    /// The record as it was before the answer, to go back to if it cannot be written.
-    before: Option<Box<HistoryRecord>>,
-    /// The reader asked for it: its end is told.
-    pub(in crate::engine) asked: bool,
-}
-
-/// How far a walk is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WalkStage {
-    /// The archives fetched before are being read.
-    Loading,
-    /// The next step is to be taken.
-    Ready,
-    /// Its request waits for its site.
-    Waiting,
-    /// Its request is under way.
-    Asking,
-    /// What came is being written.
-    Writing,
-}
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
 pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -190,28 +152,7 @@ fn wait_for(
     backfill.request = Some(request);
     let waiting = Waiting { url, purpose: Purpose::Archive(feed), cause: PollCause::Due };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    polling::start(engine, now)
-}
-
-/// Its turn has come.
-pub fn ask(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, feed: FeedKey) -> Vec<Effect> {
-    let insecure = policy(engine, feed).allow_insecure;
-    let request = engine.backfills.get_mut(&feed).and_then(|backfill| {
-        (backfill.stage, backfill.fetch) = (WalkStage::Asking, Some(id));
-        backfill.request.clone()
-    });
-    let Some(ArchiveRequest { url, by, by_public: public, listing, .. }) = request else {
-        engine.host_queue.end(id, now, &engine.settings.network);
-        return Vec::new();
-    };
-    vec![Effect::Fetch(FetchRequest {
-        id,
-        url,
-        validators: None,
-        kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
-        address_source: AddressSource::Supplied { by, public },
-        allow_insecure: insecure,
-    })]
+    start_fetches::start(engine, now)
 }
 
 /// The request for an archive or a page ended.
@@ -225,7 +166,7 @@ pub fn fetched(
 ) -> Vec<Effect> {
     let mine = engine.backfills.get(&feed).is_some_and(|backfill| backfill.fetch == Some(id));
     if !mine || !engine.feeds.contains_key(&feed) {
-        return polling::start(engine, now);
+        return start_fetches::start(engine, now);
     }
     let mut effects = Vec::new();
     let host_wait = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
@@ -246,7 +187,7 @@ pub fn fetched(
         effects.extend(rate_limits::spread_wait(engine, now, &waiting.url, None, wait));
     }
     effects.extend(answered(engine, now, feed, judged, started, wire_bytes));
-    effects.extend(polling::start(engine, now));
+    effects.extend(start_fetches::start(engine, now));
     effects
 }
 

@@ -4,10 +4,11 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
-use crate::engine::rollback::Rollback;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, MarkedEntries};
-use crate::engine::undo::{self, Step};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::take_back;
+use crate::engine::undo::undo_stack::{self, Step};
 use crate::history::{EntryKey, Flag};
 
 /// Sets a mark on entries that do not have it so; it can be taken back from this moment on.
@@ -30,7 +31,12 @@ pub fn set_back(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: boo
     vec![write(keys, flag, value, None)]
 }
 
-fn write(keys: Vec<EntryKey>, flag: Flag, value: bool, change: Option<undo::ChangeId>) -> Effect {
+fn write(
+    keys: Vec<EntryKey>,
+    flag: Flag,
+    value: bool,
+    change: Option<undo_stack::ChangeId>,
+) -> Effect {
     let entries = MarkedEntries::These(keys.clone());
     let rollback = Rollback::Marks { keys, flag, value, change };
     Effect::store_ahead(Job::Mark { entries, flag, value }, rollback)
@@ -70,7 +76,7 @@ pub fn marked(
         return Vec::new();
     }
     engine.undo.push(Step::Marked { flag, value, keys: marked.changed });
-    if undo_waits { undo::undo(engine, now) } else { Vec::new() }
+    if undo_waits { take_back::undo(engine, now) } else { Vec::new() }
 }
 
 /// What a change did, in words.

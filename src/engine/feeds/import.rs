@@ -4,24 +4,15 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::subscribe::{Subscribe, address_of, comparable, insert};
+use super::addition::{Imported, Subscribe};
+use super::addresses::{address_of, comparable};
+use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::FeedKey;
-
-/// What came of an import.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Subscriptions made.
-    pub added: Vec<FeedKey>,
-    /// Addresses subscribed to before; their new tags were added.
-    pub known: Vec<FeedKey>,
-    /// Addresses that cannot be subscribed to, and why.
-    pub bad: Vec<(String, String)>,
-}
 
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::setting_table::{Chosen, FeedSettings};
+use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::politeness::server_habits::ServerHabits;
+use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
@@ -132,28 +133,6 @@ pub struct ProposedMove {
     pub public: bool,
     /// When it was first seen.
     pub since: DateTime<Utc>,
-}
-
-/// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Validators {
-    /// The address that gave them, and the only one they are sent to.
-    #[serde(skip_serializing_if = "is_default")]
-    pub url: String,
-    /// `ETag`, byte for byte.
-    #[serde(skip_serializing_if = "is_default")]
-    pub etag: Option<Vec<u8>>,
-    /// `Last-Modified`, byte for byte.
-    #[serde(skip_serializing_if = "is_default")]
-    pub last_modified: Option<Vec<u8>>,
-}
-
-impl Validators {
-    /// Whether there is anything to send to `url`.
-    pub fn speak_for(&self, url: &str) -> bool {
-        self.url == url && (self.etag.is_some() || self.last_modified.is_some())
-    }
 }
 
 impl Subscription {

@@ -8,13 +8,13 @@ use chrono::{DateTime, Utc};
 use super::subscription::Subscription;
 use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
-use crate::engine::entries::full_text;
+use crate::engine::entries::page_fetches;
 use crate::engine::event::Event;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::Step;
+use crate::engine::undo::undo_stack::Step;
 use crate::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
@@ -40,7 +40,7 @@ pub fn give_up(
     });
     for waiting in dropped {
         if let Purpose::FullText(key) = waiting.purpose {
-            full_text::dropped(engine, key, "its feed was given up");
+            page_fetches::dropped(engine, key, "its feed was given up");
         }
     }
     walks::drop_walk(engine, feed);

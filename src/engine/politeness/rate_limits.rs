@@ -3,16 +3,17 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::host_queue::{HostQueue, host_of, is_loopback};
-use super::reachability::{PROBE_EVERY, Suspect};
+use super::host_queue::{HostQueue, PROBE_EVERY, host_of, is_loopback};
+use super::reachability::{Sign, Suspect};
 use crate::engine::backfill::archive_response::end_of;
 use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
-use crate::engine::entries::full_text;
-use crate::engine::poll::fetch::Purpose;
+use crate::engine::entries::page_fetches::{self};
+use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
+use crate::engine::poll::poll_queue::{self, without_network};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
-use crate::engine::poll::polling::{self, PollStage};
+use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{FeedKey, address};
@@ -43,7 +44,7 @@ pub fn spread_wait(
         match waiting.purpose {
             Purpose::Archive(feed) => walks::drop_walk(engine, feed),
             Purpose::FullText(key) => {
-                full_text::dropped(engine, key, "its host asked for fewer requests");
+                page_fetches::dropped(engine, key, "its host asked for fewer requests");
             }
             Purpose::Poll(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
@@ -66,7 +67,7 @@ pub fn spread_wait(
             engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
             let reason = "its host asked for fewer requests".to_owned();
             let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason));
-            polling::ended(engine, now, result);
+            poll_queue::end_poll(engine, now, result);
         } else {
             plans::replan(engine, other, now);
         }
@@ -126,16 +127,11 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
     });
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Poll(feed) => polling::ended(engine, now, without_network(feed)),
+            Purpose::Poll(feed) => poll_queue::end_poll(engine, now, without_network(feed)),
             Purpose::Archive(feed) => walks::drop_walk(engine, feed),
             Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
-}
-
-/// The result of a poll that there was no network for.
-pub fn without_network(feed: FeedKey) -> PollResult {
-    PollResult::empty(feed, PollOutcome::Failed, Some("there is no network".to_owned()))
 }
 
 /// Somebody answered again.
@@ -151,4 +147,25 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     if engine.host_queue.probe_at.is_some() {
         engine.host_queue.probe_at = grace;
     }
+}
+
+/// What the end of a fetch says about the network, and about its host: a 429 keeps the feeds there away.
+pub fn note_network(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    url: &str,
+    fetched: &Fetched,
+) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match engine.reachability.note(now, url, fetched, None) {
+        Sign::Offline(suspects) => effects.extend(went_offline(engine, now, suspects)),
+        Sign::Online => came_online(&mut engine.host_queue),
+        Sign::Unclear => {}
+    }
+    let limited = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
+    if let Some(answer) = limited {
+        let wait = Wait::of_host(&answer.headers.times(), answer.received);
+        effects.extend(spread_wait(engine, now, url, None, wait));
+    }
+    effects
 }

@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 
 use super::classify_response::{Trouble, Verdict, judge};
-use super::fetch::{Answer, Fetched};
+use super::fetch::{Answer, Fetched, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
-use super::redirects::{self, Moving};
+use super::redirects::{self, Moving, PendingMove};
 use crate::engine::backfill::archive_response::{self, HistoryOutcome, ReceivedDocument};
-use crate::engine::feeds::subscription::{Commit, FeedState, Subscription, Validators};
+use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
 use crate::schedule::{Facts, FeedStatus, PollFailure, Wait};
@@ -27,15 +27,6 @@ pub struct AppliedResponse {
     pub host_wait: Option<Wait>,
     /// The address was replaced.
     pub moved: bool,
-}
-
-/// A move that may be made once the merge is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingMove {
-    /// Where to.
-    pub to: String,
-    /// It was said by a public address.
-    pub public: bool,
 }
 
 /// Settles what an answer changes on the feed. `taken` tells whether another subscription has an address.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::learn;
+use super::learn_queue;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
@@ -15,7 +15,7 @@ use crate::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, Settle
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     fill_in(subscription, &engine.settings);
-    if !learn::counts(subscription, &engine.settings) {
+    if !learn_queue::counts(subscription, &engine.settings) {
         subscription.state.facts.learned = None;
         engine.learning.forget(feed);
     }

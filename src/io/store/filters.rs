@@ -11,7 +11,7 @@ use super::handle::Store;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use super::transaction::apply_together;
 use super::upkeep::check::{StoreProblem, unreadable};
-use crate::engine::entries::entry_filters::{FilterChanges, FilterCount, FilterWork, Filtered};
+use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};

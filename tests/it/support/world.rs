@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use backissue::engine::effect::Effect;
 use backissue::engine::entries::rows::{RowsWanted, Scope};
-use backissue::engine::feeds::subscribe::Subscribe;
+use backissue::engine::external::external_run::ExternalRun;
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchRequest};
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
-use backissue::engine::run_external::ExternalRun;
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Job, StoreWork, Stored};
@@ -31,6 +31,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::answers::{learned, line_of, rendered};
+
 pub use super::rss::rss;
 
 pub use super::scripted::Scripted;

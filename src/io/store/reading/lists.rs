@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::backfill::gap_rows::GapMark;
 use crate::engine::entries::rows::{
-    ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show,
+    GapMark, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope,
+    Seek, Show,
 };
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 use crate::io::store::error::StoreError;
