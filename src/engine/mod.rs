@@ -21,6 +21,7 @@ pub mod save_searches;
 pub mod saved_searches;
 pub mod search_query;
 pub mod settings;
+pub mod start;
 pub mod state;
 pub mod store_results;
 pub mod store_work;

@@ -1,4 +1,4 @@
-//! Saved searches: kept, changed, taken back.
+//! A search that was saved.
 
 use serde::{Deserialize, Serialize};
 

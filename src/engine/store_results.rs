@@ -12,6 +12,7 @@ use super::poll::{learn, polling};
 use super::state::Engine;
 use super::store_work::{Answer, JobId, JobSubject, Stored};
 use super::undo::rollback::Rollback;
+use super::undo::take_back;
 use crate::history::{Counters, FeedKey};
 
 /// Keeps the rollbacks of work that leaves the engine, and gives each piece its identity.
@@ -163,7 +164,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             Vec::new()
         }
         Answer::Marked { flag, value, whole_list, marked } => {
-            marks::marked(engine, now, flag, value, whole_list, marked)
+            let undo_waits = marks::marked(engine, flag, value, whole_list, marked);
+            if undo_waits { take_back::undo(engine, now) } else { Vec::new() }
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Publications(feed, publications) => {
@@ -173,7 +175,13 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             engine.tell(Event::FiltersChanged);
             entry_filters::saved(engine)
         }
-        Answer::Filtered(filtered) => entry_filters::filtered(engine, now, *filtered),
+        Answer::Filtered(filtered) => {
+            let (mut effects, undo_waits) = entry_filters::filtered(engine, *filtered);
+            if undo_waits {
+                effects.extend(take_back::undo(engine, now));
+            }
+            effects
+        }
         Answer::FiltersCounted(counts) => {
             engine.filters.counts = counts;
             Vec::new()

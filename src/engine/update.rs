@@ -7,6 +7,7 @@ use super::calendar::day_of;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, page_fetches, picture_fetches};
 use super::event::Event;
+use super::external::external_run::RunPurpose;
 use super::external::run_external;
 use super::feeds::{
     feed_moves, feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe,
@@ -57,7 +58,14 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             entry_filters::failed(engine, filter);
             complained(engine, why)
         }
-        Input::Ran(purpose, ended) => run_external::ran(engine, now, purpose, ended),
+        Input::Ran(purpose, ended) => {
+            run_external::tell_end(engine, purpose, ended);
+            if purpose == RunPurpose::News {
+                notifications::command_ended(engine, now)
+            } else {
+                Vec::new()
+            }
+        }
         Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
         Input::Trouble(why) => complained(engine, why),
     }
@@ -75,7 +83,7 @@ fn requested(
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
-        Request::Choose { addition, url } => feed_preview::choose(engine, now, addition, url),
+        Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,

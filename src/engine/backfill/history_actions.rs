@@ -1,4 +1,4 @@
-//! What the reader can ask of a feed's history: more, again, anew, or not to see a gap.
+//! What the reader can ask of a feed's history, more, again or anew, and what that does to its record.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! The reader asks for more of a feed's history, or does not want to see a gap.
 
+use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
 use super::history_actions::HistoryAction;
@@ -84,7 +85,7 @@ pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect
 /// The reader chose where older entries are looked for that the publisher does not offer, or nowhere: what was under way is
 /// dropped. What is to be asked for is asked for after the feed's next good check.
 pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
-    walks::drop_walk(engine, feed);
+    drop_fetches::drop_walk(engine, feed);
     let way = walk_policy::way(engine, feed);
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     if subscription.state.facts.last_ok.is_none() {

@@ -327,15 +327,6 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
     rest(engine, feed, Some("stopped · H goes on".to_owned()))
 }
 
-/// A feed is given up, or its host wants to be left alone: its walk is dropped and goes on after a later check.
-pub fn drop_walk(engine: &mut Engine, feed: FeedKey) {
-    engine.backfills.remove(&feed);
-    engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
-    if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        subscription.history.asking = None;
-    }
-}
-
 /// What a walk under way has done so far, in words.
 pub fn progress(engine: &Engine, subscription: &Subscription) -> Option<String> {
     let backfill = engine.backfills.get(&subscription.key)?;

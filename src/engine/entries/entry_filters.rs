@@ -3,8 +3,6 @@
 //! A filter is durable before the store is looked through for what it hits; what arrives meanwhile is judged by it on
 //! arrival.
 
-use chrono::{DateTime, Utc};
-
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
@@ -12,7 +10,6 @@ use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
-use crate::engine::undo::take_back;
 use crate::engine::undo::undo_stack::Step;
 use crate::engine::wording::entries;
 use crate::filters::{Action, EntryFilter, FilterScope};
@@ -141,8 +138,8 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
     vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
 }
 
-/// Entries were changed by a filter; that can be taken back.
-pub fn filtered(engine: &mut Engine, now: DateTime<Utc>, filtered: Filtered) -> Vec<Effect> {
+/// Entries were changed by a filter; that can be taken back. Says whether the reader wants it taken back already.
+pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) {
     let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
         if let Some(subscription) = engine.feeds.get_mut(&feed) {
@@ -164,14 +161,10 @@ pub fn filtered(engine: &mut Engine, now: DateTime<Utc>, filtered: Filtered) -> 
         engine.undo.push(Step::Filters { before: pending.before, changes, forward: false });
         undo_waits = engine.undo.step_is_known();
     }
-    let mut effects = vec![Effect::store(Job::CountFilters)];
     engine.tell(Event::CountersChanged);
     engine.tell(Event::FiltersChanged);
     engine.tell(Event::ListsChanged);
-    if undo_waits {
-        effects.extend(take_back::undo(engine, now));
-    }
-    effects
+    (vec![Effect::store(Job::CountFilters)], undo_waits)
 }
 
 /// What a change of the filters did, in words.

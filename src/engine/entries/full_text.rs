@@ -1,8 +1,4 @@
-//! The full text of an entry: the page it links to, asked for as politely as a feed, kept, and shown in place of the
-//! feed's text.
-//!
-//! A page is asked for when the reader says so, or when an entry is opened of a feed whose reader always wants it; once,
-//! and again only if the entry was edited since. It waits in the queue of its site like everything else.
+//! The full text of an entry: what is kept of the page it links to, to be shown in place of the feed's text.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,7 @@
 //! The pages that entries link to, asked for as politely as a feed.
+//!
+//! A page is asked for when the reader says so, or when an entry is opened of a feed whose reader always wants it; once,
+//! and again only if the entry was edited since. It waits in the queue of its site like everything else.
 
 use chrono::{DateTime, Utc};
 
@@ -51,12 +54,6 @@ pub fn fetched(
     effects.extend(keep_page(engine, now, key, url, kept, fetched));
     effects.extend(start_fetches::start(engine, now));
     effects
-}
-
-/// The host wants to be left alone, or the feed was given up: the page is not asked for after all.
-pub fn dropped(engine: &mut Engine, key: EntryKey, why: &str) {
-    engine.pages.remove(&key);
-    engine.tell(Event::PageDropped(key, why.to_owned()));
 }
 
 fn keep_page(

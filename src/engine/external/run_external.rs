@@ -1,12 +1,9 @@
 //! Commands of the reader's own: what they are started with, and what is told of how they ended.
 
-use chrono::{DateTime, Utc};
-
 use super::external_command::ExternalCommand;
 use super::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
 use crate::engine::effect::Effect;
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::engine::entries::notifications;
 use crate::engine::state::Engine;
 use crate::feed::text::one_line;
 
@@ -52,12 +49,7 @@ fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
 }
 
 /// A command ended: with the first line it said, or with a sentence about what went wrong.
-pub fn ran(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    purpose: RunPurpose,
-    ended: Result<Option<String>, String>,
-) -> Vec<Effect> {
+pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<String>, String>) {
     match (purpose, ended) {
         (_, Err(why)) => engine.complain(one_line(&why, TOLD_CHARS_MAX)),
         (RunPurpose::Pipe, Ok(Some(line))) => {
@@ -66,5 +58,4 @@ pub fn ran(
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command is done"),
         (RunPurpose::Show | RunPurpose::News, Ok(_)) => {}
     }
-    if purpose == RunPurpose::News { notifications::command_ended(engine, now) } else { Vec::new() }
 }

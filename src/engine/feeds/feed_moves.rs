@@ -1,10 +1,10 @@
-//! Feeds that move: the reader accepts, declines or takes back another address (SPEC D.3).
+//! Feeds that move: another address is stored after a merge, or the reader accepts, declines or takes it back (SPEC D.3).
 
+use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
 use super::subscription::{FeedState, ProposedMove, Subscription, SubscriptionRecord};
-use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::plans;
@@ -67,7 +67,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     }
     let Some(mut given_up) = engine.feeds.remove(&from) else { return Vec::new() };
     engine.timetable.remove(&from);
-    walks::drop_walk(engine, from);
+    drop_fetches::drop_walk(engine, from);
     given_up.history.asking = None;
     given_up.record.ended = Some(now);
     let mut records = vec![(from, given_up.record.clone())];

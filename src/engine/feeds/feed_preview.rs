@@ -4,8 +4,8 @@
 use chrono::{DateTime, Utc};
 
 use super::addition::{Addition, FeedPreview};
+use super::discovery;
 use super::subscription::{Subscription, SubscriptionRecord};
-use super::{discovery, subscribe};
 use crate::engine::effect::Effect;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::poll::fetch::{Fetched, Purpose};
@@ -130,42 +130,4 @@ pub fn arrived(
     };
     addition.previews.known.insert(asked.to_owned(), known);
     None
-}
-
-/// The reader takes one of the feeds that a page names, or none of them. What is here already is not asked for again.
-pub fn choose(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: u32,
-    url: Option<String>,
-) -> Vec<Effect> {
-    let Some(mut addition) = engine.additions.remove(&id) else { return Vec::new() };
-    let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
-    let wanted = url.filter(|url| addition.found.iter().any(|candidate| candidate.url == *url));
-    let Some(url) = wanted else {
-        addition.ended = Some(Err("none of its feeds was chosen".into()));
-        addition.previews.known.clear();
-        engine.host_queue.drop_waiting(is_preview);
-        engine.additions.insert(id, addition);
-        return start_fetches::start(engine, now);
-    };
-    engine.say(format!("reading {url} …"));
-    let here = addition.previews.known.remove(&url);
-    addition.previews.known.clear();
-    addition.previews.selected = None;
-    let other = addition.previews.asking.as_ref() != Some(&url);
-    if other && engine.host_queue.drop_waiting(is_preview) > 0 {
-        addition.previews.asking = None;
-    }
-    addition.previews.wanted = addition.previews.asking.as_ref() == Some(&url);
-    let on_its_way = addition.previews.wanted;
-    if let Some(Ok((here, _))) = here {
-        engine.additions.insert(id, addition);
-        return subscribe::fetched(engine, now, id, &url, *here);
-    }
-    if !on_its_way {
-        subscribe::ask(engine, &mut addition, url);
-    }
-    engine.additions.insert(id, addition);
-    start_fetches::start(engine, now)
 }

@@ -3,12 +3,11 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::drop_fetches;
 use super::host_queue::{HostQueue, PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
 use crate::engine::backfill::archive_response::end_of;
-use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
-use crate::engine::entries::page_fetches::{self};
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_queue::{self, without_network};
@@ -42,9 +41,9 @@ pub fn spread_wait(
     });
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Archive(feed) => walks::drop_walk(engine, feed),
+            Purpose::Archive(feed) => drop_fetches::drop_walk(engine, feed),
             Purpose::FullText(key) => {
-                page_fetches::dropped(engine, key, "its host asked for fewer requests");
+                drop_fetches::drop_page(engine, key, "its host asked for fewer requests");
             }
             Purpose::Poll(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
@@ -128,7 +127,7 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
     for waiting in dropped {
         match waiting.purpose {
             Purpose::Poll(feed) => poll_queue::end_poll(engine, now, without_network(feed)),
-            Purpose::Archive(feed) => walks::drop_walk(engine, feed),
+            Purpose::Archive(feed) => drop_fetches::drop_walk(engine, feed),
             Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }

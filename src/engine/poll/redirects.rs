@@ -1,4 +1,4 @@
-//! Feeds that move: which address is stored after a redirect, what the reader is asked, and taking it back (SPEC D.3).
+//! What a permanent redirect means for the address that is stored (SPEC D.3).
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,4 @@
-//! Taking changes back, and doing them again.
+//! Taking the reader's changes back, and making them again.
 
 use chrono::{DateTime, Utc};
 
