@@ -14,8 +14,7 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits;
-use crate::engine::politeness::reachability::Sign;
+use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::poll::fetch::{FetchId, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
@@ -26,7 +25,6 @@ use crate::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
     WalkNotice,
 };
-use crate::schedule::Wait;
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
 pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -168,24 +166,10 @@ pub fn fetched(
     if !mine || !engine.feeds.contains_key(&feed) {
         return start_fetches::start(engine, now);
     }
-    let mut effects = Vec::new();
-    let host_wait = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
-    let host_wait = host_wait.map(|answer| Wait::of_host(&answer.headers.times(), answer.received));
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
-    let judged = match engine.reachability.note(now, &waiting.url, &fetched, None) {
-        Sign::Offline(suspects) => {
-            effects.extend(rate_limits::went_offline(engine, now, suspects));
-            Err(ArchiveFailure::Offline)
-        }
-        Sign::Online => {
-            rate_limits::came_online(&mut engine.host_queue);
-            judge(fetched)
-        }
-        Sign::Unclear => judge(fetched),
-    };
-    if let Some(wait) = host_wait {
-        effects.extend(rate_limits::spread_wait(engine, now, &waiting.url, None, wait));
-    }
+    let NetworkNote { is_offline, mut effects } =
+        note_network(engine, now, &waiting.url, &fetched, None);
+    let judged = if is_offline { Err(ArchiveFailure::Offline) } else { judge(fetched) };
     effects.extend(answered(engine, now, feed, judged, started, wire_bytes));
     effects.extend(start_fetches::start(engine, now));
     effects

@@ -50,7 +50,7 @@ pub fn fetched(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let kept = engine.pages.remove(&key).flatten();
-    let mut effects = note_network(engine, now, url, &fetched);
+    let mut effects = note_network(engine, now, url, &fetched, None).effects;
     effects.extend(keep_page(engine, now, key, url, kept, fetched));
     effects.extend(start_fetches::start(engine, now));
     effects

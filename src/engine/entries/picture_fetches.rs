@@ -50,7 +50,7 @@ pub fn fetched(
     url: String,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let mut effects = rate_limits::note_network(engine, now, &url, &fetched);
+    let mut effects = rate_limits::note_network(engine, now, &url, &fetched, None).effects;
     if rate_limits::left_alone_until(engine, &url, now).is_some() || is_limited(&fetched) {
         drop_host(engine, &url);
     }

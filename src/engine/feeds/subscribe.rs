@@ -268,7 +268,7 @@ fn subscribe_to(
     let offer = offer.map(|document| {
         format!(": {}", feed_preview::preview(engine, now, &url, document).words())
     });
-    effects.extend(polling::first_document(engine, now, added.feed, fetched));
+    effects.extend(polling::first_document(engine, added.feed, fetched));
     engine.tell(Event::FeedsChanged);
     let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
     let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());

@@ -29,7 +29,7 @@ pub struct Poll {
     /// It was asked a second time, as SPEC D.2 allows once.
     pub(super) again: Option<Again>,
     /// The feed's state before the request, to go back to if the attempt does not count.
-    pub(super) at_start: Option<Box<FeedState>>,
+    pub(in crate::engine) at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
     pub(super) before: Option<Box<(FeedState, SubscriptionRecord, HistoryRecord)>>,
     /// A move that waits for the merge.

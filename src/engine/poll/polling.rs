@@ -18,8 +18,7 @@ use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::feed_moves;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits;
-use crate::engine::politeness::reachability::Sign;
+use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{Counters, FeedKey};
@@ -52,60 +51,54 @@ pub fn fetched(
     feed: FeedKey,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let (Some(subscription), Some(poll)) =
-        (engine.feeds.get_mut(&feed), engine.polls.get_mut(&feed))
-    else {
-        return start(engine, now);
-    };
-    if poll.fetch != Some(id) {
+    let mine = engine.polls.get(&feed).is_some_and(|poll| poll.fetch == Some(id));
+    if !mine || !engine.feeds.contains_key(&feed) {
         return start(engine, now);
     }
-    let at_start = poll.at_start.as_deref().map(|state| (feed, state));
-    match engine.reachability.note(now, &waiting.url, &fetched, at_start) {
-        Sign::Offline(suspects) => {
-            if let Some(before) = poll.at_start.take() {
-                subscription.state = *before;
-            }
-            let state = Box::new(subscription.state.clone());
-            end_poll(engine, now, poll_queue::without_network(feed));
-            let mut effects = vec![Effect::store(Job::SaveState(feed, state))];
-            effects.extend(rate_limits::went_offline(engine, now, suspects));
-            effects.extend(start(engine, now));
-            return effects;
-        }
-        Sign::Online => rate_limits::came_online(&mut engine.host_queue),
-        Sign::Unclear => {}
+    let NetworkNote { is_offline, mut effects } =
+        note_network(engine, now, &waiting.url, &fetched, Some(feed));
+    if !is_offline {
+        effects.extend(judge_or_repeat(engine, now, waiting, feed, fetched));
     }
-    poll.sent.others_answer = engine.reachability.others_answer(now, &waiting.url);
-    if poll.again.is_none()
-        && let Some(again) = worth_asking_again(&fetched, &poll.sent)
-    {
-        if matches!(again, Again::NoDelta | Again::Whole) {
-            subscription.state.habits.refuse_deltas(now);
-        }
-        (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
-        engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
-        return start(engine, now);
-    }
-    if poll.again.is_none() && archive_response::is_doubtful(subscription, &poll.sent.url, &fetched)
-    {
-        (poll.again, poll.stage) = (Some(Again::Verify), PollStage::Waiting);
-        engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
-        return start(engine, now);
-    }
-    let mut effects = answered(engine, now, feed, waiting.cause, fetched);
     effects.extend(start(engine, now));
     effects
 }
 
-/// An answer is judged, and what it changes is handed to the store.
-fn answered(
+/// An answer is applied, or the feed is asked once more where the answer calls for it (SPEC D.2, C.8.1).
+fn judge_or_repeat(
     engine: &mut Engine,
     now: DateTime<Utc>,
+    waiting: &Waiting,
     feed: FeedKey,
-    cause: PollCause,
     fetched: Fetched,
 ) -> Vec<Effect> {
+    let (Some(subscription), Some(poll)) =
+        (engine.feeds.get_mut(&feed), engine.polls.get_mut(&feed))
+    else {
+        return Vec::new();
+    };
+    poll.sent.others_answer = engine.reachability.others_answer(now, &waiting.url);
+    let is_doubtful = || {
+        let doubtful = archive_response::is_doubtful(subscription, &poll.sent.url, &fetched);
+        doubtful.then_some(Again::Verify)
+    };
+    let again = match poll.again {
+        Some(_) => None,
+        None => worth_asking_again(&fetched, &poll.sent).or_else(is_doubtful),
+    };
+    let Some(again) = again else {
+        return answered(engine, feed, waiting.cause, fetched);
+    };
+    if matches!(again, Again::NoDelta | Again::Whole) {
+        subscription.state.habits.refuse_deltas(now);
+    }
+    (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
+    engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
+    Vec::new()
+}
+
+/// An answer is judged, and what it changes is handed to the store.
+fn answered(engine: &mut Engine, feed: FeedKey, cause: PollCause, fetched: Fetched) -> Vec<Effect> {
     let Some(mut subscription) = engine.feeds.remove(&feed) else { return Vec::new() };
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
@@ -114,10 +107,9 @@ fn answered(
     let Subscription { state, record, history, .. } = &subscription;
     poll.before = Some(Box::new((state.clone(), record.clone(), history.clone())));
     let sent = std::mem::take(&mut poll.sent);
-    let asked = sent.url.clone();
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
-    let AppliedResponse { mut commit, if_shared, host_wait, moved } =
+    let AppliedResponse { mut commit, if_shared, moved } =
         apply_response(&mut subscription, cause, &sent, fetched, &taken);
     let text =
         format!("'{}' moved to {}", subscription.record.shown_title(), subscription.record.url);
@@ -136,20 +128,11 @@ fn answered(
     if moved {
         engine.say(text);
     }
-    let mut effects = vec![Effect::store(Job::Commit(Box::new(commit)))];
-    if let Some(wait) = host_wait {
-        effects.extend(rate_limits::spread_wait(engine, now, &asked, Some(feed), wait));
-    }
-    effects
+    vec![Effect::store(Job::Commit(Box::new(commit)))]
 }
 
 /// Keeps the first document of a feed that was just subscribed to.
-pub fn first_document(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    fetched: Fetched,
-) -> Vec<Effect> {
+pub fn first_document(engine: &mut Engine, feed: FeedKey, fetched: Fetched) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     engine.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
@@ -157,7 +140,7 @@ pub fn first_document(
     let poll = Poll::at(PollStage::Writing);
     engine.polls.insert(feed, poll);
     engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
-    answered(engine, now, feed, PollCause::Subscribed, fetched)
+    answered(engine, feed, PollCause::Subscribed, fetched)
 }
 
 /// What a poll changed is durable: it is reported, and the feed is planned anew.
