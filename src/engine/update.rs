@@ -84,6 +84,7 @@ fn requested(
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
+        Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,

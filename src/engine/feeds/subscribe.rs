@@ -206,6 +206,19 @@ pub fn choose(
     start_fetches::start(engine, now)
 }
 
+/// Nobody can choose now: the feeds that a page names are tried in their order, and the first that can be read is taken.
+pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
+    let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
+    let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
+    let first = named.next();
+    let others: VecDeque<String> = named.collect();
+    let effects = choose(engine, now, id, first);
+    if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
+        addition.to_try = others;
+    }
+    effects
+}
+
 /// Asks for one address and no other.
 fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     addition.to_try = VecDeque::from([url]);
@@ -275,4 +288,68 @@ fn subscribe_to(
     engine.say(text);
     engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
     (added, effects)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::subscribe::*;
+    use crate::engine::input::Input;
+    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchId};
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::update::{Output, update};
+    use crate::feed::FeedDocument;
+    use crate::feed::discover::page_feeds::Candidate;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    /// The one fetch that an output asks for.
+    fn asked(output: &Output) -> (FetchId, String) {
+        let mut fetches = output.effects.iter().filter_map(|effect| {
+            let Effect::Fetch(request) = effect else { return None };
+            Some((request.id, request.url.clone()))
+        });
+        let fetch = fetches.next().expect("something is asked for");
+        assert_eq!(fetches.next(), None);
+        fetch
+    }
+
+    fn answer(engine: &mut Engine, asked: &Output, status: u16, body: AnswerBody) -> Output {
+        let (id, url) = self::asked(asked);
+        let (started, headers) = (NOW, AnswerHeaders::default());
+        let answer = Answer { status, url, public: true, received: NOW, headers, body };
+        let (hops, conditional) = (Vec::new(), false);
+        let fetched = Fetched { started, wire_bytes: 0, hops, conditional, result: Ok(answer) };
+        update(engine, NOW, Input::Fetched(id, Box::new(fetched)))
+    }
+
+    #[test]
+    fn where_nobody_can_choose_the_feeds_of_a_page_are_tried_one_after_the_other() {
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
+        engine.host_queue.not_before = None;
+        let address = "https://site.example/".to_owned();
+        let wanted = Subscribe { id: 7, address, choose: true, ..Subscribe::default() };
+        let first = update(&mut engine, NOW, Input::Request(Request::Subscribe(Box::new(wanted))));
+        let named = |host: &str| Candidate {
+            url: format!("https://{host}.example/feed"),
+            title: None,
+            media_type: String::new(),
+        };
+        let candidates = ["one", "two", "three"].map(named).to_vec();
+        let page = AnswerBody::Page { title: None, candidates };
+        let preview = answer(&mut engine, &first, 200, page);
+        assert!(preview.events.contains(&Event::ChooseFeed(7)));
+        assert_eq!(asked(&preview).1, "https://one.example/feed", "the first one is looked at");
+
+        let chosen = update(&mut engine, NOW, Input::Request(Request::TakeFirstFeed(7)));
+        assert!(chosen.effects.is_empty(), "it is on its way already");
+        let second = answer(&mut engine, &preview, 404, AnswerBody::Unread);
+        assert_eq!(asked(&second).1, "https://two.example/feed");
+        let kind = crate::feed::Kind::Rss;
+        let document = Box::new(FeedDocument { kind, ..FeedDocument::default() });
+        answer(&mut engine, &second, 200, AnswerBody::Document(document));
+        let feeds: Vec<&str> = engine.feeds.values().map(|feed| feed.record.url.as_str()).collect();
+        assert_eq!(feeds, ["https://two.example/feed"]);
+        assert!(matches!(engine.additions[&7].ended, Some(Ok(_))));
+    }
 }
