@@ -16,7 +16,7 @@ use crate::io::{clock, console};
 pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (mut store, engine) = session::looked_at(options, now)?;
-    let counts = store.count_ruled()?;
+    let counts = store.count_filter_hits()?;
     let rules = engine.filters.list.iter();
     let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
     if args.json {

@@ -22,17 +22,17 @@ pub enum HistoryAction {
     Reread,
 }
 
-/// Grants wishes on a record: answers with a page to ask for, and with why nothing can be done for one of them.
+/// Does the reader's actions on a record. Answers with a page to ask for, and with why nothing can be done for one of them.
 pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
-    feed_settings: &mut Vec<HistoryAction>,
+    actions: &mut Vec<HistoryAction>,
     policy: &WalkPolicy,
 ) -> (Option<ArchiveRequest>, Option<String>) {
     let mut refused = None;
     let mut page = None;
-    for wish in std::mem::take(feed_settings) {
-        let granted = match wish {
+    for action in std::mem::take(actions) {
+        let granted = match action {
             HistoryAction::GoOn(key) => record.go_on(key, nodes),
             HistoryAction::Everywhere => record.go_on_everywhere(nodes),
             HistoryAction::Continue => go_on_where(record, nodes, |kind| {

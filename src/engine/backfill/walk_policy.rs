@@ -7,7 +7,7 @@ use crate::engine::state::Engine;
 use crate::history::address::host;
 use crate::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
 
-/// How far a feed's archives are walked: the reader's wish for it, else the setting.
+/// How far a feed's archives are walked: the reader's setting for the feed, else the global one.
 pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     let feed_settings = engine.feeds.get(&feed).map(|feed| &feed.record.feed_settings);
     let mode = feed_settings

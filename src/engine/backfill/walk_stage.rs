@@ -13,7 +13,7 @@ pub struct Backfill {
     /// The archives fetched before.
     pub(super) nodes: Nodes,
     /// What the reader wants of it and has not been looked at.
-    pub(in crate::engine) feed_settings: Vec<HistoryAction>,
+    pub(in crate::engine) actions: Vec<HistoryAction>,
     /// The archive that waits or is asked.
     pub(in crate::engine) request: Option<ArchiveRequest>,
     /// The fetch it waits for.

@@ -1,4 +1,4 @@
-//! The journey of a walk through a feed's archives: begun after a good check or by a wish of the reader, each archive
+//! The journey of a walk through a feed's archives: begun after a good check or when the reader asks, each archive
 //! queued behind all polls of its site, asked, judged, written with its entries, and the next one named.
 //!
 //! What is to be fetched stands in the feed's [`crate::history::HistoryRecord`] and is written with the entries that
@@ -39,23 +39,23 @@ pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Ef
     if has_work { begin(engine, now, feed, None) } else { Vec::new() }
 }
 
-/// Begins a walk, or hands the reader's wish to the one under way.
+/// Begins a walk, or hands the reader's action to the one under way.
 pub fn begin(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    wish: Option<HistoryAction>,
+    action: Option<HistoryAction>,
 ) -> Vec<Effect> {
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
-        backfill.asked |= wish.is_some();
-        backfill.feed_settings.extend(wish);
+        backfill.asked |= action.is_some();
+        backfill.actions.extend(action);
         return go_on(engine, now, feed);
     }
     let backfill = Backfill {
         stage: WalkStage::Loading,
         nodes: Nodes::default(),
-        asked: wish.is_some(),
-        feed_settings: wish.into_iter().collect(),
+        asked: action.is_some(),
+        actions: action.into_iter().collect(),
         request: None,
         fetch: None,
         paging: false,
@@ -103,7 +103,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
     let record = &mut subscription.history;
     let (page, refused) =
-        history_actions::grant(record, &mut backfill.nodes, &mut backfill.feed_settings, &policy);
+        history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     engine.events.extend(refused.map(Event::info));
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);

@@ -8,7 +8,7 @@ use crate::feed::sparse::is_default;
 use crate::history::Adaptor;
 use crate::schedule::Pace;
 
-/// What the reader wishes for the schedule of one feed; `None` takes the global setting.
+/// The reader's settings for one feed; `None` takes the global setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
@@ -54,6 +54,6 @@ pub struct Chosen {
     pub own_title: Option<String>,
     /// Tags in the reader's order.
     pub tags: Vec<String>,
-    /// The reader's wishes for the schedule.
+    /// The reader's settings for it.
     pub feed_settings: FeedSettings,
 }

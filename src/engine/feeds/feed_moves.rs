@@ -127,7 +127,7 @@ pub fn put_back(
     save_and_show(engine, now, feed, saved)
 }
 
-/// Changes a subscription by the reader's wish; it can be taken back.
+/// Changes a subscription as the reader asked; it can be taken back.
 pub fn changed(
     engine: &mut Engine,
     now: DateTime<Utc>,

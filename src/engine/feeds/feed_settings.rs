@@ -1,4 +1,4 @@
-//! The reader's wishes for a feed: more often, less often, bounds, title, tags; each change planned at once.
+//! The reader's settings for a feed: more often, less often, bounds, title, tags; each change planned at once.
 
 use chrono::{DateTime, Utc};
 

@@ -20,20 +20,20 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
     let mut imported = Imported::default();
     let mut records = Vec::new();
-    for wish in wanted {
-        let url = match address_of(&wish.address) {
+    for asked in wanted {
+        let url = match address_of(&asked.address) {
             Ok(url) => url,
             Err(why) => {
-                imported.bad.push((wish.address, why));
+                imported.bad.push((asked.address, why));
                 continue;
             }
         };
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
-            records.extend(with_tags(engine, feed, &wish.tags));
+            records.extend(with_tags(engine, feed, &asked.tags));
             continue;
         }
-        let (feed, record) = insert(engine, now, &wish, url);
+        let (feed, record) = insert(engine, now, &asked, url);
         known.insert(comparable(&record.url), feed);
         imported.added.push(feed);
         records.push((feed, record));

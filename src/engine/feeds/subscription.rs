@@ -47,7 +47,7 @@ pub struct SubscriptionRecord {
     pub tags: Vec<String>,
     /// When it was subscribed to.
     pub added: DateTime<Utc>,
-    /// The reader's wishes for the schedule.
+    /// The reader's settings for it.
     #[serde(rename = "wishes")]
     pub feed_settings: FeedSettings,
     /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
@@ -244,7 +244,7 @@ pub struct Commit {
     pub log: Option<PollLogEntry>,
 }
 
-/// One atomic batch too: what an archive or a page changes, or a wish of the reader.
+/// One atomic batch too: what an archive or a page changes, or an action of the reader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryCommit {
     /// The feed.

@@ -99,7 +99,7 @@ fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
     schedule::spread_unit(u128::from(salt), &feed.0.to_be_bytes(), last_ok)
 }
 
-/// Fills the reader's wishes into the facts: those of the feed, else the global ones.
+/// Fills the reader's settings into the facts: those of the feed, else the global ones.
 fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     let feed_settings = &subscription.record.feed_settings;
     let seconds = |minutes: u32| minutes.saturating_mul(60);

@@ -92,7 +92,7 @@ pub struct Arrival<'d> {
 
 impl ArchiveWalk<'_> {
     /// The next archive to ask for. Called after a good check of the subscription document, after
-    /// [`Self::merged`], after [`Self::failed`], and after a wish of the reader; never while the feed fails.
+    /// [`Self::merged`], after [`Self::failed`], and after an action of the reader; never while the feed fails.
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
         if self.record.asking.is_some() {
             return Next::Busy;

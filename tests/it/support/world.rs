@@ -320,7 +320,8 @@ impl World {
         let saved = self.store.subscriptions().unwrap();
         let settings = self.app.engine.settings.clone();
         let mut engine = Engine::new(settings, Tz::UTC, 1, saved, self.now);
-        engine.take_saved(self.store.saved_searches().unwrap(), self.store.rules().unwrap());
+        engine
+            .take_saved(self.store.saved_searches().unwrap(), self.store.saved_filters().unwrap());
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
         backissue::ui::panes::feeds_pane::rebuild(&mut app);

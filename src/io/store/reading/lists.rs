@@ -189,7 +189,7 @@ impl Store {
     }
 
     fn row(&mut self, key: EntryKey) -> Result<Row, StoreError> {
-        let (flags, ruled) = (self.flags(key)?, self.ruled_by(key));
+        let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
         let key = RowKey::Entry(key);
         // An entry whose record is lost still has its row: nothing vanishes silently.
         let lost = Row {
