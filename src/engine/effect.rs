@@ -1,11 +1,11 @@
 //! Everything the engine may ask of the world, as one closed enum.
 
+use super::external::external_run::ExternalRun;
 use super::poll::fetch::FetchRequest;
-use super::poll::learn::LearnWanted;
-use super::rollback::Rollback;
-use super::run_external::ExternalRun;
+use super::poll::learn_queue::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
+use super::undo::rollback::Rollback;
 use crate::filters::EntryFilter;
 
 /// Something asked of the world. The answer, where there is one, comes as an [`super::input::Input`].

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::external::external_run::RunPurpose;
 use super::poll::fetch::{FetchId, Fetched};
 use super::request::Request;
-use super::run_external::RunPurpose;
 use super::settings::Settings;
 use super::store_work::Stored;
 use crate::history::{EntryKey, FeedKey};

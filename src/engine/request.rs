@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::backfill::history_actions::HistoryAction;
 use super::entries::full_text::FullText;
-use super::feeds::setting_table::Chosen;
-use super::feeds::subscribe::Subscribe;
+use super::feeds::addition::Subscribe;
+use super::feeds::chosen_settings::Chosen;
 use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
 use crate::filters::EntryFilter;
@@ -37,6 +37,8 @@ pub enum Request {
         /// The address of the feed.
         url: Option<String>,
     },
+    /// Take the first feed of those that a page names that can be read; the number is that of the addition.
+    TakeFirstFeed(u32),
     /// Give up a subscription.
     Unsubscribe(FeedKey),
     /// Poll a feed more or less often.
@@ -146,6 +148,7 @@ mod tests {
             Request::ImportFile("list.opml".into()),
             Request::Preview { addition: 1, url: "https://a.example/".into() },
             Request::Choose { addition: 1, url: None },
+            Request::TakeFirstFeed(1),
             Request::Unsubscribe(feed),
             Request::SetPace(feed, Pace::Less),
             Request::Set(feed, Box::default()),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::external_command::ExternalCommand;
+use super::external::external_command::ExternalCommand;
 use crate::history::walk::adaptor::INTERNET_ARCHIVE;
 use crate::schedule::Pace;
 
@@ -101,7 +101,7 @@ pub struct PollSettings {
     pub max_minutes: u32,
     /// Interval where nothing is known (SPEC 0, `DEFAULT_INTERVAL`).
     pub default_minutes: u32,
-    /// The reader's wish where a feed has none of its own.
+    /// The reader's pace where a feed has none of its own.
     pub pace: Pace,
     /// Learn the rhythm of feeds whose publishers say nothing.
     pub learn: bool,

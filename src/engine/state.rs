@@ -7,30 +7,26 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::backfill::walks::Backfill;
-use super::entries::entry_filters::Filters;
+use super::backfill::walk_stage::Backfill;
+use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
-use super::entries::notifications::Notifications;
+use super::entries::notification_queue::Notifications;
 use super::event::Event;
-use super::feeds::import::Imported;
-use super::feeds::subscribe::Addition;
-use super::feeds::subscription::{SavedSubscription, Subscription};
+use super::feeds::addition::{Addition, Imported};
+use super::feeds::subscription::Subscription;
 use super::politeness::host_queue::HostQueue;
 use super::politeness::reachability::Reachability;
-use super::poll::learn::Learning;
-use super::poll::plans;
+use super::poll::learn_queue::Learning;
 use super::poll::poll_results::PollRun;
-use super::poll::polling::Poll;
-use super::rollback::Rollback;
+use super::poll::poll_stage::Poll;
 use super::saved_searches::SavedSearch;
 use super::settings::Settings;
 use super::store_work::JobId;
-use super::undo::UndoStack;
+use super::undo::rollback::Rollback;
+use super::undo::undo_stack::UndoStack;
 use crate::history::{EntryKey, FeedKey};
 use crate::schedule::Timetable;
 
-/// A site that was asked within this time before the start keeps its pause.
-const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
 /// The loop comes back after this time at the latest: the wall clock may jump.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
@@ -101,15 +97,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with what the store holds, every feed planned.
-    pub fn new(
-        settings: Settings,
-        zone: Tz,
-        salt: u64,
-        saved: Vec<SavedSubscription>,
-        now: DateTime<Utc>,
-    ) -> Self {
-        let mut engine = Self {
+    /// An engine that nothing is subscribed to.
+    pub(super) fn empty(settings: Settings, zone: Tz, salt: u64) -> Self {
+        Self {
             settings,
             zone,
             salt,
@@ -140,38 +130,6 @@ impl Engine {
             last_job: 0,
             rollbacks: BTreeMap::new(),
             events: Vec::new(),
-        };
-        for saved in saved {
-            let subscription = Subscription {
-                state: saved.state,
-                history: saved.history,
-                counters: saved.counters,
-                ..Subscription::new(saved.key, saved.record)
-            };
-            engine.feeds.insert(saved.key, subscription);
-        }
-        engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
-        let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
-        for key in keys {
-            plans::replan(&mut engine, key, now);
-        }
-        engine.keep_pauses(now);
-        let spread = u64::from(engine.settings.poll.start_spread_seconds).saturating_mul(1000);
-        let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);
-        engine.host_queue.not_before =
-            now.checked_add_signed(TimeDelta::milliseconds(i64::try_from(delay).unwrap_or(0)));
-        engine.events.clear();
-        engine
-    }
-
-    /// A site that was asked moments before the start is not asked again within its pause. When its answer ended
-    /// is not known: the pause is counted from now.
-    fn keep_pauses(&mut self, now: DateTime<Utc>) {
-        for feed in self.feeds.values() {
-            let last_try = feed.state.facts.last_try;
-            if last_try.is_some_and(|at| now.signed_duration_since(at) < ASKED_RECENTLY) {
-                self.host_queue.asked_before(&feed.record.url, now, &self.settings.network);
-            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The work that the store is asked to do, and its answers: one list for the program and for tests.
 //!
 //! Every piece of work has an identity. Its answer names it, so that a failure takes back exactly what was shown ahead of it
-//! (see [`super::rollback`]).
+//! (see [`super::undo::rollback`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::entries::entry_filters::{FilterCount, FilterWork, Filtered};
+use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
 use super::entries::rows::{RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::poll::poll_log::PollLogEntry;
-use super::rollback::Rollback;
 use super::saved_searches::SavedSearch;
+use super::undo::rollback::Rollback;
 use crate::filters::EntryFilter;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
 use crate::schedule::learning::Publications;

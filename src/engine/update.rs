@@ -2,22 +2,26 @@
 
 use chrono::{DateTime, Utc};
 
-use super::backfill::{history_actions, walks};
+use super::backfill::{history_requests, walks};
 use super::calendar::day_of;
 use super::effect::Effect;
-use super::entries::{entry_filters, full_text, marks, notifications, picture_fetches, withdrawn};
+use super::entries::{entry_filters, marks, notifications, page_fetches, picture_fetches};
 use super::event::Event;
-use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe};
+use super::external::external_run::RunPurpose;
+use super::external::run_external;
+use super::feeds::{
+    feed_moves, feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe,
+};
 use super::input::Input;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
-use super::poll::polling::{self, News, Poll};
-use super::poll::{learn, manual_poll, redirects};
+use super::poll::{learn, manual_poll, polling};
 use super::request::{Request, TroubleAnswer};
 use super::state::Engine;
-use super::store_work::{Answer, Job, JobSubject, Stored};
-use super::{reconfigure, rollback, run_external, saved_searches, undo};
-use crate::history::{Counters, FeedKey};
+use super::store_results::{self, stored_or_failed};
+use super::store_work::Job;
+use super::undo::take_back;
+use super::{reconfigure, save_searches};
 
 /// What an input leads to.
 #[derive(Debug, Default)]
@@ -31,7 +35,7 @@ pub struct Output {
 /// Changes the engine by what happened.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
-    rollback::register(engine, &mut effects);
+    store_results::register_rollbacks(engine, &mut effects);
     Output { events: std::mem::take(&mut engine.events), effects }
 }
 
@@ -54,7 +58,14 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             entry_filters::failed(engine, filter);
             complained(engine, why)
         }
-        Input::Ran(purpose, ended) => run_external::ran(engine, now, purpose, ended),
+        Input::Ran(purpose, ended) => {
+            run_external::tell_end(engine, purpose, ended);
+            if purpose == RunPurpose::News {
+                notifications::command_ended(engine, now)
+            } else {
+                Vec::new()
+            }
+        }
         Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
         Input::Trouble(why) => complained(engine, why),
     }
@@ -72,38 +83,39 @@ fn requested(
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
-        Request::Choose { addition, url } => feed_preview::choose(engine, now, addition, url),
+        Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
+        Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
         Request::RenameTag { tag, name } => tags::rename(engine, &tag, &name),
         Request::Trouble(feed, answer) => match answer {
-            TroubleAnswer::AcceptMove => redirects::accept_move(engine, now, feed),
-            TroubleAnswer::DeclineMove => redirects::decline_move(engine, now, feed),
-            TroubleAnswer::UndoMove => redirects::undo_move(engine, now, feed),
+            TroubleAnswer::AcceptMove => feed_moves::accept_move(engine, now, feed),
+            TroubleAnswer::DeclineMove => feed_moves::decline_move(engine, now, feed),
+            TroubleAnswer::UndoMove => feed_moves::undo_move(engine, now, feed),
             TroubleAnswer::Resume => trouble::resume(engine, now, feed),
             TroubleAnswer::AllowInsecure => trouble::allow_insecure(engine, now, feed),
-            TroubleAnswer::Retry => redirects::poll_now(engine, now, feed),
+            TroubleAnswer::Retry => manual_poll::poll_now(engine, now, feed),
             TroubleAnswer::Note => trouble::note(engine, now, feed),
         },
-        Request::History(feed, action) => history_actions::begin(engine, now, feed, action),
-        Request::MoreHistory(feed, gap) => history_actions::more(engine, now, feed, gap),
-        Request::DismissGap(feed, gap) => history_actions::dismiss(engine, feed, gap),
+        Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
+        Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
+        Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark { keys, flag, value } => marks::set(engine, keys, flag, value),
         Request::MarkListRead(list) => marks::mark_list_read(engine, list),
         Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, id),
-        Request::SaveSearches(list) => saved_searches::save(engine, list),
+        Request::SaveSearches(list) => save_searches::save(engine, list),
         Request::FetchPage { key, url, kept } => {
-            full_text::fetch_page(engine, now, key, url, kept)?
+            page_fetches::fetch_page(engine, now, key, url, kept)?
         }
         Request::FetchPicture { key, url } => picture_fetches::fetch(engine, now, key, url)?,
         Request::DropPictures => picture_fetches::drop_waiting(engine),
         Request::Learn(feed) => learn::ask(engine, feed),
         Request::Open { link, attached: false } => vec![run_external::show(engine, link)],
         Request::Open { link, attached: true } => vec![run_external::play(engine, link)],
-        Request::Undo => undo::undo(engine, now),
-        Request::Redo => undo::redo(engine, now),
+        Request::Undo => take_back::undo(engine, now),
+        Request::Redo => take_back::redo(engine, now),
         Request::Stop => vec![Effect::Stop],
     })
 }
@@ -134,138 +146,12 @@ fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetche
     match ended.waiting.purpose {
         Purpose::Poll(feed) => polling::fetched(engine, now, id, &ended.waiting, feed, fetched),
         Purpose::Archive(feed) => walks::fetched(engine, now, id, &ended.waiting, feed, fetched),
-        Purpose::FullText(key) => full_text::fetched(engine, now, key, &ended.waiting.url, fetched),
+        Purpose::FullText(key) => {
+            page_fetches::fetched(engine, now, key, &ended.waiting.url, fetched)
+        }
         Purpose::Picture(_) => picture_fetches::fetched(engine, now, ended.waiting.url, fetched),
         Purpose::Discover(addition) => {
             subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched)
         }
     }
-}
-
-/// The store did its work, or could not.
-fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: Stored) -> Vec<Effect> {
-    match stored.result {
-        Ok(answer) => {
-            rollback::done(engine, stored.id);
-            answered(engine, now, answer)
-        }
-        Err(ref why) => {
-            let why = why.clone();
-            let mut effects = rollback::failed(engine, now, &stored);
-            effects.extend(failed(engine, now, stored.subject, why));
-            effects
-        }
-    }
-}
-
-/// Work of the store failed: whoever waits for it must not wait for ever.
-fn failed(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    subject: JobSubject,
-    why: String,
-) -> Vec<Effect> {
-    match subject {
-        JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why),
-        JobSubject::History(feed) => {
-            walks::not_kept(engine, feed, why);
-            return Vec::new();
-        }
-        JobSubject::Records => {
-            engine.unsaved = engine.unsaved.saturating_sub(1);
-            engine.not_saved = Some(why.clone());
-        }
-        // Nothing is lost but what could be learned.
-        JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
-        JobSubject::NewEntries => {
-            engine.complain(why);
-            return notifications::entries_read(engine, now, Vec::new());
-        }
-        JobSubject::Rows(_)
-        | JobSubject::Entry(_)
-        | JobSubject::ListMark
-        | JobSubject::Filter(_)
-        | JobSubject::Change
-        | JobSubject::Keeping
-        | JobSubject::Display => {}
-    }
-    complained(engine, why)
-}
-
-fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
-    match answer {
-        Answer::Committed { feed, counters, new, edited, known, withdrawn } => {
-            let news = News { new, edited, known };
-            committed(engine, now, feed, counters, news, withdrawn)
-        }
-        Answer::HistoryKept { feed, counters, new, edited } => {
-            let effects = walks::kept(engine, now, feed, counters, new);
-            updated(engine, feed, new > 0 || edited > 0, false);
-            effects
-        }
-        Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
-        Answer::Restored(feed, marked) => {
-            withdrawn::restored(engine, &marked);
-            updated(engine, feed, true, false);
-            Vec::new()
-        }
-        Answer::Absorbed { into, counters } => {
-            if let Some(subscription) = engine.feeds.get_mut(&into) {
-                subscription.counters = counters;
-            }
-            updated(engine, into, true, false);
-            Vec::new()
-        }
-        Answer::RecordsSaved => {
-            engine.unsaved = engine.unsaved.saturating_sub(1);
-            Vec::new()
-        }
-        Answer::Marked { flag, value, whole_list, marked } => {
-            marks::marked(engine, now, flag, value, whole_list, marked)
-        }
-        Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
-        Answer::Publications(feed, publications) => {
-            learn::loaded(engine, now, feed, Some(publications))
-        }
-        Answer::FiltersSaved => {
-            engine.tell(Event::FiltersChanged);
-            entry_filters::saved(engine)
-        }
-        Answer::Filtered(filtered) => entry_filters::filtered(engine, now, *filtered),
-        Answer::FiltersCounted(counts) => {
-            engine.filters.counts = counts;
-            Vec::new()
-        }
-        // Whoever shows them has asked for them.
-        Answer::SearchesSaved
-        | Answer::Rows(_)
-        | Answer::Entry(_)
-        | Answer::Polls(..)
-        | Answer::TodayCounted(_)
-        | Answer::SearchesCounted(_) => Vec::new(),
-    }
-}
-
-/// A poll's result is durable.
-fn committed(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    counters: Counters,
-    news: News,
-    withdrawn: Vec<u32>,
-) -> Vec<Effect> {
-    let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
-    notifications::note_new_entries(engine, now, feed, counters, news, first);
-    let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
-    withdrawn::withdrawn(engine, feed, withdrawn);
-    let mut effects = polling::committed(engine, now, feed, counters, news);
-    effects.extend(learn::polled(engine, now, feed, news));
-    effects.extend(notifications::notify(engine, now));
-    updated(engine, feed, changed, true);
-    effects
-}
-
-fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
-    engine.tell(Event::Updated { feed, entries, poll });
 }

@@ -4,7 +4,7 @@ use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord, WalkRun};
 
-/// What became of the reader's wish to go on at a gap.
+/// What comes of the reader's asking to go on at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoOn {
     /// The walk goes on: [`super::ArchiveWalk::next`] says where.

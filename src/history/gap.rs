@@ -132,7 +132,7 @@ pub enum GapKind {
     Unavailable,
     /// An archive could not be read.
     Unreadable,
-    /// A limit, or the reader's wish, ended the walk.
+    /// A limit, or the reader, ended the walk.
     Limit,
     /// The chain leads back to where it came from.
     Loop,
@@ -157,7 +157,7 @@ pub enum Reason {
     TooLarge(String),
     /// No feed that can be read whole (G2).
     Unreadable(String),
-    /// A cap, or the reader's wish (G3).
+    /// A cap, or the reader (G3).
     Limit {
         /// Which.
         limit: Limit,

@@ -22,7 +22,7 @@
 //! [`ArchiveWalk::arrived`]: write entries ([`merge_as`] with the [`Merging`] it answers), record and nodes in one batch, then
 //! [`ArchiveWalk::merged`] with the number of new entries, then `next` again. Anything else comes to [`ArchiveWalk::failed`]: write the
 //! record, then `next` again, but not after [`ArchiveFailure::Offline`]. [`Next::Rest`] ends it: write the record, tell the notice.
-//! Only after a check or a wish of the reader does it go on.
+//! Only after a check, or when the reader asks, does it go on.
 //!
 //! **An adaptor.** [`HistoryRecord::adapt`] after every good check, before [`HistoryRecord::apply_check`], and when the reader
 //! chooses one or none. Of a listing that was asked for, [`ArchiveWalk::listed`] is told instead of [`ArchiveWalk::arrived`].

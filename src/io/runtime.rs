@@ -12,122 +12,30 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch};
+use super::headless::Headless;
 use super::http::{Http, Limits};
 use super::performing::{Ending, Performer};
 use super::processes::run_command;
+use super::program::Program;
 use super::store::{Store, StoreError};
 use super::terminal::{Canvas, FrameTimes, Terminal};
 use crate::engine::effect::Effect;
-use crate::engine::event::{Event, NoticeLevel};
+use crate::engine::external::external_run::ExternalRun;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
-use crate::engine::run_external::ExternalRun;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
-use crate::engine::update as engine_update;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::{ImageProtocol, ScreenSettings};
-use crate::ui::update::{begin, measured, update};
+use crate::ui::update::{begin, measured};
 
 /// Inputs taken before the screen is drawn again.
 const INPUTS_A_FRAME: usize = 256;
 
 /// While the terminal does not have the keys, what happens by itself is drawn after this time at the soonest.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
-
-/// What the loop runs.
-pub trait Program {
-    /// Takes an input; answers with what the world is asked for.
-    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect>;
-
-    /// The engine in it.
-    fn engine(&self) -> &Engine;
-}
-
-impl Program for App {
-    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-        update(self, now, input)
-    }
-
-    fn engine(&self) -> &Engine {
-        &self.engine
-    }
-}
-
-/// The engine without a screen, and what it has told since somebody looked.
-#[derive(Debug)]
-pub struct Headless {
-    /// The engine.
-    pub engine: Engine,
-    /// What it told, in order.
-    pub events: Vec<Event>,
-}
-
-impl Program for Headless {
-    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-        let input = match input {
-            ScreenInput::Engine(input) => input,
-            ScreenInput::Reconfigured(read) => return self.reconfigured(now, *read),
-            // Nobody looks on.
-            ScreenInput::Key(_)
-            | ScreenInput::Pasted(_)
-            | ScreenInput::Mouse(_)
-            | ScreenInput::Resized(..)
-            | ScreenInput::Focused(_)
-            | ScreenInput::Suspend
-            | ScreenInput::Continued(..)
-            | ScreenInput::NoShell
-            | ScreenInput::Rendered(_)
-            | ScreenInput::Picture(_)
-            | ScreenInput::Graphics(_)
-            | ScreenInput::Indexed { .. }
-            | ScreenInput::FilterPreviewed(..) => return Vec::new(),
-        };
-        let output = engine_update::update(&mut self.engine, now, input);
-        self.events.extend(output.events);
-        output.effects.into_iter().map(Into::into).collect()
-    }
-
-    fn engine(&self) -> &Engine {
-        &self.engine
-    }
-}
-
-impl Headless {
-    fn reconfigured(
-        &mut self,
-        now: DateTime<Utc>,
-        read: crate::ui::input::Reconfigured,
-    ) -> Vec<ScreenEffect> {
-        use crate::ui::input::Reconfigured;
-        match read {
-            Reconfigured::Read { settings, notes, .. } => {
-                self.events.extend(notes.into_iter().map(Event::trouble));
-                self.take(now, Input::Reconfigured(settings).into())
-            }
-            Reconfigured::Wrong(why) => {
-                self.events.push(Event::trouble(why));
-                Vec::new()
-            }
-        }
-    }
-
-    /// Takes the sentences that were told since the last time, in order.
-    pub fn notices(&mut self) -> Vec<(NoticeLevel, String)> {
-        let told = std::mem::take(&mut self.events).into_iter();
-        let mut sentences = Vec::new();
-        for event in told {
-            if let Event::Notice { level, text } = event {
-                sentences.push((level, text));
-            } else if let Event::Refused(text) = event {
-                sentences.push((NoticeLevel::Trouble, text));
-            }
-        }
-        sentences
-    }
-}
 
 /// The program at work.
 #[derive(Debug)]
@@ -176,7 +84,7 @@ pub fn load_engine(
     let salt = store.salt(clock::chance())?;
     let mut engine = Engine::new(settings, clock::zone(), salt, store.subscriptions()?, now);
     engine.last_feed = store.last_feed()?;
-    engine.take_saved(store.saved_searches()?, store.rules()?);
+    engine.take_saved(store.saved_searches()?, store.saved_filters()?);
     Ok(engine)
 }
 
@@ -184,7 +92,7 @@ impl Runtime<Headless> {
     /// Loads the engine and starts the thread of the store. Needs a tokio runtime around it.
     pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
         let engine = load_engine(&store, settings, clock::precise_now())?;
-        Self::start(store, Headless { engine, events: Vec::new() })
+        Self::start(store, Headless::new(engine))
     }
 }
 

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::exhibit::Exhibit;
 use super::finding::Findings;
+use super::lint_report::LintReport;
 use super::polls::{self, Polls};
-use super::verdict::LintReport;
 use super::{dates, document, entries, flaws, hints, history};
 use crate::feed::{self, Origin};
 

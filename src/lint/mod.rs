@@ -18,18 +18,20 @@ mod history;
 mod polls;
 mod speakers;
 mod survey;
-mod verdict;
 mod wording;
 
+pub use crate::lint::lint_report::Chain;
+pub use crate::lint::lint_report::LintReport;
+pub use crate::lint::lint_report::report_json;
 pub use delivery::{Delivered, Headers};
 pub use examine::examine;
 pub use finding::{Level, LintFinding, Topic};
 pub use polls::Polls;
 pub use survey::Survey;
-pub use verdict::{Chain, LintReport, report_json};
 
 #[cfg(test)]
 mod findings_tests;
+mod lint_report;
 #[cfg(test)]
 mod spec_tests;
 #[cfg(test)]

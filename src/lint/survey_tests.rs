@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 
 use super::delivery::{Delivered, Headers};
 use super::finding::{Level, LintFinding, Topic};
+use super::lint_report::LintReport;
 use super::survey::Survey;
-use super::verdict::LintReport;
 use crate::history::ArchiveFailure;
 
 const FEED: &str = "https://press.example/feed.atom";

@@ -59,7 +59,7 @@ pub struct Facts {
     pub learned: Option<Learned>,
 }
 
-/// The reader's wishes for one feed (SPEC A.8).
+/// The reader's settings for one feed (SPEC A.8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScheduleSettings {

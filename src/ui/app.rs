@@ -11,8 +11,8 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
-use crate::engine::rollback;
 use crate::engine::state::Engine;
+use crate::engine::store_results;
 use crate::engine::update::{Output, update};
 
 /// The engine and the state of the screen.
@@ -82,7 +82,7 @@ impl App {
     pub(super) fn register(&mut self, effects: &mut [ScreenEffect]) {
         for effect in effects {
             if let ScreenEffect::Engine(effect) = effect {
-                rollback::register(&mut self.engine, std::slice::from_mut(effect));
+                store_results::register_rollbacks(&mut self.engine, std::slice::from_mut(effect));
             }
         }
     }

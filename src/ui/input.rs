@@ -7,7 +7,7 @@ use super::reader::pictures::PictureAnswer;
 use super::settings::ScreenSettings;
 use super::theme::appearance::Appearance;
 use super::theme::graphics::Graphics;
-use crate::engine::entries::entry_filters::FilterPreview;
+use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;

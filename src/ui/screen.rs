@@ -27,7 +27,7 @@ use super::settings::ScreenSettings;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
 use crate::engine::entries::rows::Show;
-use crate::engine::external_command::ExternalCommand;
+use crate::engine::external::external_command::ExternalCommand;
 use crate::history::EntryKey;
 use crate::search::Marks;
 use crate::ui::reader::full_text::TextSource;

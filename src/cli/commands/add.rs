@@ -10,7 +10,7 @@ use crate::cli::Done;
 use crate::cli::args::{AddArgs, Options};
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::walks;
-use crate::engine::feeds::subscribe::{Added, Addition, Subscribe};
+use crate::engine::feeds::addition::{Added, Addition, Subscribe};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::{clock, console};

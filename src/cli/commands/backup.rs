@@ -78,7 +78,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     Ok(Done::All)
 }
 
-/// A configuration that is there already is the reader's newer wish, and stays.
+/// A configuration that is there already is the reader's newer choice, and stays.
 fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     let Some(path) = session::config_file(options) else { return Ok(()) };
     if path.exists() {

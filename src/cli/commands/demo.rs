@@ -4,7 +4,7 @@ use super::screen;
 use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
-use crate::engine::feeds::subscribe::Subscribe;
+use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::io::clock;

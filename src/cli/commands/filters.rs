@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::cli::args::{JsonArgs, Options};
 use crate::cli::session::{self, Failure};
 use crate::cli::{Done, json as pieces};
-use crate::engine::entries::entry_filters::{self, FilterCount};
+use crate::engine::entries::entry_filters;
+use crate::engine::entries::filter_work::FilterCount;
 use crate::engine::state::Engine;
 use crate::filters::{Action, EntryFilter, FilterScope, until_text};
 use crate::io::{clock, console};
@@ -15,7 +16,7 @@ use crate::io::{clock, console};
 pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (mut store, engine) = session::looked_at(options, now)?;
-    let counts = store.count_ruled()?;
+    let counts = store.count_filter_hits()?;
     let rules = engine.filters.list.iter();
     let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
     if args.json {

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::cli::args::{HistoryArgs, Options};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::{Done, json, lookup};
-use crate::engine::backfill::archive_response::policy;
 use crate::engine::backfill::gap_rows;
 use crate::engine::backfill::history_actions::HistoryAction;
+use crate::engine::backfill::walk_policy::policy;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
@@ -17,13 +17,13 @@ use crate::io::{clock, console};
 
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done, Failure> {
-    let feed_settings = [
+    let actions = [
         (args.go_on, HistoryAction::Continue),
         (args.retry, HistoryAction::Retry),
         (args.reread, HistoryAction::Reread),
     ];
     let feed_settings: Vec<HistoryAction> =
-        feed_settings.into_iter().filter_map(|(wanted, wish)| wanted.then_some(wish)).collect();
+        actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action)).collect();
     let asked = !feed_settings.is_empty();
     let said = if asked { granted(options, args, &feed_settings)? } else { None };
     let now = clock::now();
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
     Ok(if asked && gaps.iter().any(failing) { Done::WithFailures } else { Done::All })
 }
 
-/// Asks for what is wished, and answers with what was said of it in the end.
+/// Asks for it, and answers with what was said of it in the end.
 fn granted(
     options: &Options,
     args: &HistoryArgs,

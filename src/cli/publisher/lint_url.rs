@@ -9,10 +9,9 @@ use indicatif::ProgressBar;
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::archive_response::judge;
-use crate::engine::feeds::subscription::Validators;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::fetch::{
-    AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind,
+    AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind, Validators,
 };
 use crate::engine::settings::NetworkSettings;
 use crate::history::{ArchiveFailure as NoArchive, ArchiveRequest};

@@ -2,21 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::entries::rows::{ListQuery, Scope, Show};
+use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
 use crate::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
-
-/// A gap as a row of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GapMark {
-    /// Its feed.
-    pub feed: FeedKey,
-    /// Its name.
-    pub gap: GapKey,
-    /// The date it is listed under: after all entries of that date.
-    pub listed: DateTime<Utc>,
-}
 
 /// The gaps of a feed as a list shows them.
 pub fn of_feed(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {

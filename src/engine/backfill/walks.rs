@@ -1,4 +1,4 @@
-//! The journey of a walk through a feed's archives: begun after a good check or by a wish of the reader, each archive
+//! The journey of a walk through a feed's archives: begun after a good check or when the reader asks, each archive
 //! queued behind all polls of its site, asked, judged, written with its entries, and the next one named.
 //!
 //! What is to be fetched stands in the feed's [`crate::history::HistoryRecord`] and is written with the entries that
@@ -6,19 +6,18 @@
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::{Archive, end_of, judge, policy, wants_rest, way};
+use super::archive_response::{Archive, end_of, judge};
 use super::history_actions::{self, HistoryAction};
+use super::walk_policy::{policy, wants_rest, way};
+use super::walk_stage::{Backfill, WalkStage};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits;
-use crate::engine::politeness::reachability::Sign;
-use crate::engine::poll::fetch::{
-    AddressSource, FetchId, FetchRequest, Fetched, Purpose, RequestKind,
-};
+use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
+use crate::engine::poll::fetch::{FetchId, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::polling;
+use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::walk::archive_walk::ArchiveRequest;
@@ -26,45 +25,6 @@ use crate::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
     WalkNotice,
 };
-use crate::schedule::Wait;
-
-/// A walk under way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Backfill {
-    /// How far it is.
-    stage: WalkStage,
-    /// The archives fetched before.
-    nodes: Nodes,
-    /// What the reader wants of it and has not been looked at.
-    pub(in crate::engine) feed_settings: Vec<HistoryAction>,
-    /// The archive that waits or is asked.
-    request: Option<ArchiveRequest>,
-    /// The fetch it waits for.
-    fetch: Option<FetchId>,
-    /// It is a page that is asked for, not an archive.
-    paging: bool,
-    /// What is being written has entries that are to be counted; of a page, whether another one follows.
-    merging: Option<bool>,
-    /// The record as it was before the answer, to go back to if it cannot be written.
-    before: Option<Box<HistoryRecord>>,
-    /// The reader asked for it: its end is told.
-    pub(in crate::engine) asked: bool,
-}
-
-/// How far a walk is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WalkStage {
-    /// The archives fetched before are being read.
-    Loading,
-    /// The next step is to be taken.
-    Ready,
-    /// Its request waits for its site.
-    Waiting,
-    /// Its request is under way.
-    Asking,
-    /// What came is being written.
-    Writing,
-}
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
 pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -79,23 +39,23 @@ pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Ef
     if has_work { begin(engine, now, feed, None) } else { Vec::new() }
 }
 
-/// Begins a walk, or hands the reader's wish to the one under way.
+/// Begins a walk, or hands the reader's action to the one under way.
 pub fn begin(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    wish: Option<HistoryAction>,
+    action: Option<HistoryAction>,
 ) -> Vec<Effect> {
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
-        backfill.asked |= wish.is_some();
-        backfill.feed_settings.extend(wish);
+        backfill.asked |= action.is_some();
+        backfill.actions.extend(action);
         return go_on(engine, now, feed);
     }
     let backfill = Backfill {
         stage: WalkStage::Loading,
         nodes: Nodes::default(),
-        asked: wish.is_some(),
-        feed_settings: wish.into_iter().collect(),
+        asked: action.is_some(),
+        actions: action.into_iter().collect(),
         request: None,
         fetch: None,
         paging: false,
@@ -143,7 +103,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
     let record = &mut subscription.history;
     let (page, refused) =
-        history_actions::grant(record, &mut backfill.nodes, &mut backfill.feed_settings, &policy);
+        history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     engine.events.extend(refused.map(Event::info));
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
@@ -190,28 +150,7 @@ fn wait_for(
     backfill.request = Some(request);
     let waiting = Waiting { url, purpose: Purpose::Archive(feed), cause: PollCause::Due };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    polling::start(engine, now)
-}
-
-/// Its turn has come.
-pub fn ask(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, feed: FeedKey) -> Vec<Effect> {
-    let insecure = policy(engine, feed).allow_insecure;
-    let request = engine.backfills.get_mut(&feed).and_then(|backfill| {
-        (backfill.stage, backfill.fetch) = (WalkStage::Asking, Some(id));
-        backfill.request.clone()
-    });
-    let Some(ArchiveRequest { url, by, by_public: public, listing, .. }) = request else {
-        engine.host_queue.end(id, now, &engine.settings.network);
-        return Vec::new();
-    };
-    vec![Effect::Fetch(FetchRequest {
-        id,
-        url,
-        validators: None,
-        kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
-        address_source: AddressSource::Supplied { by, public },
-        allow_insecure: insecure,
-    })]
+    start_fetches::start(engine, now)
 }
 
 /// The request for an archive or a page ended.
@@ -225,28 +164,14 @@ pub fn fetched(
 ) -> Vec<Effect> {
     let mine = engine.backfills.get(&feed).is_some_and(|backfill| backfill.fetch == Some(id));
     if !mine || !engine.feeds.contains_key(&feed) {
-        return polling::start(engine, now);
+        return start_fetches::start(engine, now);
     }
-    let mut effects = Vec::new();
-    let host_wait = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
-    let host_wait = host_wait.map(|answer| Wait::of_host(&answer.headers.times(), answer.received));
     let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
-    let judged = match engine.reachability.note(now, &waiting.url, &fetched, None) {
-        Sign::Offline(suspects) => {
-            effects.extend(rate_limits::went_offline(engine, now, suspects));
-            Err(ArchiveFailure::Offline)
-        }
-        Sign::Online => {
-            rate_limits::came_online(&mut engine.host_queue);
-            judge(fetched)
-        }
-        Sign::Unclear => judge(fetched),
-    };
-    if let Some(wait) = host_wait {
-        effects.extend(rate_limits::spread_wait(engine, now, &waiting.url, None, wait));
-    }
+    let NetworkNote { is_offline, mut effects } =
+        note_network(engine, now, &waiting.url, &fetched, None);
+    let judged = if is_offline { Err(ArchiveFailure::Offline) } else { judge(fetched) };
     effects.extend(answered(engine, now, feed, judged, started, wire_bytes));
-    effects.extend(polling::start(engine, now));
+    effects.extend(start_fetches::start(engine, now));
     effects
 }
 
@@ -384,15 +309,6 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
         subscription.history.stop(now);
     }
     rest(engine, feed, Some("stopped · H goes on".to_owned()))
-}
-
-/// A feed is given up, or its host wants to be left alone: its walk is dropped and goes on after a later check.
-pub fn drop_walk(engine: &mut Engine, feed: FeedKey) {
-    engine.backfills.remove(&feed);
-    engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
-    if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        subscription.history.asking = None;
-    }
 }
 
 /// What a walk under way has done so far, in words.

@@ -3,161 +3,20 @@
 //! A filter is durable before the store is looked through for what it hits; what arrives meanwhile is judged by it on
 //! arrival.
 
-use std::collections::BTreeMap;
-
-use chrono::{DateTime, Utc};
-
+use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
-use crate::engine::rollback::Rollback;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::{self, Step};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::Step;
 use crate::engine::wording::entries;
 use crate::filters::{Action, EntryFilter, FilterScope};
-use crate::history::{Counters, EntryKey, FeedKey, Flag};
+use crate::history::{EntryKey, Flag};
 
 /// Filters at most.
 pub const FILTERS_MAX: usize = 200;
-/// Titles that a preview shows.
-pub const PREVIEW_TITLES: usize = 12;
-
-/// The filters as the engine holds them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filters {
-    /// In the order they were made.
-    pub list: Vec<EntryFilter>,
-    /// What each hit.
-    pub counts: BTreeMap<u32, FilterCount>,
-    /// Changes under way, oldest first.
-    pending: Vec<Pending>,
-}
-
-/// What a filter hit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FilterCount {
-    /// Entries.
-    pub hits: u32,
-    /// Of them, those that are hidden.
-    pub hidden: u32,
-}
-
-/// A change of the filters that the store has not finished.
-#[derive(Debug, Clone, PartialEq)]
-struct Pending {
-    filter: u32,
-    before: Vec<EntryFilter>,
-    /// The filter to look through the store for, once it is durable.
-    look_for: Option<EntryFilter>,
-}
-
-/// What a filter would hit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FilterPreview {
-    /// Entries.
-    pub hits: u32,
-    /// Of them, unread ones.
-    pub unread: u32,
-    /// Entries that were looked at.
-    pub of: u32,
-    /// The newest of the hits, newest first.
-    pub newest: Vec<PreviewTitle>,
-}
-
-/// An entry that a filter would hit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PreviewTitle {
-    /// Its feed.
-    pub feed: FeedKey,
-    /// The date it is listed under.
-    pub listed: DateTime<Utc>,
-    /// Its title.
-    pub title: String,
-}
-
-impl FilterPreview {
-    /// Puts the newest first and keeps [`PREVIEW_TITLES`] of them.
-    pub fn sort(&mut self) {
-        self.newest.sort_by_key(|title| std::cmp::Reverse(title.listed));
-        self.newest.truncate(PREVIEW_TITLES);
-    }
-}
-
-/// What is to be done with the entries of a filter.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FilterWork {
-    /// It hits these entries now and no others: its action is done to them, and what it hid of others is shown.
-    Apply {
-        /// The filter's number.
-        filter: u32,
-        /// What is done to the entries.
-        action: Action,
-        /// The entries.
-        hits: Vec<EntryKey>,
-    },
-    /// Changes are taken back, or made again.
-    Replay {
-        /// The changes.
-        changes: Box<FilterChanges>,
-        /// Made again.
-        forward: bool,
-    },
-}
-
-impl FilterWork {
-    /// The filter's number.
-    pub const fn filter(&self) -> u32 {
-        match self {
-            Self::Apply { filter, .. } => *filter,
-            Self::Replay { changes, .. } => changes.filter,
-        }
-    }
-}
-
-/// What a change of a filter did to entries; both lists in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FilterChanges {
-    /// The filter's number.
-    pub filter: u32,
-    /// The entries it had hit before.
-    pub before: Vec<EntryKey>,
-    /// The entries it hits now.
-    pub after: Vec<EntryKey>,
-    /// The marks that changed, and what they are now.
-    pub flags: Vec<(EntryKey, Flag, bool)>,
-}
-
-impl FilterChanges {
-    /// How many entries changed, or were hit or left.
-    pub fn entries(&self) -> usize {
-        let marked = self.flags.iter().map(|(key, _, _)| *key);
-        let left = self.before.iter().filter(|key| self.after.binary_search(key).is_err());
-        let hit = self.after.iter().filter(|key| self.before.binary_search(key).is_err());
-        marked.chain(left.chain(hit).copied()).collect::<std::collections::BTreeSet<_>>().len()
-    }
-}
-
-/// The answer of the store to a [`FilterWork`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Filtered {
-    /// What changed.
-    pub changes: FilterChanges,
-    /// The sums of the feeds afterwards.
-    pub counters: Vec<(FeedKey, Counters)>,
-}
-
-impl Filters {
-    /// Those that the store has.
-    pub fn new(list: Vec<EntryFilter>) -> Self {
-        Self { list, ..Self::default() }
-    }
-
-    /// One of them.
-    pub fn get(&self, id: u32) -> Option<&EntryFilter> {
-        self.list.iter().find(|rule| rule.id == id)
-    }
-}
 
 /// What a filter looks for, in a few words.
 pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
@@ -279,8 +138,8 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
     vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
 }
 
-/// Entries were changed by a filter; that can be taken back.
-pub fn filtered(engine: &mut Engine, now: DateTime<Utc>, filtered: Filtered) -> Vec<Effect> {
+/// Entries were changed by a filter; that can be taken back. Says whether the reader wants it taken back already.
+pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) {
     let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
         if let Some(subscription) = engine.feeds.get_mut(&feed) {
@@ -302,14 +161,10 @@ pub fn filtered(engine: &mut Engine, now: DateTime<Utc>, filtered: Filtered) -> 
         engine.undo.push(Step::Filters { before: pending.before, changes, forward: false });
         undo_waits = engine.undo.step_is_known();
     }
-    let mut effects = vec![Effect::store(Job::CountFilters)];
     engine.tell(Event::CountersChanged);
     engine.tell(Event::FiltersChanged);
     engine.tell(Event::ListsChanged);
-    if undo_waits {
-        effects.extend(undo::undo(engine, now));
-    }
-    effects
+    (vec![Effect::store(Job::CountFilters)], undo_waits)
 }
 
 /// What a change of the filters did, in words.

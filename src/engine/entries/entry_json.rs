@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::engine::run_external::HandedEntry;
+use crate::engine::external::external_run::HandedEntry;
 use crate::history::{EntryKey, Flags, KeptEntry};
 
 /// An instant in UTC, RFC 3339, whole seconds; null if there is none.

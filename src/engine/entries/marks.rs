@@ -1,13 +1,11 @@
 //! Marks of entries: set and shown at once, written, taken back if they cannot be.
 
-use chrono::{DateTime, Utc};
-
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
-use crate::engine::rollback::Rollback;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, MarkedEntries};
-use crate::engine::undo::{self, Step};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::{self, Step};
 use crate::history::{EntryKey, Flag};
 
 /// Sets a mark on entries that do not have it so; it can be taken back from this moment on.
@@ -30,7 +28,12 @@ pub fn set_back(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: boo
     vec![write(keys, flag, value, None)]
 }
 
-fn write(keys: Vec<EntryKey>, flag: Flag, value: bool, change: Option<undo::ChangeId>) -> Effect {
+fn write(
+    keys: Vec<EntryKey>,
+    flag: Flag,
+    value: bool,
+    change: Option<undo_stack::ChangeId>,
+) -> Effect {
     let entries = MarkedEntries::These(keys.clone());
     let rollback = Rollback::Marks { keys, flag, value, change };
     Effect::store_ahead(Job::Mark { entries, flag, value }, rollback)
@@ -41,15 +44,15 @@ pub fn show(engine: &mut Engine, keys: Vec<EntryKey>, flag: Flag, value: bool, u
     engine.tell(Event::MarksChanged(MarksChanged { keys, flag, value, stays: true, undone }));
 }
 
-/// Marks are durable: sums follow, and a whole list that was marked can be taken back.
+/// Marks are durable: sums follow, and a whole list that was marked can be taken back. Says whether the reader wants that
+/// taken back already.
 pub fn marked(
     engine: &mut Engine,
-    now: DateTime<Utc>,
     flag: Flag,
     value: bool,
     whole_list: bool,
     marked: Marked,
-) -> Vec<Effect> {
+) -> bool {
     for (feed, counters) in marked.counters {
         if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.counters = counters;
@@ -63,14 +66,14 @@ pub fn marked(
     }
     engine.tell(Event::CountersChanged);
     if !whole_list {
-        return Vec::new();
+        return false;
     }
     let undo_waits = engine.undo.step_is_known();
     if marked.changed.is_empty() {
-        return Vec::new();
+        return false;
     }
     engine.undo.push(Step::Marked { flag, value, keys: marked.changed });
-    if undo_waits { undo::undo(engine, now) } else { Vec::new() }
+    undo_waits
 }
 
 /// What a change did, in words.

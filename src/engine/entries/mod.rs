@@ -2,10 +2,13 @@
 
 pub mod entry_filters;
 pub mod entry_json;
+pub mod filter_work;
 pub mod full_text;
 pub mod loaded_entry;
 pub mod marks;
+pub mod notification_queue;
 pub mod notifications;
+pub mod page_fetches;
 pub mod picture_fetches;
 pub mod rows;
 pub mod withdrawn;

@@ -4,15 +4,13 @@
 //! minute after the first of them. What is not: history, edited entries, and all that the first document of a new
 //! subscription holds, which was there before anybody followed it.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
-use crate::engine::poll::polling::News;
-use crate::engine::run_external::{ExternalRun, RunInput, RunPurpose, handed_entry as told_of};
+use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
+use crate::engine::external::run_external::handed_entry as told_of;
+use crate::engine::poll::poll_stage::News;
 use crate::engine::settings::DesktopNotes;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -21,33 +19,12 @@ use crate::history::{Counters, FeedKey};
 
 /// New entries of one document at most; more of them make several documents.
 const TOLD_AT_ONCE: u32 = 500;
+
 /// New entries wait so long for the other polls to end, and two notes for the desktop are so far apart.
 const PATIENCE: TimeDelta = TimeDelta::seconds(60);
+
 /// Characters of a title in a note.
 const TITLE_CHARS_MAX: usize = 80;
-
-/// New entries that somebody is to be told of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Notifications {
-    /// Their numbers, feed by feed, as they came.
-    waiting: Vec<(FeedKey, Range<u32>)>,
-    /// When the first of them came.
-    since: Option<DateTime<Utc>>,
-    /// They are being read from the store, or the command is at work.
-    under_way: bool,
-    /// For the desktop: how many of which feeds, and the title of the last one.
-    noted: BTreeMap<FeedKey, u32>,
-    last_title: String,
-    /// When the desktop was told last.
-    noted_at: Option<DateTime<Utc>>,
-}
-
-impl Notifications {
-    /// Nothing waits and no command is at work.
-    pub const fn is_at_rest(&self) -> bool {
-        self.waiting.is_empty() && !self.under_way
-    }
-}
 
 /// A poll brought new entries; `first` says that no document of the feed was read before.
 pub fn note_new_entries(

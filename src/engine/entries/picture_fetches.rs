@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::full_text;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::{
-    AnswerBody, FetchId, FetchRequest, Fetched, Purpose, RequestKind,
-};
+use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::polling;
+use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::history::{EntryKey, address};
 
@@ -33,7 +30,7 @@ pub fn fetch(
     }
     let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Asked };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    Ok(polling::start(engine, now))
+    Ok(start_fetches::start(engine, now))
 }
 
 /// Drops what waits for its site; what is under way comes.
@@ -46,20 +43,6 @@ pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
-pub fn request(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
-    let (address_source, allow_insecure) = full_text::address_source(engine, key, &url);
-    let kind = RequestKind::Picture;
-    vec![Effect::Fetch(FetchRequest {
-        id,
-        url,
-        validators: None,
-        kind,
-        address_source,
-        allow_insecure,
-    })]
-}
-
 /// The request for a picture ended.
 pub fn fetched(
     engine: &mut Engine,
@@ -67,12 +50,12 @@ pub fn fetched(
     url: String,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let mut effects = full_text::note_network(engine, now, &url, &fetched);
+    let mut effects = rate_limits::note_network(engine, now, &url, &fetched, None).effects;
     if rate_limits::left_alone_until(engine, &url, now).is_some() || is_limited(&fetched) {
         drop_host(engine, &url);
     }
     engine.tell(Event::PictureFetched(url, read(fetched)));
-    effects.extend(polling::start(engine, now));
+    effects.extend(start_fetches::start(engine, now));
     effects
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::backfill::gap_rows::GapMark;
 use crate::history::{EntryKey, FeedKey, Flags, GapKey};
 use crate::search::Matching;
 
@@ -211,4 +210,15 @@ pub struct RowsLoaded {
     pub dated: bool,
     /// Entries of the whole list that were opened, if it was built anew from the beginning.
     pub opened: Option<usize>,
+}
+
+/// A gap as a row of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GapMark {
+    /// Its feed.
+    pub feed: FeedKey,
+    /// Its name.
+    pub gap: GapKey,
+    /// The date it is listed under: after all entries of that date.
+    pub listed: DateTime<Utc>,
 }

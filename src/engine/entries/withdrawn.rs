@@ -3,7 +3,7 @@
 use crate::engine::effect::Effect;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked};
-use crate::engine::undo::Step;
+use crate::engine::undo::undo_stack::Step;
 use crate::engine::wording::entries;
 use crate::history::FeedKey;
 

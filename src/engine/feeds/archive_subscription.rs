@@ -1,16 +1,9 @@
 //! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
 
-use super::subscribe::Addition;
+use super::addition::{Addition, Mistaken};
 use crate::engine::poll::fetch::{AddressSource, Fetched};
 use crate::feed::FeedDocument;
 use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
-
-/// An archive document that the reader named, kept until it is known whether its feed can be read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mistaken {
-    asked: String,
-    fetched: Fetched,
-}
 
 /// What became of an answer.
 #[derive(Debug)]

@@ -1,70 +1,26 @@
 //! What a feed offers, shown before it is subscribed to. The document that was fetched for it is the answer of the
 //! first poll: nothing is asked twice.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 
+use super::addition::{Addition, FeedPreview};
+use super::discovery;
+use super::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
-use crate::engine::feeds::subscribe::{self, Addition};
-use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::{plans, polling};
+use crate::engine::poll::{plans, start_fetches};
 use crate::engine::state::Engine;
-use crate::engine::wording::entries;
 use crate::feed::FeedDocument;
 use crate::history::FeedKey;
 use crate::schedule::duration_words;
 
 /// Titles that a preview shows.
 pub const TITLES: usize = 5;
+
 /// A number that no subscription has.
 const NO_FEED: FeedKey = FeedKey(u32::MAX);
-
-/// The feeds of a page that were looked at.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Previews {
-    /// The address that the reader looks at.
-    selected: Option<String>,
-    /// The address that is being asked for; one at a time.
-    asking: Option<String>,
-    /// The reader wants to subscribe to it as soon as it is here.
-    wanted: bool,
-    /// What came of each address: a feed, or why there is none.
-    known: BTreeMap<String, Result<(Box<Fetched>, FeedPreview), String>>,
-}
-
-/// What a feed offers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FeedPreview {
-    /// Its own title.
-    pub title: Option<String>,
-    /// Entries of its document.
-    pub entries: usize,
-    /// The newest of them with the dates they state, newest first.
-    pub newest: Vec<(Option<DateTime<Utc>>, String)>,
-    /// What it offers of its history.
-    pub history: &'static str,
-    /// How often it would be polled, and why so.
-    pub schedule: String,
-}
-
-impl FeedPreview {
-    /// It in one line.
-    pub fn words(&self) -> String {
-        format!("{} · {} · {}", entries(self.entries), self.history, self.schedule)
-    }
-}
-
-impl Previews {
-    /// What is known of an address; `None`: it was not looked at yet.
-    pub fn of(&self, url: &str) -> Option<Result<&FeedPreview, &str>> {
-        let known = self.known.get(url)?;
-        Some(known.as_ref().map(|(_, preview)| preview).map_err(String::as_str))
-    }
-}
 
 /// What a document offers.
 pub fn preview(
@@ -144,7 +100,7 @@ pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
             engine.host_queue.enqueue(waiting, &engine.settings.network);
         }
     }
-    polling::start(engine, now)
+    start_fetches::start(engine, now)
 }
 
 /// An answer came: that of a preview is kept, anything else is given back to be subscribed to.
@@ -165,7 +121,7 @@ pub fn arrived(
     if std::mem::take(&mut addition.previews.wanted) {
         return Some(fetched);
     }
-    let known = match subscribe::feed_in(&fetched) {
+    let known = match discovery::feed_in(&fetched) {
         Ok(document) => {
             let preview = preview(engine, now, asked, document);
             Ok((Box::new(fetched), preview))
@@ -174,42 +130,4 @@ pub fn arrived(
     };
     addition.previews.known.insert(asked.to_owned(), known);
     None
-}
-
-/// The reader takes one of the feeds that a page names, or none of them. What is here already is not asked for again.
-pub fn choose(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: u32,
-    url: Option<String>,
-) -> Vec<Effect> {
-    let Some(mut addition) = engine.additions.remove(&id) else { return Vec::new() };
-    let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
-    let wanted = url.filter(|url| addition.found.iter().any(|candidate| candidate.url == *url));
-    let Some(url) = wanted else {
-        addition.ended = Some(Err("none of its feeds was chosen".into()));
-        addition.previews.known.clear();
-        engine.host_queue.drop_waiting(is_preview);
-        engine.additions.insert(id, addition);
-        return polling::start(engine, now);
-    };
-    engine.say(format!("reading {url} …"));
-    let here = addition.previews.known.remove(&url);
-    addition.previews.known.clear();
-    addition.previews.selected = None;
-    let other = addition.previews.asking.as_ref() != Some(&url);
-    if other && engine.host_queue.drop_waiting(is_preview) > 0 {
-        addition.previews.asking = None;
-    }
-    addition.previews.wanted = addition.previews.asking.as_ref() == Some(&url);
-    let on_its_way = addition.previews.wanted;
-    if let Some(Ok((here, _))) = here {
-        engine.additions.insert(id, addition);
-        return subscribe::fetched(engine, now, id, &url, *here);
-    }
-    if !on_its_way {
-        subscribe::ask(engine, &mut addition, url);
-    }
-    engine.additions.insert(id, addition);
-    polling::start(engine, now)
 }

@@ -1,19 +1,19 @@
-//! The reader's wishes for a feed: more often, less often, bounds, title, tags; each change planned at once.
+//! The reader's settings for a feed: more often, less often, bounds, title, tags; each change planned at once.
 
 use chrono::{DateTime, Utc};
 
-use super::setting_table::{Chosen, FeedSettings};
+use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscription::Subscription;
-use crate::engine::backfill::history_actions;
+use crate::engine::backfill::history_requests;
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::{learn, plans};
-use crate::engine::rollback::Rollback;
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::{ChangeId, Step};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::history::FeedKey;
 use crate::schedule::{Pace, PlanStage};
 
@@ -93,7 +93,7 @@ pub fn replace(
     show_change(engine, now, feed, renamed);
     effects.extend(learn::changed(engine, now, feed));
     if moved_elsewhere {
-        effects.extend(history_actions::adapt(engine, feed));
+        effects.extend(history_requests::adapt(engine, feed));
     }
     effects
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::subscribe::{Subscribe, address_of, comparable, insert};
+use super::addition::{Imported, Subscribe};
+use super::addresses::{address_of, comparable};
+use super::subscribe::insert;
 use super::subscription::SubscriptionRecord;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -12,37 +14,26 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::FeedKey;
 
-/// What came of an import.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Subscriptions made.
-    pub added: Vec<FeedKey>,
-    /// Addresses subscribed to before; their new tags were added.
-    pub known: Vec<FeedKey>,
-    /// Addresses that cannot be subscribed to, and why.
-    pub bad: Vec<(String, String)>,
-}
-
 /// Subscribes to many addresses without asking anybody: they are due at once and wait for their turn.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
     let mut imported = Imported::default();
     let mut records = Vec::new();
-    for wish in wanted {
-        let url = match address_of(&wish.address) {
+    for asked in wanted {
+        let url = match address_of(&asked.address) {
             Ok(url) => url,
             Err(why) => {
-                imported.bad.push((wish.address, why));
+                imported.bad.push((asked.address, why));
                 continue;
             }
         };
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
-            records.extend(with_tags(engine, feed, &wish.tags));
+            records.extend(with_tags(engine, feed, &asked.tags));
             continue;
         }
-        let (feed, record) = insert(engine, now, &wish, url);
+        let (feed, record) = insert(engine, now, &asked, url);
         known.insert(comparable(&record.url), feed);
         imported.added.push(feed);
         records.push((feed, record));

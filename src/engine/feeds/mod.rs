@@ -1,6 +1,11 @@
 //! Subscriptions: made, changed, given up, imported.
 
+pub mod addition;
+pub mod addresses;
 pub mod archive_subscription;
+pub mod chosen_settings;
+pub mod discovery;
+pub mod feed_moves;
 pub mod feed_preview;
 pub mod feed_settings;
 pub mod import;

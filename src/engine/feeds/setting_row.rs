@@ -1,8 +1,6 @@
 //! One setting of a feed: how its value is read and written in OPML, in the edit dialog and by `backissue set`.
 
-use std::collections::BTreeMap;
-
-use super::setting_table::{Chosen, FEED_SETTINGS, FeedSettings};
+use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::durations::{interval_minutes, interval_text};
 use crate::engine::settings::Settings;
 use crate::feed::Zone;
@@ -10,8 +8,10 @@ use crate::feed::opml::subscription_list::normal_tags;
 
 /// Longest interval that is taken from OPML, in minutes.
 const MINUTES_MAX: u32 = 527_040;
+
 /// Takes an interval away again, so that the configured one counts.
 const AUTO: &str = "auto";
+
 /// The only values of a switch's flag.
 const ON_OFF: &[&str] = &["on", "off"];
 
@@ -128,7 +128,7 @@ impl FeedSettingRow {
     }
 
     /// The value as OPML holds it; empty: nothing is chosen.
-    fn opml_value(&self, chosen: &Chosen) -> String {
+    pub(super) fn opml_value(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Interval(field) => {
                 field(&mut chosen.feed_settings.clone()).map(|minutes| minutes.to_string())
@@ -219,7 +219,7 @@ impl FeedSettingRow {
     }
 
     /// Sets what an OPML document holds; a value that cannot be read is left out.
-    fn set_opml_value(&self, chosen: &mut Chosen, value: &str) {
+    pub(super) fn set_opml_value(&self, chosen: &mut Chosen, value: &str) {
         if let SettingKind::Interval(field) = self.kind {
             let minutes = value.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
             *field(&mut chosen.feed_settings) = minutes;
@@ -227,32 +227,4 @@ impl FeedSettingRow {
             drop(self.set(chosen, value, &Zone::Utc));
         }
     }
-}
-
-impl FeedSettings {
-    /// Reads the settings that travel in an OPML outline; what cannot be read is left out.
-    pub fn from_opml(settings: &BTreeMap<String, String>) -> Self {
-        let mut chosen = Chosen::default();
-        for row in FEED_SETTINGS.iter().filter(|row| row.in_opml) {
-            if let Some(value) = settings.get(row.name) {
-                row.set_opml_value(&mut chosen, value);
-            }
-        }
-        chosen.feed_settings
-    }
-
-    /// The settings that travel in an OPML outline.
-    pub fn to_opml(&self) -> BTreeMap<String, String> {
-        let chosen = Chosen { feed_settings: self.clone(), ..Chosen::default() };
-        let rows = FEED_SETTINGS.iter().filter(|row| row.in_opml);
-        let pairs = rows.map(|row| (row.name.to_owned(), row.opml_value(&chosen)));
-        pairs.filter(|(_, value)| !value.is_empty()).collect()
-    }
-}
-
-/// The settings that the edit dialog shows, from top to bottom.
-pub fn form_lines() -> Vec<(&'static FeedSettingRow, FormLine)> {
-    let mut lines: Vec<_> = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.line?))).collect();
-    lines.sort_by_key(|(_, line)| line.place);
-    lines
 }

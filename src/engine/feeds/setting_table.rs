@@ -2,66 +2,15 @@
 //!
 //! A new setting is a field of [`FeedSettings`] and a row of [`FEED_SETTINGS`].
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
+use super::chosen_settings::{Chosen, FeedSettings};
 use super::interval_rules;
-use super::setting_row::{FeedSettingRow, SettingKind, row};
+use super::setting_row::{FeedSettingRow, FormLine, SettingKind, row};
 use crate::engine::durations::interval_text;
 use crate::engine::settings::{HistoryMode, Settings};
-use crate::feed::IntervalRule;
-use crate::feed::sparse::is_default;
 use crate::history::Adaptor;
 use crate::schedule::Pace;
-
-/// What the reader wishes for the schedule of one feed; `None` takes the global setting.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
-pub struct FeedSettings {
-    /// More or less often (SPEC A.8).
-    pub pace: Option<Pace>,
-    /// Shortest interval, in minutes.
-    pub min_minutes: Option<u32>,
-    /// Longest interval, in minutes.
-    pub max_minutes: Option<u32>,
-    /// A fixed interval, in minutes, instead of any recommendation.
-    pub fixed_minutes: Option<u32>,
-    /// It may lead from https to http (SPEC D.3).
-    #[serde(skip_serializing_if = "is_default")]
-    pub allow_insecure: bool,
-    /// It is polled although the publisher said that it has ended (SPEC G.40).
-    #[serde(skip_serializing_if = "is_default")]
-    pub ignore_expired: bool,
-    /// Whether archives are walked.
-    pub history: Option<HistoryMode>,
-    /// Its rhythm is learned.
-    #[serde(skip_serializing_if = "is_default")]
-    pub learn: Option<bool>,
-    /// The reader's own interval rules (SPEC B.2 rank 0.5).
-    #[serde(skip_serializing_if = "is_default")]
-    pub rules: Vec<IntervalRule>,
-    /// Where older entries are looked for that the publisher does not offer; `None`: nowhere.
-    #[serde(skip_serializing_if = "is_default")]
-    pub archives: Option<Adaptor>,
-    /// Its entries are shown with the text of the pages they link to.
-    #[serde(skip_serializing_if = "is_default")]
-    pub full_text: bool,
-    /// The server's cache lifetimes are not believed (SPEC B.4.2).
-    pub ignore_cache_lifetime: bool,
-    /// The publisher's skip windows are not kept (SPEC B.5).
-    pub ignore_skips: bool,
-}
-
-/// What the reader chose for a subscription; the rest of its record is the publisher's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chosen {
-    /// The reader's own title.
-    pub own_title: Option<String>,
-    /// Tags in the reader's order.
-    pub tags: Vec<String>,
-    /// The reader's wishes for the schedule.
-    pub feed_settings: FeedSettings,
-}
 
 /// Every setting of a feed, in the order in which `set` says what was changed.
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[
@@ -159,6 +108,7 @@ const TITLE: SettingKind = SettingKind::Text {
         Ok(())
     },
 };
+
 const RULES: SettingKind = SettingKind::Text {
     unset: "none",
     get: |chosen| interval_rules::rules_text(&chosen.feed_settings.rules),
@@ -167,6 +117,7 @@ const RULES: SettingKind = SettingKind::Text {
         Ok(())
     },
 };
+
 const PACE: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("more", "more"), ("normal", "normal"), ("less", "less")],
     get: |feed_settings| feed_settings.pace.map_or("", Pace::word),
@@ -174,6 +125,7 @@ const PACE: SettingKind = SettingKind::Words {
         feed_settings.pace = Pace::ALL.into_iter().find(|pace| pace.word() == word);
     },
 };
+
 const HISTORY: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("auto", "auto"), ("ask", "ask"), ("off", "off")],
     get: |feed_settings| feed_settings.history.map_or("", HistoryMode::word),
@@ -181,6 +133,7 @@ const HISTORY: SettingKind = SettingKind::Words {
         feed_settings.history = HistoryMode::ALL.into_iter().find(|mode| mode.word() == word);
     },
 };
+
 const LEARN: SettingKind = SettingKind::Words {
     words: &[("", "as configured"), ("on", "yes"), ("off", "no")],
     get: |feed_settings| feed_settings.learn.map_or("", |learn| if learn { "on" } else { "off" }),
@@ -188,6 +141,7 @@ const LEARN: SettingKind = SettingKind::Words {
         feed_settings.learn = ["on", "off"].contains(&word).then(|| word == "on");
     },
 };
+
 const ARCHIVES: SettingKind = SettingKind::Words {
     words: &[
         ("", "none"),
@@ -206,6 +160,34 @@ fn no_hint(_: &Settings, _: &str) -> String {
 
 fn configured(minutes: u32) -> String {
     format!("{}, as configured", interval_text(minutes))
+}
+
+/// The settings that the edit dialog shows, from top to bottom.
+pub fn form_lines() -> Vec<(&'static FeedSettingRow, FormLine)> {
+    let mut lines: Vec<_> = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.line?))).collect();
+    lines.sort_by_key(|(_, line)| line.place);
+    lines
+}
+
+impl FeedSettings {
+    /// Reads the settings that travel in an OPML outline; what cannot be read is left out.
+    pub fn from_opml(settings: &BTreeMap<String, String>) -> Self {
+        let mut chosen = Chosen::default();
+        for row in FEED_SETTINGS.iter().filter(|row| row.in_opml) {
+            if let Some(value) = settings.get(row.name) {
+                row.set_opml_value(&mut chosen, value);
+            }
+        }
+        chosen.feed_settings
+    }
+
+    /// The settings that travel in an OPML outline.
+    pub fn to_opml(&self) -> BTreeMap<String, String> {
+        let chosen = Chosen { feed_settings: self.clone(), ..Chosen::default() };
+        let rows = FEED_SETTINGS.iter().filter(|row| row.in_opml);
+        let pairs = rows.map(|row| (row.name.to_owned(), row.opml_value(&chosen)));
+        pairs.filter(|(_, value)| !value.is_empty()).collect()
+    }
 }
 
 #[cfg(test)]

@@ -4,79 +4,27 @@
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 
-use super::archive_subscription::{Corrected, Mistaken, correct};
-use super::feed_preview::{self, Previews};
-use super::setting_table::FeedSettings;
+use super::addition::{Added, Addition, Previews, Subscribe};
+use super::addresses::{address_of, subscribed_as};
+use super::archive_subscription::{Corrected, correct};
+use super::discovery::{Found, feed_in, found};
+use super::feed_preview;
 use super::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::poll::classify_response::{not_a_feed, status_words};
-use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
+use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::{plans, polling};
+use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::feed::FeedDocument;
 use crate::feed::discover::feed_address_of;
-use crate::feed::discover::page_feeds::{Candidate, well_known};
+use crate::feed::discover::page_feeds::well_known;
 use crate::history::FeedKey;
 
 /// Pages asked on the way from a typed address to a feed.
 const ASKED_MAX: u32 = 8;
-
-/// An address the reader wants to subscribe to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subscribe {
-    /// Names this request.
-    pub id: u32,
-    /// What was typed or pasted.
-    pub address: String,
-    /// The reader's own title.
-    pub title: Option<String>,
-    /// The site, as far as known before the feed was read.
-    pub site: Option<String>,
-    /// Tags.
-    pub tags: Vec<String>,
-    /// The reader's settings for it.
-    pub feed_settings: FeedSettings,
-    /// Subscribe to the address as it is, without asking anybody.
-    pub unasked: bool,
-    /// Ask the reader where a page names several feeds; else the first one is taken.
-    pub choose: bool,
-}
-
-/// A subscription under way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Addition {
-    /// What was wanted.
-    pub wanted: Subscribe,
-    /// Addresses still to try, and whether somebody named them or they are only usual.
-    to_try: VecDeque<String>,
-    /// Feeds the page named.
-    pub found: Vec<Candidate>,
-    /// What is known of them.
-    pub previews: Previews,
-    /// Pages asked so far.
-    asked: u32,
-    /// Why the first address is no feed.
-    first_trouble: Option<String>,
-    /// It led to an archive, whose feed is asked for.
-    pub mistaken: Option<Box<Mistaken>>,
-    /// How it ended; `None`: it goes on.
-    pub ended: Option<Result<Added, String>>,
-}
-
-/// A subscription that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
-    /// The feed.
-    pub feed: FeedKey,
-    /// It had been subscribed to before.
-    pub known: bool,
-}
 
 /// Puts a subscription into the engine, due at once.
 pub(in crate::engine) fn insert(
@@ -136,35 +84,11 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
             let known = feed_address_of(&url);
             addition.to_try.extend(known.into_iter().chain([url]));
             try_next(engine, &mut addition);
-            polling::start(engine, now)
+            start_fetches::start(engine, now)
         }
     };
     engine.additions.insert(id, addition);
     effects
-}
-
-/// What the reader typed, as an address: `https://` is put before a bare host name.
-pub fn address_of(typed: &str) -> Result<String, String> {
-    let typed = typed.trim();
-    let typed = typed.strip_prefix("feed:").map_or(typed, |rest| rest.trim_start_matches("//"));
-    let with_scheme =
-        if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
-    let wrong = |why: &str| {
-        format!(
-            "'{typed}' is not the address of a site or feed ({why}); it should look like https://site.example/"
-        )
-    };
-    let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("only http and https can be read"));
-    }
-    match url.host() {
-        Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
-            Err(wrong("the host name has no dot"))
-        }
-        Some(_) => Ok(url.into()),
-        None => Err(wrong("there is no host name")),
-    }
 }
 
 fn try_next(engine: &mut Engine, addition: &mut Addition) {
@@ -187,7 +111,7 @@ pub fn fetched(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let Some(mut addition) = engine.additions.remove(&id) else {
-        return polling::start(engine, now);
+        return start_fetches::start(engine, now);
     };
     let Some(fetched) = feed_preview::arrived(engine, now, &mut addition, asked, fetched) else {
         engine.additions.insert(id, addition);
@@ -199,7 +123,7 @@ pub fn fetched(
             addition.to_try.push_front(current);
             try_next(engine, &mut addition);
             engine.additions.insert(id, addition);
-            return polling::start(engine, now);
+            return start_fetches::start(engine, now);
         }
     };
     let mut effects = match found(&fetched) {
@@ -240,12 +164,63 @@ pub fn fetched(
         }
     };
     engine.additions.insert(id, addition);
-    effects.extend(polling::start(engine, now));
+    effects.extend(start_fetches::start(engine, now));
+    effects
+}
+
+/// The reader takes one of the feeds that a page names, or none of them. What is here already is not asked for again.
+pub fn choose(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: u32,
+    url: Option<String>,
+) -> Vec<Effect> {
+    let Some(mut addition) = engine.additions.remove(&id) else { return Vec::new() };
+    let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
+    let wanted = url.filter(|url| addition.found.iter().any(|candidate| candidate.url == *url));
+    let Some(url) = wanted else {
+        addition.ended = Some(Err("none of its feeds was chosen".into()));
+        addition.previews.known.clear();
+        engine.host_queue.drop_waiting(is_preview);
+        engine.additions.insert(id, addition);
+        return start_fetches::start(engine, now);
+    };
+    engine.say(format!("reading {url} …"));
+    let here = addition.previews.known.remove(&url);
+    addition.previews.known.clear();
+    addition.previews.selected = None;
+    let other = addition.previews.asking.as_ref() != Some(&url);
+    if other && engine.host_queue.drop_waiting(is_preview) > 0 {
+        addition.previews.asking = None;
+    }
+    addition.previews.wanted = addition.previews.asking.as_ref() == Some(&url);
+    let on_its_way = addition.previews.wanted;
+    if let Some(Ok((here, _))) = here {
+        engine.additions.insert(id, addition);
+        return fetched(engine, now, id, &url, *here);
+    }
+    if !on_its_way {
+        ask(engine, &mut addition, url);
+    }
+    engine.additions.insert(id, addition);
+    start_fetches::start(engine, now)
+}
+
+/// Nobody can choose now: the feeds that a page names are tried in their order, and the first that can be read is taken.
+pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
+    let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
+    let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
+    let first = named.next();
+    let others: VecDeque<String> = named.collect();
+    let effects = choose(engine, now, id, first);
+    if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
+        addition.to_try = others;
+    }
     effects
 }
 
 /// Asks for one address and no other.
-pub fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
+fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     addition.to_try = VecDeque::from([url]);
     try_next(engine, addition);
 }
@@ -259,43 +234,6 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, why: String) {
         addition.ended = Some(Err(text));
     } else {
         try_next(engine, addition);
-    }
-}
-
-/// The feed that an answer carries, or why there is none.
-pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
-    match found(fetched) {
-        Found::Feed(document) => Ok(document),
-        Found::Page(..) => Err("it is no feed".into()),
-        Found::Nothing(why) => Err(why),
-    }
-}
-
-enum Found<'a> {
-    Feed(&'a FeedDocument),
-    Page(Vec<Candidate>, Option<String>),
-    Nothing(String),
-}
-
-fn found(fetched: &Fetched) -> Found<'_> {
-    let answer = match &fetched.result {
-        Err(failure) => return Found::Nothing(failure.to_string()),
-        Ok(answer) if !(200..300).contains(&answer.status) => {
-            return Found::Nothing(format!("it answered {}", status_words(answer.status)));
-        }
-        Ok(answer) => answer,
-    };
-    match &answer.body {
-        AnswerBody::Document(document) if document.is_truncated() => {
-            Found::Nothing("the document is cut off".into())
-        }
-        AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed(document),
-        AnswerBody::Document(document) => Found::Nothing(not_a_feed(document)),
-        AnswerBody::Page { title, candidates } => Found::Page(candidates.clone(), title.clone()),
-        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-            Found::Nothing("it is no feed".into())
-        }
-        AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the answer is empty".into()),
     }
 }
 
@@ -343,7 +281,7 @@ fn subscribe_to(
     let offer = offer.map(|document| {
         format!(": {}", feed_preview::preview(engine, now, &url, document).words())
     });
-    effects.extend(polling::first_document(engine, now, added.feed, fetched));
+    effects.extend(polling::first_document(engine, added.feed, fetched));
     engine.tell(Event::FeedsChanged);
     let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
     let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
@@ -352,44 +290,66 @@ fn subscribe_to(
     (added, effects)
 }
 
-/// The feed with this address, in whatever spelling.
-pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
-    let wanted = comparable(url);
-    engine.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
-}
-
-/// An address in the spelling in which addresses are compared.
-pub(in crate::engine) fn comparable(url: &str) -> String {
-    url::Url::parse(url).map_or_else(
-        |_| url.to_owned(),
-        |mut url| {
-            url.set_fragment(None);
-            url.into()
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use crate::engine::feeds::subscribe::*;
+    use crate::engine::input::Input;
+    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchId};
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::update::{Output, update};
+    use crate::feed::FeedDocument;
+    use crate::feed::discover::page_feeds::Candidate;
 
-    #[test]
-    fn a_bare_host_name_gets_https() {
-        assert_eq!(address_of(" site.example "), Ok("https://site.example/".into()));
-        assert_eq!(address_of("feed://site.example/rss"), Ok("https://site.example/rss".into()));
-        assert_eq!(
-            address_of("feed:https://site.example/rss"),
-            Ok("https://site.example/rss".into())
-        );
-        assert_eq!(address_of("http://localhost:8080/x"), Ok("http://localhost:8080/x".into()));
-        assert_eq!(address_of("127.0.0.1:8080"), Ok("https://127.0.0.1:8080/".into()));
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    /// The one fetch that an output asks for.
+    fn asked(output: &Output) -> (FetchId, String) {
+        let mut fetches = output.effects.iter().filter_map(|effect| {
+            let Effect::Fetch(request) = effect else { return None };
+            Some((request.id, request.url.clone()))
+        });
+        let fetch = fetches.next().expect("something is asked for");
+        assert_eq!(fetches.next(), None);
+        fetch
+    }
+
+    fn answer(engine: &mut Engine, asked: &Output, status: u16, body: AnswerBody) -> Output {
+        let (id, url) = self::asked(asked);
+        let (started, headers) = (NOW, AnswerHeaders::default());
+        let answer = Answer { status, url, public: true, received: NOW, headers, body };
+        let (hops, conditional) = (Vec::new(), false);
+        let fetched = Fetched { started, wire_bytes: 0, hops, conditional, result: Ok(answer) };
+        update(engine, NOW, Input::Fetched(id, Box::new(fetched)))
     }
 
     #[test]
-    fn what_is_no_address_is_refused_with_an_example() {
-        for typed in ["word", "", "ftp://a.example/", "file:///etc/passwd", "https://", "two words"]
-        {
-            assert!(address_of(typed).unwrap_err().contains("https://site.example/"), "{typed}");
-        }
+    fn where_nobody_can_choose_the_feeds_of_a_page_are_tried_one_after_the_other() {
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
+        engine.host_queue.not_before = None;
+        let address = "https://site.example/".to_owned();
+        let wanted = Subscribe { id: 7, address, choose: true, ..Subscribe::default() };
+        let first = update(&mut engine, NOW, Input::Request(Request::Subscribe(Box::new(wanted))));
+        let named = |host: &str| Candidate {
+            url: format!("https://{host}.example/feed"),
+            title: None,
+            media_type: String::new(),
+        };
+        let candidates = ["one", "two", "three"].map(named).to_vec();
+        let page = AnswerBody::Page { title: None, candidates };
+        let preview = answer(&mut engine, &first, 200, page);
+        assert!(preview.events.contains(&Event::ChooseFeed(7)));
+        assert_eq!(asked(&preview).1, "https://one.example/feed", "the first one is looked at");
+
+        let chosen = update(&mut engine, NOW, Input::Request(Request::TakeFirstFeed(7)));
+        assert!(chosen.effects.is_empty(), "it is on its way already");
+        let second = answer(&mut engine, &preview, 404, AnswerBody::Unread);
+        assert_eq!(asked(&second).1, "https://two.example/feed");
+        let kind = crate::feed::Kind::Rss;
+        let document = Box::new(FeedDocument { kind, ..FeedDocument::default() });
+        answer(&mut engine, &second, 200, AnswerBody::Document(document));
+        let feeds: Vec<&str> = engine.feeds.values().map(|feed| feed.record.url.as_str()).collect();
+        assert_eq!(feeds, ["https://two.example/feed"]);
+        assert!(matches!(engine.additions[&7].ended, Some(Ok(_))));
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::setting_table::{Chosen, FeedSettings};
+use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::politeness::server_habits::ServerHabits;
+use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::feed::FeedDocument;
 use crate::feed::sparse::is_default;
@@ -46,7 +47,7 @@ pub struct SubscriptionRecord {
     pub tags: Vec<String>,
     /// When it was subscribed to.
     pub added: DateTime<Utc>,
-    /// The reader's wishes for the schedule.
+    /// The reader's settings for it.
     #[serde(rename = "wishes")]
     pub feed_settings: FeedSettings,
     /// Addresses it had before, oldest first; the last [`FORMER_MAX`] of them (SPEC D.3).
@@ -132,28 +133,6 @@ pub struct ProposedMove {
     pub public: bool,
     /// When it was first seen.
     pub since: DateTime<Utc>,
-}
-
-/// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Validators {
-    /// The address that gave them, and the only one they are sent to.
-    #[serde(skip_serializing_if = "is_default")]
-    pub url: String,
-    /// `ETag`, byte for byte.
-    #[serde(skip_serializing_if = "is_default")]
-    pub etag: Option<Vec<u8>>,
-    /// `Last-Modified`, byte for byte.
-    #[serde(skip_serializing_if = "is_default")]
-    pub last_modified: Option<Vec<u8>>,
-}
-
-impl Validators {
-    /// Whether there is anything to send to `url`.
-    pub fn speak_for(&self, url: &str) -> bool {
-        self.url == url && (self.etag.is_some() || self.last_modified.is_some())
-    }
 }
 
 impl Subscription {
@@ -265,7 +244,7 @@ pub struct Commit {
     pub log: Option<PollLogEntry>,
 }
 
-/// One atomic batch too: what an archive or a page changes, or a wish of the reader.
+/// One atomic batch too: what an archive or a page changes, or an action of the reader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryCommit {
     /// The feed.

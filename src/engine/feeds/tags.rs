@@ -2,10 +2,10 @@
 
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
-use crate::engine::rollback::Rollback;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::{ChangeId, Step};
+use crate::engine::undo::rollback::Rollback;
+use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::feed::opml::subscription_list::normal_tags;
 use crate::filters::{EntryFilter, FilterScope};
 use crate::history::FeedKey;

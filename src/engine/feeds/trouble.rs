@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::subscribe::subscribed_as;
+use super::addresses::subscribed_as;
+use super::feed_moves;
 use super::subscription::{Obstacle, Subscription};
 use crate::engine::effect::Effect;
-use crate::engine::poll::redirects;
+use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -246,11 +247,11 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
 
 /// Follows a feed from https to http, and polls it.
 pub fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let mut effects = redirects::changed(engine, now, feed, |subscription| {
+    let mut effects = feed_moves::changed(engine, now, feed, |subscription| {
         subscription.record.feed_settings.allow_insecure = true;
         format!("'{}' may lead to http", subscription.record.shown_title())
     });
-    effects.extend(redirects::poll_now(engine, now, feed));
+    effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }
 
@@ -266,8 +267,8 @@ pub fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Eff
     let text = format!("'{}' is polled again", record.shown_title());
     let saved = (record.clone(), state.clone());
     engine.say(text);
-    let mut effects = redirects::save_and_show(engine, now, feed, saved);
-    effects.extend(redirects::poll_now(engine, now, feed));
+    let mut effects = feed_moves::save_and_show(engine, now, feed, saved);
+    effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }
 
@@ -276,7 +277,7 @@ pub fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
     let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
     let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);
     if concern.as_ref().is_some_and(proposed) {
-        return redirects::decline_move(engine, now, feed);
+        return feed_moves::decline_move(engine, now, feed);
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.state.noted = Some(now);

@@ -3,18 +3,17 @@
 //! The entries stay in the store until the program starts the next time: until then the feed can be had back
 //! as it was, with every mark.
 
+use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
 use super::subscription::Subscription;
-use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
-use crate::engine::entries::full_text;
 use crate::engine::event::Event;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::Step;
+use crate::engine::undo::undo_stack::Step;
 use crate::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
@@ -40,10 +39,10 @@ pub fn give_up(
     });
     for waiting in dropped {
         if let Purpose::FullText(key) = waiting.purpose {
-            full_text::dropped(engine, key, "its feed was given up");
+            drop_fetches::drop_page(engine, key, "its feed was given up");
         }
     }
-    walks::drop_walk(engine, feed);
+    drop_fetches::drop_walk(engine, feed);
     subscription.history.asking = None;
     subscription.record.ended = Some(now);
     engine.say(format!("unsubscribed from '{}' · u undo", subscription.record.shown_title()));

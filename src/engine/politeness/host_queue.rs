@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::reachability::PROBE_EVERY;
 use crate::engine::poll::fetch::{FetchId, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::settings::NetworkSettings;
@@ -320,6 +319,9 @@ pub fn is_loopback(url: &str) -> bool {
         None => false,
     }
 }
+
+/// How often the network is tried while there is none (SPEC B.4.4).
+pub const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 #[cfg(test)]
 #[path = "host_queue_tests.rs"]

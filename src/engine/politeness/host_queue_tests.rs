@@ -8,7 +8,7 @@ fn at(ms: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(1_700_000_000_000 + ms).unwrap()
 }
 
-fn wish(url: &str, feed: u32) -> Waiting {
+fn waiting(url: &str, feed: u32) -> Waiting {
     Waiting { url: url.into(), purpose: Purpose::Poll(FeedKey(feed)), cause: PollCause::Due }
 }
 
@@ -25,7 +25,7 @@ fn a_site_is_asked_one_request_at_a_time_with_a_pause_between() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue::default();
     for feed in 1..=3 {
-        traffic.enqueue(wish("https://a.example/f", feed), &settings);
+        traffic.enqueue(waiting("https://a.example/f", feed), &settings);
     }
     let first = traffic.start(at(0), &settings);
     assert_eq!(feeds(&first), [1]);
@@ -41,7 +41,7 @@ fn no_more_than_the_global_limit_are_under_way() {
     let settings = NetworkSettings { parallel: 2, ..Settings::default().network };
     let mut traffic = HostQueue::default();
     for feed in 1..=5 {
-        traffic.enqueue(wish(&format!("https://h{feed}.example/"), feed), &settings);
+        traffic.enqueue(waiting(&format!("https://h{feed}.example/"), feed), &settings);
     }
     let started = traffic.start(at(0), &settings);
     assert_eq!(feeds(&started), [1, 2]);
@@ -56,9 +56,9 @@ fn sites_take_turns() {
         NetworkSettings { parallel: 1, host_spacing_ms: 0, ..Settings::default().network };
     let mut traffic = HostQueue::default();
     for feed in [11, 12] {
-        traffic.enqueue(wish("https://a.example/", feed), &settings);
+        traffic.enqueue(waiting("https://a.example/", feed), &settings);
     }
-    traffic.enqueue(wish("https://b.example/", 21), &settings);
+    traffic.enqueue(waiting("https://b.example/", 21), &settings);
     let mut order = Vec::new();
     for step in 0..3 {
         let started = traffic.start(at(step), &settings);
@@ -74,7 +74,7 @@ fn loopback_is_free_of_spacing_only_when_the_setting_says_so() {
         let settings = NetworkSettings { space_loopback, ..Settings::default().network };
         let mut traffic = HostQueue::default();
         for feed in 1..=3 {
-            traffic.enqueue(wish("http://127.0.0.1:8080/f", feed), &settings);
+            traffic.enqueue(waiting("http://127.0.0.1:8080/f", feed), &settings);
         }
         assert_eq!(traffic.start(at(0), &settings).len(), expected);
     }
@@ -90,7 +90,7 @@ fn a_late_answer_is_harmless() {
 fn nothing_starts_before_the_spread_at_start_up() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue { not_before: Some(at(3000)), ..HostQueue::default() };
-    traffic.enqueue(wish("https://a.example/", 1), &settings);
+    traffic.enqueue(waiting("https://a.example/", 1), &settings);
     assert!(traffic.start(at(2999), &settings).is_empty());
     assert_eq!(traffic.next_start(&settings), Some(at(3000)));
     assert_eq!(traffic.start(at(3000), &settings).len(), 1);
@@ -118,7 +118,7 @@ fn without_a_network_one_site_a_minute_is_tried_and_this_machine_is_asked_as_eve
     let settings = Settings::default().network;
     let mut traffic = HostQueue { probe_at: Some(at(60_000)), ..HostQueue::default() };
     for (feed, host) in [(1, "a.example"), (2, "b.example"), (3, "127.0.0.1:80")] {
-        traffic.enqueue(wish(&format!("http://{host}/f"), feed), &settings);
+        traffic.enqueue(waiting(&format!("http://{host}/f"), feed), &settings);
     }
     assert_eq!(feeds(&traffic.start(at(0), &settings)), [3]);
     assert_eq!(traffic.next_start(&settings), Some(at(60_000)));
@@ -136,8 +136,8 @@ fn what_waits_says_what_for() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue { not_before: Some(at(3000)), ..HostQueue::default() };
     let url = "https://a.example/f";
-    traffic.enqueue(wish(url, 1), &settings);
-    traffic.enqueue(wish(url, 2), &settings);
+    traffic.enqueue(waiting(url, 1), &settings);
+    traffic.enqueue(waiting(url, 2), &settings);
     assert_eq!(traffic.waits_for(url, at(0), &settings), WaitsFor::Start(at(3000)));
     let first = traffic.start(at(3000), &settings);
     assert_eq!(traffic.waits_for(url, at(3000), &settings), WaitsFor::Site);
@@ -160,7 +160,7 @@ fn pictures_wait_behind_what_is_read_and_before_archives() {
         Purpose::FullText(key),
     ];
     for purpose in purposes.clone() {
-        traffic.enqueue(Waiting { purpose, ..wish("https://a.example/", 0) }, &settings);
+        traffic.enqueue(Waiting { purpose, ..waiting("https://a.example/", 0) }, &settings);
     }
     let mut order = Vec::new();
     for second in 0..4 {
@@ -170,7 +170,7 @@ fn pictures_wait_behind_what_is_read_and_before_archives() {
     }
     let [archive, picture, poll, page] = purposes;
     assert_eq!(order, [poll, page, picture.clone(), archive]);
-    traffic.enqueue(Waiting { purpose: picture, ..wish("https://a.example/", 0) }, &settings);
+    traffic.enqueue(Waiting { purpose: picture, ..waiting("https://a.example/", 0) }, &settings);
     assert_eq!(traffic.drop_waiting(|purpose| matches!(purpose, Purpose::Picture(_))), 1);
     assert_eq!(traffic.next_start(&settings), None);
 }

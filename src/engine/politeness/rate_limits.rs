@@ -3,16 +3,16 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::host_queue::{HostQueue, host_of, is_loopback};
-use super::reachability::{PROBE_EVERY, Suspect};
+use super::drop_fetches;
+use super::host_queue::{PROBE_EVERY, host_of, is_loopback};
+use super::reachability::{Sign, Suspect};
 use crate::engine::backfill::archive_response::end_of;
-use crate::engine::backfill::walks;
 use crate::engine::effect::Effect;
-use crate::engine::entries::full_text;
-use crate::engine::poll::fetch::Purpose;
+use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
+use crate::engine::poll::poll_queue::{end_poll, without_network};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
-use crate::engine::poll::polling::{self, PollStage};
+use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::history::{FeedKey, address};
@@ -24,7 +24,7 @@ const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 /// A 429 from an address asks for a pause: the feeds of its host keep it, but for the one that was polled and has it
 /// already, also those that wait for their turn. Archives there wait for the next check of their feeds, and pages are
 /// not asked for.
-pub fn spread_wait(
+fn spread_wait(
     engine: &mut Engine,
     now: DateTime<Utc>,
     url: &str,
@@ -41,9 +41,9 @@ pub fn spread_wait(
     });
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Archive(feed) => walks::drop_walk(engine, feed),
+            Purpose::Archive(feed) => drop_fetches::drop_walk(engine, feed),
             Purpose::FullText(key) => {
-                full_text::dropped(engine, key, "its host asked for fewer requests");
+                drop_fetches::drop_page(engine, key, "its host asked for fewer requests");
             }
             Purpose::Poll(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
@@ -66,7 +66,7 @@ pub fn spread_wait(
             engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
             let reason = "its host asked for fewer requests".to_owned();
             let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason));
-            polling::ended(engine, now, result);
+            end_poll(engine, now, result);
         } else {
             plans::replan(engine, other, now);
         }
@@ -93,11 +93,7 @@ pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Stri
 }
 
 /// There is no network: feeds that failed because of that are as they were, and the network is tried once a minute.
-pub fn went_offline(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    suspects: Vec<Suspect>,
-) -> Vec<Effect> {
+fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>) -> Vec<Effect> {
     if engine.host_queue.probe_at.is_none() {
         engine.host_queue.probe_at = now.checked_add_signed(PROBE_EVERY);
     }
@@ -126,21 +122,11 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
     });
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Poll(feed) => polling::ended(engine, now, without_network(feed)),
-            Purpose::Archive(feed) => walks::drop_walk(engine, feed),
+            Purpose::Poll(feed) => end_poll(engine, now, without_network(feed)),
+            Purpose::Archive(feed) => drop_fetches::drop_walk(engine, feed),
             Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
         }
     }
-}
-
-/// The result of a poll that there was no network for.
-pub fn without_network(feed: FeedKey) -> PollResult {
-    PollResult::empty(feed, PollOutcome::Failed, Some("there is no network".to_owned()))
-}
-
-/// Somebody answered again.
-pub const fn came_online(traffic: &mut HostQueue) {
-    traffic.probe_at = None;
 }
 
 /// The machine was asleep: the network gets a moment, and what failed before says nothing.
@@ -150,5 +136,148 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     engine.host_queue.not_before = engine.host_queue.not_before.max(grace);
     if engine.host_queue.probe_at.is_some() {
         engine.host_queue.probe_at = grace;
+    }
+}
+
+/// What the end of a fetch said of the network.
+#[derive(Debug)]
+pub struct NetworkNote {
+    /// There is none: the fetch does not count.
+    pub is_offline: bool,
+    /// What follows for others.
+    pub effects: Vec<Effect>,
+}
+
+/// Takes note of what the end of a fetch says about the network and about its host: without a network nothing counts, and
+/// a 429 keeps the feeds of its host away. `polled`: the feed whose poll it was; it does not count either.
+pub fn note_network(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    url: &str,
+    fetched: &Fetched,
+    polled: Option<FeedKey>,
+) -> NetworkNote {
+    let at_start = polled.and_then(|feed| {
+        let poll = engine.polls.get(&feed)?;
+        Some((feed, poll.at_start.as_deref()?))
+    });
+    let mut note = NetworkNote { is_offline: false, effects: Vec::new() };
+    match engine.reachability.note(now, url, fetched, at_start) {
+        Sign::Offline(suspects) => {
+            note.is_offline = true;
+            note.effects.extend(polled.and_then(|feed| uncount_poll(engine, now, feed)));
+            note.effects.extend(went_offline(engine, now, suspects));
+        }
+        Sign::Online => engine.host_queue.probe_at = None,
+        Sign::Unclear => {}
+    }
+    if let Some(answer) = fetched.result.as_ref().ok().filter(|answer| answer.status == 429) {
+        let wait = Wait::of_host(&answer.headers.times(), answer.received);
+        note.effects.extend(spread_wait(engine, now, url, polled, wait));
+    }
+    note
+}
+
+/// Ends a poll that there was no network for: the feed is as it was before.
+fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
+    let subscription = engine.feeds.get_mut(&feed)?;
+    if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.at_start.take()) {
+        subscription.state = *before;
+    }
+    let state = Box::new(subscription.state.clone());
+    end_poll(engine, now, without_network(feed));
+    Some(Effect::store(Job::SaveState(feed, state)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
+    use crate::engine::politeness::rate_limits::*;
+    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, Failure};
+    use crate::engine::poll::poll_log::PollCause;
+    use crate::engine::poll::poll_queue::enqueue;
+    use crate::engine::poll::start_fetches;
+    use crate::engine::settings::Settings;
+
+    fn now() -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+    }
+
+    /// An engine with feeds at these addresses, numbered from 1.
+    fn engine(urls: &[&str]) -> Engine {
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now());
+        for url in urls {
+            let record = SubscriptionRecord { url: (*url).into(), ..SubscriptionRecord::default() };
+            let feed = engine.new_feed_key();
+            engine.feeds.insert(feed, Subscription::new(feed, record));
+        }
+        engine
+    }
+
+    fn fetched(result: Result<Answer, Failure>) -> Fetched {
+        Fetched { started: now(), wire_bytes: 0, hops: vec![], conditional: false, result }
+    }
+
+    fn too_many(url: &str) -> Fetched {
+        let retry_after = Some("600".to_owned());
+        fetched(Ok(Answer {
+            status: 429,
+            url: url.into(),
+            public: true,
+            received: now(),
+            headers: AnswerHeaders { retry_after, ..AnswerHeaders::default() },
+            body: AnswerBody::Unread,
+        }))
+    }
+
+    fn unreachable() -> Fetched {
+        fetched(Err(Failure::Unreachable("it".into())))
+    }
+
+    #[test]
+    fn a_429_to_anything_keeps_every_feed_of_its_host_away() {
+        let mut engine =
+            engine(&["https://a.example/1", "https://a.example/2", "https://b.example/"]);
+        let url = "https://a.example/picture";
+        let note = note_network(&mut engine, now(), url, &too_many(url), None);
+        assert!(!note.is_offline);
+        assert_eq!(note.effects.len(), 2, "the states of both feeds are written");
+        let waits: Vec<bool> =
+            engine.feeds.values().map(|feed| feed.state.facts.host_wait.is_some()).collect();
+        assert_eq!(waits, [true, true, false]);
+        let until = left_alone_until(&engine, url, now());
+        assert_eq!(until, now().checked_add_signed(TimeDelta::minutes(10)));
+    }
+
+    #[test]
+    fn the_feed_that_was_answered_429_learns_of_it_from_its_own_answer() {
+        let mut engine = engine(&["https://a.example/1", "https://a.example/2"]);
+        let url = "https://a.example/1";
+        let note = note_network(&mut engine, now(), url, &too_many(url), Some(FeedKey(1)));
+        assert_eq!(note.effects.len(), 1);
+        assert!(engine.feeds[&FeedKey(1)].state.facts.host_wait.is_none());
+        assert!(engine.feeds[&FeedKey(2)].state.facts.host_wait.is_some());
+    }
+
+    #[test]
+    fn three_hosts_that_cannot_be_reached_are_no_network_and_an_answer_ends_that() {
+        let urls = ["https://a.example/", "https://b.example/", "https://c.example/"];
+        let mut engine = engine(&urls);
+        engine.host_queue.not_before = None;
+        for feed in 1..=3 {
+            enqueue(&mut engine, now(), FeedKey(feed), PollCause::Asked);
+        }
+        start_fetches::start(&mut engine, now());
+        let mut found = Vec::new();
+        for (feed, url) in (1..).map(FeedKey).zip(urls) {
+            let note = note_network(&mut engine, now(), url, &unreachable(), Some(feed));
+            found.push((note.is_offline, engine.polls.contains_key(&feed)));
+        }
+        assert_eq!(found, [(false, true), (false, true), (true, false)]);
+        assert!(engine.feeds[&FeedKey(3)].state.facts.last_try.is_none(), "it does not count");
+        assert!(engine.host_queue.probe_at.is_some());
+        let url = "https://d.example/";
+        assert!(!note_network(&mut engine, now(), url, &too_many(url), None).is_offline);
+        assert!(engine.host_queue.probe_at.is_none());
     }
 }

@@ -10,10 +10,9 @@ use crate::history::FeedKey;
 
 /// Different hosts in a row that cannot be reached.
 const SUSPECTS_MAX: usize = 3;
+
 /// A host that could not be reached longer ago says nothing about now.
 const SUSPICION: TimeDelta = TimeDelta::minutes(15);
-/// How often the network is tried while there is none (SPEC B.4.4).
-pub const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 /// What is known of the network.
 #[derive(Debug, Clone, Default, PartialEq)]

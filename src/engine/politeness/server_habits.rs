@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::feeds::subscription::Validators;
+use crate::engine::poll::fetch::Validators;
 use crate::feed::sparse::is_default;
 use crate::schedule::Learned;
 

@@ -3,15 +3,15 @@
 use chrono::{DateTime, Utc};
 
 use super::classify_response::{Trouble, Verdict, judge};
-use super::fetch::{Answer, Fetched};
+use super::fetch::{Answer, Fetched, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
-use super::redirects::{self, Moving};
+use super::redirects::{self, Moving, PendingMove};
 use crate::engine::backfill::archive_response::{self, HistoryOutcome, ReceivedDocument};
-use crate::engine::feeds::subscription::{Commit, FeedState, Subscription, Validators};
+use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
 use crate::feed::FeedDocument;
 use crate::feed::text::one_line;
-use crate::schedule::{Facts, FeedStatus, PollFailure, Wait};
+use crate::schedule::{Facts, FeedStatus, PollFailure};
 
 /// Characters kept of what went wrong.
 const TROUBLE_CHARS: usize = 300;
@@ -23,19 +23,8 @@ pub struct AppliedResponse {
     pub commit: Commit,
     /// A move that waits for the merge to say whether the document shares an entry with what is kept.
     pub if_shared: Option<PendingMove>,
-    /// What a 429 asks of the other feeds of the host.
-    pub host_wait: Option<Wait>,
     /// The address was replaced.
     pub moved: bool,
-}
-
-/// A move that may be made once the merge is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingMove {
-    /// Where to.
-    pub to: String,
-    /// It was said by a public address.
-    pub public: bool,
 }
 
 /// Settles what an answer changes on the feed. `taken` tells whether another subscription has an address.
@@ -96,7 +85,6 @@ pub fn apply_response(
             }),
         },
         if_shared: outcome.if_shared,
-        host_wait: outcome.host_wait,
         moved: outcome.moved,
     }
 }
@@ -108,7 +96,6 @@ struct ResponseEffects {
     trouble: Option<String>,
     record_changed: bool,
     if_shared: Option<PendingMove>,
-    host_wait: Option<Wait>,
     moved: bool,
     /// What the document says of the feed's history.
     said: Option<HistoryOutcome>,
@@ -183,9 +170,6 @@ impl ResponseEffects {
                 outcome.trouble = Some("the publisher ended this feed".to_owned());
             }
             (Verdict::Failed(trouble), head) => {
-                let asks = head.filter(|head| head.status == 429);
-                outcome.host_wait =
-                    asks.map(|head| Wait::of_host(&head.headers.times(), head.received));
                 failed(state, trouble.failure, started, head);
                 outcome.troubled(state, &trouble);
             }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
-use crate::engine::feeds::subscription::Validators;
 use crate::feed::FeedDocument;
 use crate::feed::discover::page_feeds::Candidate;
+use crate::feed::sparse::is_default;
 use crate::history::{EntryKey, FeedKey};
 use crate::schedule;
 
@@ -301,5 +302,27 @@ impl Failure {
             | Self::Blocked(_)
             | Self::Protocol(_) => schedule::PollFailure::Unanswered,
         }
+    }
+}
+
+/// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Validators {
+    /// The address that gave them, and the only one they are sent to.
+    #[serde(skip_serializing_if = "is_default")]
+    pub url: String,
+    /// `ETag`, byte for byte.
+    #[serde(skip_serializing_if = "is_default")]
+    pub etag: Option<Vec<u8>>,
+    /// `Last-Modified`, byte for byte.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_modified: Option<Vec<u8>>,
+}
+
+impl Validators {
+    /// Whether there is anything to send to `url`.
+    pub fn speak_for(&self, url: &str) -> bool {
+        self.url == url && (self.etag.is_some() || self.last_modified.is_some())
     }
 }

@@ -4,16 +4,15 @@
 //! it to, or when its bounds changed. The store reads when it published, a thread beside the loop learns, a few feeds at
 //! once. After a restart nothing is learned before it is polled: the answer that counts until then is kept.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::learn_queue::{Done, LearnWanted, Learning, counts, is_enough};
 use super::plans;
-use super::polling::News;
+use super::poll_stage::News;
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::feed::Zone;
@@ -23,66 +22,15 @@ use crate::schedule::{self, Learned};
 
 /// Feeds learned at once.
 const AT_ONCE: usize = 2;
+
 /// A feed is learned anew after this time.
 const AGAIN_AFTER: TimeDelta = TimeDelta::days(1);
+
 /// After an unexpected publication it is learned anew, but not sooner than this after the last time.
 const SURPRISED_AFTER: TimeDelta = TimeDelta::hours(1);
+
 /// A publication is unexpected in an hour with less than this share of the mean.
 const UNEXPECTED_SHARE: f64 = 0.25;
-/// Too few publications to place polls still say how often a feed is worth polling, once they were watched for so many
-/// minutes: two weeks.
-const WATCHED_MINUTES: i64 = 14 * 1440;
-
-/// What is to be learned.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LearnWanted {
-    /// The feed.
-    pub feed: FeedKey,
-    /// When it published.
-    pub publications: Arc<Publications>,
-    /// What the reader asks of its plan.
-    pub terms: LearnTerms,
-    /// Now.
-    pub now: DateTime<Utc>,
-}
-
-/// What is being learned.
-#[derive(Debug, Clone, Default)]
-pub struct Learning {
-    waiting: VecDeque<FeedKey>,
-    under_way: BTreeSet<FeedKey>,
-    done: BTreeMap<FeedKey, Done>,
-}
-
-/// When a feed was learned, and for what.
-#[derive(Debug, Clone)]
-struct Done {
-    at: DateTime<Utc>,
-    terms: LearnTerms,
-}
-
-impl Learning {
-    /// Nothing waits and nothing is under way.
-    pub fn is_at_rest(&self) -> bool {
-        self.waiting.is_empty() && self.under_way.is_empty()
-    }
-
-    /// What was learned of a feed does not count any more.
-    pub fn forget(&mut self, feed: FeedKey) {
-        self.done.remove(&feed);
-    }
-}
-
-/// Whether what is learned of a feed decides when it is polled: the reader lets it, and nobody says anything stronger.
-pub fn counts(subscription: &Subscription, settings: &Settings) -> bool {
-    subscription.record.feed_settings.learn.unwrap_or(settings.poll.learn)
-        && schedule::leaves_room_for_learning(&subscription.state.facts)
-}
-
-/// Whether enough is known for a plan to count.
-pub fn is_enough(plan: &LearnedPlan) -> bool {
-    plan.is_placed() || plan.rhythm.observed_minutes >= WATCHED_MINUTES
-}
 
 /// Why what was learned of a feed does not decide when it is polled, in a few words; `None`: it does.
 pub fn why_not_followed(

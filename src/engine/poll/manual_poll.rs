@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::poll_log::PollCause;
 use super::poll_results::{PollOutcome, PollResult};
-use super::polling;
+use super::{poll_queue, start_fetches};
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
@@ -53,7 +53,7 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
             None => {
                 let forced = request.kind == PollKind::Forced;
                 let cause = if forced { PollCause::Forced } else { PollCause::Asked };
-                polling::enqueue(engine, now, feed, cause);
+                poll_queue::enqueue(engine, now, feed, cause);
                 continue;
             }
             Some(Refusal::Confirm(reason)) => {
@@ -64,7 +64,7 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
         };
         engine.poll_run.note(PollResult::empty(feed, PollOutcome::Skipped, Some(reason)));
     }
-    polling::start(engine, now)
+    start_fetches::start(engine, now)
 }
 
 /// Why a feed is not polled although the reader asks.
@@ -117,4 +117,9 @@ fn refusal(
 /// Until when a feed is left out when all are polled: polled within five minutes, it is fresh enough.
 fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
     subscription.state.facts.last_try?.checked_add_signed(REFRESH_ALL_EVERY)
+}
+
+/// Polls a feed because something about it was just decided.
+pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    ask(engine, now, &PollRequest { feeds: Some(vec![feed]), kind: PollKind::Allowed })
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::learn;
+use super::learn_queue;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
@@ -15,7 +15,7 @@ use crate::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, Settle
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     fill_in(subscription, &engine.settings);
-    if !learn::counts(subscription, &engine.settings) {
+    if !learn_queue::counts(subscription, &engine.settings) {
         subscription.state.facts.learned = None;
         engine.learning.forget(feed);
     }
@@ -99,7 +99,7 @@ fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
     schedule::spread_unit(u128::from(salt), &feed.0.to_be_bytes(), last_ok)
 }
 
-/// Fills the reader's wishes into the facts: those of the feed, else the global ones.
+/// Fills the reader's settings into the facts: those of the feed, else the global ones.
 fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     let feed_settings = &subscription.record.feed_settings;
     let seconds = |minutes: u32| minutes.saturating_mul(60);

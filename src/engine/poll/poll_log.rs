@@ -30,7 +30,7 @@ pub struct PollLogEntry {
     /// Why it ran.
     #[serde(rename = "c")]
     pub cause: PollCause,
-    /// What had settled its time: the wish or the floor that it waited for.
+    /// What had settled its time: the setting or the floor that it waited for.
     #[serde(rename = "w", default, skip_serializing_if = "is_default")]
     pub settled_by: Option<SettledBy>,
     /// Seconds it then waited for its turn: for its site, for the network, for others.

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind};
+use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators};
 use super::poll_log::PollCause;
-use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord, Validators};
+use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
 use crate::engine::politeness::server_habits::Accepting;
 
 /// Why an answer is asked for once more within one poll (SPEC D.2, D.7).

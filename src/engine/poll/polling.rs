@@ -2,91 +2,27 @@
 
 use chrono::{DateTime, Utc};
 
-use super::apply_response::{AppliedResponse, PendingMove, apply_response};
+use super::apply_response::{AppliedResponse, apply_response};
 use super::classify_response::worth_asking_again;
-use super::fetch::{AddressSource, FetchId, FetchRequest, Fetched, Purpose};
+use super::fetch::{FetchId, Fetched};
 use super::poll_log::PollCause;
-use super::poll_request::{self, Again, Sent};
+use super::poll_queue::{self, end_poll, enqueue};
+use super::poll_request::Again;
 use super::poll_results::{PollOutcome, PollResult};
-use super::{plans, redirects};
+use super::poll_stage::{News, Poll, PollStage};
+use super::start_fetches::start;
 use crate::engine::backfill::{archive_response, walks};
 use crate::engine::effect::Effect;
-use crate::engine::entries::{full_text, picture_fetches};
 use crate::engine::event::Event;
-use crate::engine::feeds::archive_subscription;
-use crate::engine::feeds::subscribe::subscribed_as;
-use crate::engine::feeds::subscription::{FeedState, Subscription, SubscriptionRecord};
+use crate::engine::feeds::addresses::subscribed_as;
+use crate::engine::feeds::feed_moves;
+use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits;
-use crate::engine::politeness::reachability::Sign;
+use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::{Counters, FeedKey, HistoryRecord};
-use crate::schedule::{self, PollFailure, SettledBy};
-
-/// A poll between due and planned anew.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Poll {
-    /// How far it is.
-    pub stage: PollStage,
-    /// When it joined its site's queue.
-    queued_at: Option<DateTime<Utc>>,
-    /// What had settled its time.
-    settled_by: Option<SettledBy>,
-    /// The fetch it waits for.
-    fetch: Option<FetchId>,
-    /// What was sent.
-    sent: Sent,
-    /// Bytes of the body as they came over the wire.
-    wire_bytes: u64,
-    /// Validators were sent.
-    conditional: bool,
-    /// It was asked a second time, as SPEC D.2 allows once.
-    again: Option<Again>,
-    /// The feed's state before the request, to go back to if the attempt does not count.
-    at_start: Option<Box<FeedState>>,
-    /// The feed as it was before the answer, to go back to if the answer cannot be written.
-    before: Option<Box<(FeedState, SubscriptionRecord, HistoryRecord)>>,
-    /// A move that waits for the merge.
-    if_shared: Option<PendingMove>,
-    /// While its answer was being written, it turned out not to count: the state to go back to.
-    pub uncounted: Option<Box<FeedState>>,
-}
-
-impl Poll {
-    /// Whether no document of the feed was read before.
-    pub fn is_first(&self) -> bool {
-        self.before.as_ref().is_some_and(|before| before.0.facts.last_ok.is_none())
-    }
-
-    fn at(stage: PollStage) -> Self {
-        Self {
-            stage,
-            queued_at: None,
-            settled_by: None,
-            fetch: None,
-            sent: Sent::default(),
-            wire_bytes: 0,
-            conditional: false,
-            again: None,
-            at_start: None,
-            before: None,
-            if_shared: None,
-            uncounted: None,
-        }
-    }
-}
-
-/// How far a poll is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PollStage {
-    /// It waits for its site.
-    Waiting,
-    /// Its request is under way.
-    Asking,
-    /// Its answer is being written.
-    Writing,
-}
+use crate::history::{Counters, FeedKey};
+use crate::schedule::{self, PollFailure};
 
 /// Time passed: what is due joins its queue, what may start starts.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
@@ -106,78 +42,6 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     start(engine, now)
 }
 
-/// Puts a feed into its site's queue.
-pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {
-    let Some(subscription) = engine.feeds.get(&feed) else { return };
-    if engine.polls.contains_key(&feed) {
-        return;
-    }
-    if engine.polls.is_empty() {
-        engine.poll_run.begin_anew();
-    }
-    let settled_by = Some(subscription.plan.settled_by);
-    let poll = Poll { queued_at: Some(now), settled_by, ..Poll::at(PollStage::Waiting) };
-    engine.polls.insert(feed, poll);
-    engine.timetable.remove(&feed);
-    engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
-    let waiting =
-        Waiting { url: subscription.record.url.clone(), purpose: Purpose::Poll(feed), cause };
-    engine.host_queue.enqueue(waiting, &engine.settings.network);
-}
-
-/// Starts what the queues allow.
-pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    for (id, waiting) in engine.host_queue.start(now, &engine.settings.network) {
-        match waiting.purpose {
-            Purpose::Poll(feed) => effects.extend(ask_feed(engine, now, id, feed, &waiting)),
-            Purpose::Archive(feed) => effects.extend(walks::ask(engine, now, id, feed)),
-            Purpose::FullText(key) => effects.extend(full_text::ask(engine, id, key, waiting.url)),
-            Purpose::Picture(key) => {
-                effects.extend(picture_fetches::request(engine, id, key, waiting.url));
-            }
-            Purpose::Discover(addition) => {
-                let address_source = engine
-                    .additions
-                    .get(&addition)
-                    .map_or(AddressSource::Typed, archive_subscription::address_source);
-                let request =
-                    FetchRequest { address_source, ..FetchRequest::typed(id, waiting.url) };
-                effects.push(Effect::Fetch(request));
-            }
-        }
-    }
-    effects
-}
-
-fn ask_feed(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: FetchId,
-    feed: FeedKey,
-    waiting: &Waiting,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else {
-        engine.host_queue.end(id, now, &engine.settings.network);
-        return Vec::new();
-    };
-    let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Asking));
-    poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
-    let habits = subscription.state.habits.clone();
-    let validators = subscription.state.validators.clone();
-    let (request, sent) = poll_request::request(subscription, id, waiting.cause, poll.again, now);
-    (poll.stage, poll.fetch, poll.sent) = (PollStage::Asking, Some(id), sent);
-    let state = &mut subscription.state;
-    state.facts.last_try = Some(now);
-    let more_changed = state.habits != habits || state.validators != validators;
-    let saved = if more_changed {
-        Effect::store(Job::SaveState(feed, Box::new(state.clone())))
-    } else {
-        Effect::store(Job::SaveTry(feed, now))
-    };
-    vec![saved, Effect::Fetch(request)]
-}
-
 /// A poll's fetch ended.
 pub fn fetched(
     engine: &mut Engine,
@@ -187,60 +51,54 @@ pub fn fetched(
     feed: FeedKey,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let (Some(subscription), Some(poll)) =
-        (engine.feeds.get_mut(&feed), engine.polls.get_mut(&feed))
-    else {
-        return start(engine, now);
-    };
-    if poll.fetch != Some(id) {
+    let mine = engine.polls.get(&feed).is_some_and(|poll| poll.fetch == Some(id));
+    if !mine || !engine.feeds.contains_key(&feed) {
         return start(engine, now);
     }
-    let at_start = poll.at_start.as_deref().map(|state| (feed, state));
-    match engine.reachability.note(now, &waiting.url, &fetched, at_start) {
-        Sign::Offline(suspects) => {
-            if let Some(before) = poll.at_start.take() {
-                subscription.state = *before;
-            }
-            let state = Box::new(subscription.state.clone());
-            ended(engine, now, rate_limits::without_network(feed));
-            let mut effects = vec![Effect::store(Job::SaveState(feed, state))];
-            effects.extend(rate_limits::went_offline(engine, now, suspects));
-            effects.extend(start(engine, now));
-            return effects;
-        }
-        Sign::Online => rate_limits::came_online(&mut engine.host_queue),
-        Sign::Unclear => {}
+    let NetworkNote { is_offline, mut effects } =
+        note_network(engine, now, &waiting.url, &fetched, Some(feed));
+    if !is_offline {
+        effects.extend(judge_or_repeat(engine, now, waiting, feed, fetched));
     }
-    poll.sent.others_answer = engine.reachability.others_answer(now, &waiting.url);
-    if poll.again.is_none()
-        && let Some(again) = worth_asking_again(&fetched, &poll.sent)
-    {
-        if matches!(again, Again::NoDelta | Again::Whole) {
-            subscription.state.habits.refuse_deltas(now);
-        }
-        (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
-        engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
-        return start(engine, now);
-    }
-    if poll.again.is_none() && archive_response::is_doubtful(subscription, &poll.sent.url, &fetched)
-    {
-        (poll.again, poll.stage) = (Some(Again::Verify), PollStage::Waiting);
-        engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
-        return start(engine, now);
-    }
-    let mut effects = answered(engine, now, feed, waiting.cause, fetched);
     effects.extend(start(engine, now));
     effects
 }
 
-/// An answer is judged, and what it changes is handed to the store.
-fn answered(
+/// An answer is applied, or the feed is asked once more where the answer calls for it (SPEC D.2, C.8.1).
+fn judge_or_repeat(
     engine: &mut Engine,
     now: DateTime<Utc>,
+    waiting: &Waiting,
     feed: FeedKey,
-    cause: PollCause,
     fetched: Fetched,
 ) -> Vec<Effect> {
+    let (Some(subscription), Some(poll)) =
+        (engine.feeds.get_mut(&feed), engine.polls.get_mut(&feed))
+    else {
+        return Vec::new();
+    };
+    poll.sent.others_answer = engine.reachability.others_answer(now, &waiting.url);
+    let is_doubtful = || {
+        let doubtful = archive_response::is_doubtful(subscription, &poll.sent.url, &fetched);
+        doubtful.then_some(Again::Verify)
+    };
+    let again = match poll.again {
+        Some(_) => None,
+        None => worth_asking_again(&fetched, &poll.sent).or_else(is_doubtful),
+    };
+    let Some(again) = again else {
+        return answered(engine, feed, waiting.cause, fetched);
+    };
+    if matches!(again, Again::NoDelta | Again::Whole) {
+        subscription.state.habits.refuse_deltas(now);
+    }
+    (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
+    engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
+    Vec::new()
+}
+
+/// An answer is judged, and what it changes is handed to the store.
+fn answered(engine: &mut Engine, feed: FeedKey, cause: PollCause, fetched: Fetched) -> Vec<Effect> {
     let Some(mut subscription) = engine.feeds.remove(&feed) else { return Vec::new() };
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
@@ -249,10 +107,9 @@ fn answered(
     let Subscription { state, record, history, .. } = &subscription;
     poll.before = Some(Box::new((state.clone(), record.clone(), history.clone())));
     let sent = std::mem::take(&mut poll.sent);
-    let asked = sent.url.clone();
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
-    let AppliedResponse { mut commit, if_shared, host_wait, moved } =
+    let AppliedResponse { mut commit, if_shared, moved } =
         apply_response(&mut subscription, cause, &sent, fetched, &taken);
     let text =
         format!("'{}' moved to {}", subscription.record.shown_title(), subscription.record.url);
@@ -271,20 +128,11 @@ fn answered(
     if moved {
         engine.say(text);
     }
-    let mut effects = vec![Effect::store(Job::Commit(Box::new(commit)))];
-    if let Some(wait) = host_wait {
-        effects.extend(rate_limits::spread_wait(engine, now, &asked, Some(feed), wait));
-    }
-    effects
+    vec![Effect::store(Job::Commit(Box::new(commit)))]
 }
 
 /// Keeps the first document of a feed that was just subscribed to.
-pub fn first_document(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    fetched: Fetched,
-) -> Vec<Effect> {
+pub fn first_document(engine: &mut Engine, feed: FeedKey, fetched: Fetched) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     engine.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
@@ -292,7 +140,7 @@ pub fn first_document(
     let poll = Poll::at(PollStage::Writing);
     engine.polls.insert(feed, poll);
     engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
-    answered(engine, now, feed, PollCause::Subscribed, fetched)
+    answered(engine, feed, PollCause::Subscribed, fetched)
 }
 
 /// What a poll changed is durable: it is reported, and the feed is planned anew.
@@ -308,7 +156,7 @@ pub fn committed(
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
         subscription.state = *before;
         let state = Box::new(subscription.state.clone());
-        ended(engine, now, rate_limits::without_network(feed));
+        end_poll(engine, now, poll_queue::without_network(feed));
         return vec![Effect::store(Job::SaveState(feed, state))];
     }
     let state = &subscription.state;
@@ -324,29 +172,18 @@ pub fn committed(
     let reason = state.trouble.clone();
     let News { new, edited, known } = news;
     let status = state.status;
-    ended(
+    end_poll(
         engine,
         now,
         PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason },
     );
     let mut effects = if_shared.map_or_else(Vec::new, |pending| {
-        redirects::after_merge(engine, now, feed, pending, known > 0)
+        feed_moves::after_merge(engine, now, feed, pending, known > 0)
     });
     if outcome != PollOutcome::Failed {
         effects.extend(walks::checked(engine, now, feed));
     }
     effects
-}
-
-/// What a merge brought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct News {
-    /// Entries never seen before.
-    pub new: u32,
-    /// Entries whose content changed.
-    pub edited: u32,
-    /// Entries of the document that were known.
-    pub known: u32,
 }
 
 /// What a poll changed could not be written: the feed goes back to what it was, so that validators of a document
@@ -371,17 +208,5 @@ pub fn commit_failed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, why
     subscription.state.trouble = Some(why.to_owned());
     let status = subscription.state.status;
     let result = PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()));
-    ended(engine, now, PollResult { status, ..result });
-}
-
-/// A poll ended, one way or the other.
-pub fn ended(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
-    engine.polls.remove(&result.feed);
-    engine.poll_run.done = engine.poll_run.done.saturating_add(1);
-    engine.poll_run.new = engine.poll_run.new.saturating_add(result.new);
-    if result.outcome == PollOutcome::Failed {
-        engine.poll_run.failed = engine.poll_run.failed.saturating_add(1);
-    }
-    plans::replan(engine, result.feed, now);
-    engine.poll_run.note(result);
+    end_poll(engine, now, PollResult { status, ..result });
 }

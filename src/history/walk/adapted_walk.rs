@@ -7,8 +7,8 @@ use super::archive_walk::{ArchiveWalk, Arrival};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::canonical;
-use crate::history::gap::{GapKey, Newer};
-use crate::history::merge::{DocumentPlace, Merging, span};
+use crate::history::gap::GapKey;
+use crate::history::merge::Merging;
 use crate::history::node::{ArchiveNode, NodeState, fingerprint};
 use crate::history::rank::Position;
 use crate::history::record::Frontier;
@@ -45,56 +45,20 @@ impl ArchiveWalk<'_> {
             self.skip_document(frontier, now);
             return None;
         }
-        let placed = edge.newer.oldest.unwrap_or(now).min(now);
-        let dates = span(document, now, Some(placed));
-        let entries = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
-        let newer = Newer {
-            archive: Some(edge.key.clone()),
-            oldest: Some(dates.map_or(placed, |(_, oldest)| oldest)),
-            ..edge.newer.clone()
-        };
-        let next = self.record.link_after(edge).map(|mut next| {
+        let next = self.record.link_after(edge);
+        let prev = next.as_ref().map(|next| next.key.clone());
+        let (mut merging, oldest) = self.keep_document(frontier, arrival, prev);
+        if let Some(mut next) = next {
             if is_page {
-                next.newer = newer;
+                next.newer.oldest = Some(oldest);
             }
-            next
-        });
-        let node = ArchiveNode {
-            state: NodeState::Applied,
-            url: edge.url.clone(),
-            prev: next.as_ref().map(|next| next.key.clone()),
-            epoch: edge.epoch,
-            depth: edge.depth,
-            fetched_at: now,
-            document_time: document.head.updated.or(document.head.published),
-            entries,
-            span: dates,
-            fingerprint: fingerprint(document),
-        };
-        self.record.run.add_archive(entries);
-        self.record.archives = self.record.archives.saturating_add(1);
-        if let Some((_, oldest)) = dates {
-            let before = self.record.reaches.unwrap_or(oldest);
-            self.record.reaches = Some(oldest.min(before));
-        }
-        self.record.close_overruns(document);
-        self.keep_node(frontier, node);
-        if let Some(next) = next {
             self.record.push(Frontier { edge: next, ..Frontier::default() });
         }
-        let position = match edge.via {
-            Via::Capture(taken) => {
-                Position::Capture { taken: taken_at(taken).map_or(0, |at| at.timestamp()) }
-            }
-            Via::Link | Via::Page(_) | Via::Listing => {
-                let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
-                Position::Archive { epoch: edge.epoch, depth }
-            }
-        };
-        Some(Merging {
-            placed: Some(placed),
-            ..Merging::at(DocumentPlace { position, fetched_at: now })
-        })
+        if let Via::Capture(taken) = edge.via {
+            let taken = taken_at(taken).map_or(0, |at| at.timestamp());
+            merging.place.position = Position::Capture { taken };
+        }
+        Some(merging)
     }
 
     /// A document that an adaptor named could not be had. Says whether that is settled here.
@@ -145,15 +109,7 @@ impl ArchiveWalk<'_> {
 
     /// There are no more pages.
     fn end_pages(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
-        let node = ArchiveNode {
-            state: NodeState::Empty,
-            url: frontier.edge.url.clone(),
-            epoch: frontier.edge.epoch,
-            depth: frontier.edge.depth,
-            fetched_at: now,
-            ..ArchiveNode::default()
-        };
-        self.keep_node(frontier, node);
+        self.keep_empty(frontier, None, now);
         self.drop_unlinked(&frontier.edge);
     }
 
@@ -164,25 +120,21 @@ impl ArchiveWalk<'_> {
             self.end_pages(frontier, now);
             return;
         };
+        self.keep_empty(frontier, Some(next.key.clone()), now);
+        self.record.push(Frontier { edge: next, ..Frontier::default() });
+    }
+
+    /// Makes a node of a document that nothing is taken from.
+    fn keep_empty(&mut self, frontier: &Frontier, prev: Option<String>, now: DateTime<Utc>) {
         let node = ArchiveNode {
             state: NodeState::Empty,
             url: frontier.edge.url.clone(),
-            prev: Some(next.key.clone()),
+            prev,
             epoch: frontier.edge.epoch,
             depth: frontier.edge.depth,
             fetched_at: now,
             ..ArchiveNode::default()
         };
         self.keep_node(frontier, node);
-        self.record.push(Frontier { edge: next, ..Frontier::default() });
-    }
-
-    fn keep_node(&mut self, frontier: &Frontier, node: ArchiveNode) {
-        let edge = &frontier.edge;
-        self.close_gap(frontier);
-        self.nodes.insert(edge.key.clone(), node);
-        if edge.newer.archive.is_none() && edge.epoch == self.record.epoch {
-            self.record.settled = Some(edge.key.clone());
-        }
     }
 }

@@ -92,7 +92,7 @@ pub struct Arrival<'d> {
 
 impl ArchiveWalk<'_> {
     /// The next archive to ask for. Called after a good check of the subscription document, after
-    /// [`Self::merged`], after [`Self::failed`], and after a wish of the reader; never while the feed fails.
+    /// [`Self::merged`], after [`Self::failed`], and after an action of the reader; never while the feed fails.
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
         if self.record.asking.is_some() {
             return Next::Busy;
@@ -209,19 +209,46 @@ impl ArchiveWalk<'_> {
         arrival: &Arrival<'_>,
     ) -> Merging {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
-        // Entries without a date stand where their document does: below the newer one.
-        let placed = edge.newer.oldest.unwrap_or(now).min(now);
-        let dates = span(document, now, Some(placed));
         let reached = if edge.by_previous { Reached::PreviousLink } else { Reached::ArchiveLink };
         let older = older_link(document, reached);
         // Nothing is followed from a skipped archive, so its link counts only where it leads to what is here.
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
+        self.add_aliases(&edge.key, answered, document, arrival);
+        self.record.archived = true;
+        let (merging, oldest) = self.keep_document(frontier, arrival, prev.clone());
+        let newer = Newer {
+            archive: Some(edge.key.clone()),
+            url: arrival.url.to_owned(),
+            public: arrival.public,
+            oldest: Some(oldest),
+        };
+        if edge.side {
+            self.drop_unlinked(edge);
+        } else {
+            self.follow_link(frontier, &newer, older, prev, now);
+            self.look_for_skipped(edge, &newer, document);
+        }
+        merging
+    }
+
+    /// Makes a node of a document whose entries are to be merged. Answers with how they are merged, and with the date below
+    /// which older documents stand.
+    pub(super) fn keep_document(
+        &mut self,
+        frontier: &Frontier,
+        arrival: &Arrival<'_>,
+        prev: Option<String>,
+    ) -> (Merging, DateTime<Utc>) {
+        let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
+        // Entries without a date stand where their document does: below the newer one.
+        let placed = edge.newer.oldest.unwrap_or(now).min(now);
+        let dates = span(document, now, Some(placed));
         let entries = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
         let node = ArchiveNode {
             state: NodeState::Applied,
             url: edge.url.clone(),
-            prev: prev.clone(),
+            prev,
             epoch: edge.epoch,
             depth: edge.depth,
             fetched_at: now,
@@ -230,37 +257,30 @@ impl ArchiveWalk<'_> {
             span: dates,
             fingerprint: fingerprint(document),
         };
-        self.close_gap(frontier);
-        self.add_aliases(&edge.key, answered, document, arrival);
-        self.nodes.insert(edge.key.clone(), node);
+        self.keep_node(frontier, node);
         self.record.run.add_archive(entries);
-        self.record.archived = true;
         if !frontier.again {
             self.record.archives = self.record.archives.saturating_add(1);
         }
-        if let Some((_, oldest)) = dates {
-            let before = self.record.reaches.unwrap_or(oldest);
-            self.record.reaches = Some(oldest.min(before));
+        let oldest = dates.map(|(_, oldest)| oldest);
+        if let Some(oldest) = oldest {
+            self.record.reaches = Some(self.record.reaches.unwrap_or(oldest).min(oldest));
         }
         self.record.close_overruns(document);
+        let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
+        let position = Position::Archive { epoch: edge.epoch, depth };
+        let place = DocumentPlace { position, fetched_at: now };
+        (Merging { placed: Some(placed), ..Merging::at(place) }, oldest.unwrap_or(placed))
+    }
+
+    /// Keeps the node of a frontier; its gap is closed.
+    pub(super) fn keep_node(&mut self, frontier: &Frontier, node: ArchiveNode) {
+        let edge = &frontier.edge;
+        self.close_gap(frontier);
+        self.nodes.insert(edge.key.clone(), node);
         if edge.newer.archive.is_none() && edge.epoch == self.record.epoch {
             self.record.settled = Some(edge.key.clone());
         }
-        let newer = Newer {
-            archive: Some(edge.key.clone()),
-            url: arrival.url.to_owned(),
-            public: arrival.public,
-            oldest: Some(dates.map_or(placed, |(_, oldest)| oldest)),
-        };
-        if edge.side {
-            self.drop_unlinked(edge);
-        } else {
-            self.follow_link(frontier, &newer, older, prev, now);
-            self.look_for_skipped(edge, &newer, document);
-        }
-        let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
-        let position = Position::Archive { epoch: edge.epoch, depth };
-        Merging { placed: Some(placed), ..Merging::at(DocumentPlace { position, fetched_at: now }) }
     }
 
     /// The archive's own link becomes the next place to go on.

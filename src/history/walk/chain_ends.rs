@@ -83,7 +83,7 @@ impl ArchiveWalk<'_> {
         self.drop_unlinked(&frontier.edge);
     }
 
-    /// A cap or the reader's wish ends the walk here.
+    /// A cap or the reader ends the walk here.
     pub(in crate::history) fn stop_at(
         &mut self,
         frontier: Frontier,

@@ -1,4 +1,4 @@
-//! Older pages of a paged feed, one for each wish of the reader (SPEC C.7).
+//! Older pages of a paged feed, one each time the reader asks (SPEC C.7).
 //!
 //! Pages move their contents, so none is ever "processed", and what was paged is never called complete.
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::engine::external_command::ExternalCommand;
+use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::settings::CommandSettings;
 
 /// The fields of `[commands]`.

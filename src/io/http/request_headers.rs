@@ -5,8 +5,7 @@ use reqwest::{Client, RequestBuilder};
 use url::Url;
 
 use super::trust::carries_credentials;
-use crate::engine::feeds::subscription::Validators;
-use crate::engine::poll::fetch::{FetchRequest, RequestKind};
+use crate::engine::poll::fetch::{FetchRequest, RequestKind, Validators};
 use crate::engine::settings::{Credentials, Login};
 
 /// The default `User-Agent`; it names neither the platform nor a library (SPEC D.1). The address is a placeholder,

@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::engine::entries::entry_json;
-use crate::engine::external_command::ExternalCommand;
-use crate::engine::run_external::{ExternalRun, HandedEntry, RunInput, RunPurpose};
+use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
 use crate::feed::text::one_line;
 use crate::view::panes::entry_text;
 

@@ -8,7 +8,7 @@ use crate::history::{EntryKey, FeedKey};
 /// The reader's filters and the entries that each of them hit.
 #[derive(Debug, Default)]
 pub(super) struct AppliedFilters {
-    pub(super) rules: Vec<EntryFilter>,
+    pub(super) list: Vec<EntryFilter>,
     pub(super) judge: PreparedFilters,
     pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
 }
@@ -17,23 +17,24 @@ pub(super) struct AppliedFilters {
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
 
 impl AppliedFilters {
-    pub(super) fn hits_of(&self, rule: u32) -> impl Iterator<Item = EntryKey> + '_ {
-        let of_rule = self.hits.range((rule, FeedKey(0))..=(rule, FeedKey(u32::MAX)));
-        of_rule.flat_map(|((_, feed), seqs)| seqs.iter().map(|&seq| EntryKey { feed: *feed, seq }))
+    pub(super) fn hits_of(&self, filter: u32) -> impl Iterator<Item = EntryKey> + '_ {
+        let of_filter = self.hits.range((filter, FeedKey(0))..=(filter, FeedKey(u32::MAX)));
+        of_filter
+            .flat_map(|((_, feed), seqs)| seqs.iter().map(|&seq| EntryKey { feed: *feed, seq }))
     }
 
-    pub(super) fn has_hit(&self, rule: u32, key: EntryKey) -> bool {
-        self.hits.get(&(rule, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
+    pub(super) fn has_hit(&self, filter: u32, key: EntryKey) -> bool {
+        self.hits.get(&(filter, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
     }
 
     /// Whether one of these filters hit an entry.
-    pub(super) fn have_hit(&self, rules: &BTreeSet<u32>, key: EntryKey) -> bool {
-        rules.iter().any(|&rule| self.has_hit(rule, key))
+    pub(super) fn have_hit(&self, filters: &BTreeSet<u32>, key: EntryKey) -> bool {
+        filters.iter().any(|&filter| self.has_hit(filter, key))
     }
 
     /// Whether a filter other than this one hides an entry.
-    pub(super) fn is_hidden_otherwise(&self, rule: u32, key: EntryKey) -> bool {
-        let mut others = self.rules.iter().filter(|other| other.id != rule);
+    pub(super) fn is_hidden_otherwise(&self, filter: u32, key: EntryKey) -> bool {
+        let mut others = self.list.iter().filter(|other| other.id != filter);
         others.any(|other| other.action == Action::Hide && self.has_hit(other.id, key))
     }
 }

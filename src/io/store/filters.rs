@@ -11,37 +11,38 @@ use super::handle::Store;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
 use super::transaction::apply_together;
 use super::upkeep::check::{StoreProblem, unreadable};
-use crate::engine::entries::entry_filters::{FilterChanges, FilterCount, FilterWork, Filtered};
+use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use crate::io::codec;
 
-/// The key of the filters in the tree of facts.
-const RULES_KEY: &[u8] = b"rules";
+/// The key of the filters in the tree of facts; they were once called rules.
+const FILTERS_KEY: &[u8] = b"rules";
 /// The key of the folded tags in the tree of facts.
 const FOLDED_KEY: &[u8] = b"folded";
 /// The marks that filters can set.
-const RULED_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
+const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
 impl Store {
     /// Loads the filters and their hits; a damaged record of hits counts as none.
     pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
-        let rules = self.rules()?;
+        let filters = self.saved_filters()?;
         let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
         for pair in &self.filter_hits {
             let (key, bytes) = pair?;
-            let (Some(feed), Some(rule)) = (feed_of(&key), number_of(&key)) else { continue };
+            let (Some(feed), Some(filter)) = (feed_of(&key), number_of(&key)) else { continue };
             let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
-            hits.insert((rule, feed), seqs);
+            hits.insert((filter, feed), seqs);
         }
-        self.filters = AppliedFilters { judge: PreparedFilters::new(&rules), rules, hits };
+        self.filters =
+            AppliedFilters { judge: PreparedFilters::new(&filters), list: filters, hits };
         Ok(())
     }
 
     /// Returns the reader's filters in their order; none if their record is damaged.
-    pub fn rules(&self) -> Result<Vec<EntryFilter>, StoreError> {
-        let bytes = self.facts.get(RULES_KEY)?;
+    pub fn saved_filters(&self) -> Result<Vec<EntryFilter>, StoreError> {
+        let bytes = self.facts.get(FILTERS_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -49,9 +50,9 @@ impl Store {
     /// and of folded tags.
     pub(super) fn check_filters(&self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
         let mut found = Vec::new();
-        let rules = self.facts.get(RULES_KEY)?;
-        if rules.is_some_and(|bytes| codec::decode::<Vec<EntryFilter>>(&bytes).is_err()) {
-            let text = "the record of your rules is damaged; none is in force".to_owned();
+        let filters = self.facts.get(FILTERS_KEY)?;
+        if filters.is_some_and(|bytes| codec::decode::<Vec<EntryFilter>>(&bytes).is_err()) {
+            let text = "the record of your filters is damaged; none is in force".to_owned();
             found.push(StoreProblem { text, repaired: false });
         }
         let folded = self.facts.get(FOLDED_KEY)?;
@@ -65,17 +66,17 @@ impl Store {
         let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
         found.extend(unreadable(&self.filter_hits, repair, read, |feed, why| {
             format!(
-                "feed {feed}: what a rule of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"
+                "feed {feed}: what a filter of yours hit cannot be read ({why}); what it did stays done, and it can be edited to be done anew"
             )
         })?);
         Ok(found)
     }
 
     /// Writes the filters; from now on they apply to new entries.
-    pub fn save_rules(&mut self, rules: &[EntryFilter]) -> Result<(), StoreError> {
-        self.facts.insert(RULES_KEY, codec::encode(&rules)?)?;
-        self.filters.judge = PreparedFilters::new(rules);
-        self.filters.rules = rules.to_vec();
+    pub fn save_filters(&mut self, filters: &[EntryFilter]) -> Result<(), StoreError> {
+        self.facts.insert(FILTERS_KEY, codec::encode(&filters)?)?;
+        self.filters.judge = PreparedFilters::new(filters);
+        self.filters.list = filters.to_vec();
         Ok(())
     }
 
@@ -91,14 +92,14 @@ impl Store {
     }
 
     /// Returns the numbers of the filters that hit an entry, in the order of the filters.
-    pub fn ruled_by(&self, key: EntryKey) -> Vec<u32> {
-        let rules = self.filters.rules.iter().map(|rule| rule.id);
-        rules.filter(|&rule| self.filters.has_hit(rule, key)).collect()
+    pub fn filters_that_hit(&self, key: EntryKey) -> Vec<u32> {
+        let filters = self.filters.list.iter().map(|filter| filter.id);
+        filters.filter(|&filter| self.filters.has_hit(filter, key)).collect()
     }
 
     /// Counts the entries that each filter hit, and the hidden ones among them.
-    pub fn count_ruled(&mut self) -> Result<BTreeMap<u32, FilterCount>, StoreError> {
-        let ids: Vec<u32> = self.filters.rules.iter().map(|rule| rule.id).collect();
+    pub fn count_filter_hits(&mut self) -> Result<BTreeMap<u32, FilterCount>, StoreError> {
+        let ids: Vec<u32> = self.filters.list.iter().map(|filter| filter.id).collect();
         let mut counts = BTreeMap::new();
         for id in ids {
             let mut count = FilterCount::default();
@@ -142,9 +143,9 @@ impl Store {
         }
         for (&seq, entry) in merged.entries.range_mut(first_new..) {
             let before = entry.row.flags;
-            for rule in judge.hits(&FilterSubject::new(feed, &entry.kept, entry.body.as_ref())) {
-                entry.row.flags = rule.action.done_to(entry.row.flags);
-                hits.entry(rule.id).or_default().push(seq);
+            for filter in judge.hits(&FilterSubject::new(feed, &entry.kept, entry.body.as_ref())) {
+                entry.row.flags = filter.action.done_to(entry.row.flags);
+                hits.entry(filter.id).or_default().push(seq);
             }
             merged.counters.shift(Some(before), Some(entry.row.flags));
         }
@@ -154,18 +155,18 @@ impl Store {
     /// Returns the batch that adds these hits to the known ones.
     pub(super) fn hits_batch(&self, feed: FeedKey, new: &NewHits) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
-        for (&rule, seqs) in new {
-            let known = self.filters.hits.get(&(rule, feed));
+        for (&filter, seqs) in new {
+            let known = self.filters.hits.get(&(filter, feed));
             let all: BTreeSet<u32> = known.into_iter().flatten().chain(seqs).copied().collect();
-            batch.insert(&numbered_key(feed, rule), codec::encode_compressed(&all)?);
+            batch.insert(&numbered_key(feed, filter), codec::encode_compressed(&all)?);
         }
         Ok(batch)
     }
 
     /// Adds written hits to those in memory.
     pub(super) fn hits_written(&mut self, feed: FeedKey, new: NewHits) {
-        for (rule, seqs) in new {
-            self.filters.hits.entry((rule, feed)).or_default().extend(seqs);
+        for (filter, seqs) in new {
+            self.filters.hits.entry((filter, feed)).or_default().extend(seqs);
         }
     }
 
@@ -177,10 +178,10 @@ impl Store {
         now_as: &BTreeMap<u32, u32>,
     ) -> Result<(), StoreError> {
         let mut handed = NewHits::new();
-        for ((rule, feed), seqs) in &self.filters.hits {
+        for ((filter, feed), seqs) in &self.filters.hits {
             let moved = seqs.iter().filter_map(|seq| now_as.get(seq).copied());
             if *feed == from {
-                handed.entry(*rule).or_default().extend(moved);
+                handed.entry(*filter).or_default().extend(moved);
             }
         }
         handed.retain(|_, seqs| !seqs.is_empty());
@@ -195,19 +196,19 @@ impl Store {
     }
 
     /// Applies a filter to existing entries, or takes that back. Returns what changed, and the counters afterwards.
-    pub fn rule(&mut self, wish: &FilterWork) -> Result<Filtered, StoreError> {
-        let rule = wish.filter();
-        let before: BTreeSet<EntryKey> = self.filters.hits_of(rule).collect();
-        let (after, wanted) = match wish {
+    pub fn filter_entries(&mut self, work: &FilterWork) -> Result<Filtered, StoreError> {
+        let filter = work.filter();
+        let before: BTreeSet<EntryKey> = self.filters.hits_of(filter).collect();
+        let (after, wanted) = match work {
             FilterWork::Apply { hits, action, .. } => {
                 let after: BTreeSet<EntryKey> = hits.iter().copied().collect();
-                let wanted = self.wanted_by(rule, &before, &after, action)?;
+                let wanted = self.wanted_by(filter, &before, &after, action)?;
                 (after, wanted)
             }
             FilterWork::Replay { changes, forward } => self.replayed(changes, *forward, &before)?,
         };
         let changes = FilterChanges {
-            filter: rule,
+            filter: filter,
             flags: self.differences(&wanted)?,
             before: before.iter().copied().collect(),
             after: after.iter().copied().collect(),
@@ -221,7 +222,7 @@ impl Store {
             };
             let all = EntryKey { feed, seq: 0 }..=EntryKey { feed, seq: u32::MAX };
             let marks = wanted.range(all).map(|(key, flags)| (key.seq, *flags)).collect();
-            counters.push((feed, self.write_ruled(feed, rule, &marks, seqs(&after))?));
+            counters.push((feed, self.write_filtered(feed, filter, &marks, seqs(&after))?));
         }
         Ok(Filtered { changes, counters })
     }
@@ -230,7 +231,7 @@ impl Store {
     /// them.
     fn wanted_by(
         &mut self,
-        rule: u32,
+        filter: u32,
         before: &BTreeSet<EntryKey>,
         after: &BTreeSet<EntryKey>,
         action: &Action,
@@ -238,7 +239,7 @@ impl Store {
         let mut wanted = BTreeMap::new();
         for &key in before.union(after) {
             let Some(flags) = self.flags_of(key)? else { continue };
-            let free = before.contains(&key) && !self.filters.is_hidden_otherwise(rule, key);
+            let free = before.contains(&key) && !self.filters.is_hidden_otherwise(filter, key);
             let shown = if free { flags.with(Flag::Hidden, false) } else { flags };
             let done = if after.contains(&key) { action.done_to(shown) } else { shown };
             if done != flags {
@@ -289,17 +290,17 @@ impl Store {
         for (&key, &after) in wanted {
             let Some(before) = self.flags_of(key)? else { continue };
             let differing =
-                RULED_FLAGS.into_iter().filter(|&flag| before.get(flag) != after.get(flag));
+                FILTER_FLAGS.into_iter().filter(|&flag| before.get(flag) != after.get(flag));
             changed.extend(differing.map(|flag| (key, flag, after.get(flag))));
         }
         Ok(changed)
     }
 
     /// Writes marks and hits of a feed, all or none of them.
-    fn write_ruled(
+    fn write_filtered(
         &mut self,
         feed: FeedKey,
-        rule: u32,
+        filter: u32,
         marks: &BTreeMap<u32, Flags>,
         hits: BTreeSet<u32>,
     ) -> Result<crate::history::Counters, StoreError> {
@@ -315,9 +316,9 @@ impl Store {
         let (mut sums, mut hit) = (Batch::default(), Batch::default());
         sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
         if hits.is_empty() {
-            hit.remove(&numbered_key(feed, rule));
+            hit.remove(&numbered_key(feed, filter));
         } else {
-            hit.insert(&numbered_key(feed, rule), codec::encode_compressed(&hits)?);
+            hit.insert(&numbered_key(feed, filter), codec::encode_compressed(&hits)?);
         }
         let written = [(&self.index, &index), (&self.counters, &sums), (&self.filter_hits, &hit)];
         if let Err(error) = apply_together(&written) {
@@ -325,9 +326,9 @@ impl Store {
             return Err(error);
         }
         if hits.is_empty() {
-            self.filters.hits.remove(&(rule, feed));
+            self.filters.hits.remove(&(filter, feed));
         } else {
-            self.filters.hits.insert((rule, feed), hits);
+            self.filters.hits.insert((filter, feed), hits);
         }
         Ok(counters)
     }

@@ -10,8 +10,7 @@ use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::reading::listed_entries::ListedEntryCache;
 use super::upkeep::sync::Syncer;
-use crate::engine::backfill::gap_rows::GapMark;
-use crate::engine::entries::rows::RowKey;
+use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
 
 /// The open store. One thread owns it; see [`super::Keeper`].

@@ -97,15 +97,15 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
         }
         Job::CountSearches(wanted) => Some(Answer::SearchesCounted(store.count_found(&wanted)?)),
         Job::SaveFilters(filters) => {
-            store.save_rules(&filters)?;
+            store.save_filters(&filters)?;
             Some(Answer::FiltersSaved)
         }
-        Job::Filter(work) => Some(Answer::Filtered(Box::new(store.rule(&work)?))),
+        Job::Filter(work) => Some(Answer::Filtered(Box::new(store.filter_entries(&work)?))),
         Job::SaveFolded(folded) => {
             store.save_folded(&folded)?;
             None
         }
-        Job::CountFilters => Some(Answer::FiltersCounted(store.count_ruled()?)),
+        Job::CountFilters => Some(Answer::FiltersCounted(store.count_filter_hits()?)),
         // It is written beside everything else, by the thread of the store.
         Job::BackUp(_) => None,
     })

@@ -7,7 +7,7 @@ use super::key::{Code, Key};
 use super::key_bindings::Meaning;
 use super::key_names::shown;
 use super::run_command::obey;
-use crate::engine::feeds::subscribe;
+use crate::engine::feeds::addresses;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -23,7 +23,7 @@ pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect
         return effects;
     }
     // An address pasted anywhere is meant to be subscribed to.
-    if subscribe::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
+    if addresses::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
         app.ui.open_prompt(prompt);

@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::engine::feeds::setting_row::{FeedSettingRow, FormLine, form_lines};
-use crate::engine::feeds::setting_table::Chosen;
+use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::setting_row::{FeedSettingRow, FormLine};
+use crate::engine::feeds::setting_table::form_lines;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::poll::learn;
 use crate::engine::request::Request;

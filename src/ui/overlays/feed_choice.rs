@@ -13,11 +13,11 @@ use crate::ui::panes::{navigation, tag_tree};
 use crate::ui::screen::{Choice, Overlay, Pane};
 use crate::ui::scroll_list::ScrollList;
 
-/// A page names several feeds. Where something else is being typed the first one is taken, as on the command line.
+/// A page names several feeds. Where something else is being typed the first one that can be read is taken, as on the
+/// command line.
 pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
-        let url = url_at(app, addition, 0);
-        return app.ask(now, Request::Choose { addition, url });
+        return app.ask(now, Request::TakeFirstFeed(addition));
     }
     app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
     Vec::new()

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::edit_dialog::EditValue;
 use super::filter_list;
 use super::prompt::{Prompt, PromptPurpose};
-use crate::engine::entries::entry_filters::FilterPreview;
+use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::request::Request;
 use crate::engine::wording::telling;
 use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};

@@ -5,7 +5,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::engine::feeds::subscribe::Subscribe;
+use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;

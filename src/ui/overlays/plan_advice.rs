@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
-use crate::engine::poll::polling::PollStage;
+use crate::engine::poll::poll_stage::PollStage;
 use crate::history::FeedKey;
 use crate::schedule::{self, ByHand, FeedStatus, SettledBy};
 use crate::ui::app::App;

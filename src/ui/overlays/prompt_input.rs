@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::prompt::{PromptPurpose, Typed};
 use super::{hour_selection, tag_dialog};
-use crate::engine::feeds::subscribe::Subscribe;
+use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;

@@ -66,7 +66,7 @@ pub fn cost(subscription: &Subscription) -> Option<Cost> {
     schedule::cost_at_pace(facts, facts.settings.pace)
 }
 
-/// A feed's wishes changed: what all cost is to be summed up anew.
+/// A feed's settings changed: what all cost is to be summed up anew.
 pub fn unsettle(app: &mut App) {
     if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
         pane.sums = None;

@@ -7,10 +7,9 @@ use std::collections::BTreeSet;
 
 use chrono_tz::Tz;
 
-use crate::engine::backfill::gap_rows::GapMark;
 use crate::engine::calendar::day_of;
 use crate::engine::entries::rows::{
-    ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted,
+    GapMark, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted,
 };
 use crate::history::EntryKey;
 

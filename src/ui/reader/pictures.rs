@@ -237,7 +237,7 @@ fn draw(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> 
     Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
 }
 
-/// Something came of a wish about pictures.
+/// Something came of a request for pictures.
 pub fn answered(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::full_text::TextSource;
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::engine::external_command::ExternalCommand;
-use crate::engine::run_external;
+use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::run_external;
 use crate::engine::store_work::Job;
 use crate::history::{EntryBody, EntryKey};
 use crate::ui::app::App;

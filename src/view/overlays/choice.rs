@@ -5,7 +5,8 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::engine::feeds::feed_preview::{FeedPreview, TITLES};
+use crate::engine::feeds::addition::FeedPreview;
+use crate::engine::feeds::feed_preview::TITLES;
 use crate::ui::app::App;
 use crate::ui::screen::Choice;
 use crate::view::{cells, pane, theme};

@@ -7,7 +7,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::edit::{seen_part, value_spans};
-use crate::engine::entries::entry_filters::{self, FilterPreview, PREVIEW_TITLES};
+use crate::engine::entries::entry_filters;
+use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
 use crate::filters::{EntryFilter, until_text};
 use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;

@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Paragraph};
 use crate::engine::backfill::walks;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
-use crate::engine::poll::polling::PollStage;
+use crate::engine::poll::poll_stage::PollStage;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::shown;

@@ -1,5 +1,6 @@
 //! The command line, through the real binary.
 
+pub mod filters;
 pub mod journey;
 pub mod keeping;
 pub mod lint;
@@ -7,7 +8,6 @@ pub mod opml;
 pub mod owner;
 pub mod plan;
 pub mod refusals;
-pub mod rules;
 pub mod search;
 pub mod simulate;
 pub mod statuses;

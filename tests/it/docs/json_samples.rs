@@ -116,7 +116,7 @@ fn what_the_store_holds_is_written_as_the_samples_say() {
     });
     let program = Program::new();
     let rule = EntryFilter { id: 7, title: "sponsored".into(), ..EntryFilter::default() };
-    Store::open(&program.data()).unwrap().save_rules(&[rule]).unwrap();
+    Store::open(&program.data()).unwrap().save_filters(&[rule]).unwrap();
     for path in ["/notes.xml", "/orchard.xml"] {
         program.run(&["add", &site.at(path)]).with(0);
     }

@@ -7,6 +7,7 @@
     reason = "the numbers of a test are small"
 )]
 
+pub mod actions;
 pub mod elsewhere;
 pub mod hostile;
 pub mod journeys;
@@ -17,7 +18,6 @@ pub mod publisher;
 pub mod scenarios;
 pub mod simulation;
 pub mod spec_examples;
-pub mod wishes;
 
 use std::collections::BTreeMap;
 

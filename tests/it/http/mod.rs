@@ -13,8 +13,9 @@ mod secure;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backissue::engine::feeds::subscription::Validators;
-use backissue::engine::poll::fetch::{Answer, AnswerBody, FetchId, FetchRequest, Fetched};
+use backissue::engine::poll::fetch::{
+    Answer, AnswerBody, FetchId, FetchRequest, Fetched, Validators,
+};
 use backissue::engine::settings::{NetworkSettings, Settings};
 use backissue::feed::FeedDocument;
 use backissue::io::http::address_class::AddressClass;

@@ -34,7 +34,7 @@ fn world() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &["garden"]), (TOWER, &tower, &["sound"])])
 }
 
-/// The marks of all entries, and the rules.
+/// The marks of all entries, and the filters.
 fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     let keys: Vec<EntryKey> = world
         .app
@@ -45,7 +45,11 @@ fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
         .collect();
     let entries = world.store.entries(&keys).unwrap();
     let flags = entries.into_iter().map(|(_, _, flags)| flags).collect();
-    assert_eq!(world.store.rules().unwrap(), world.app.engine.filters.list, "rules are durable");
+    assert_eq!(
+        world.store.saved_filters().unwrap(),
+        world.app.engine.filters.list,
+        "filters are durable"
+    );
     (flags, world.app.engine.filters.list.clone(), world.app.engine.unread())
 }
 
@@ -86,7 +90,7 @@ fn what_arrives_is_judged_before_it_is_counted() {
     assert_eq!(world.app.engine.unread(), 5);
     world.restart();
     publish(&mut world, "n7", "Sponsored: again");
-    assert_eq!(world.app.engine.unread(), 5, "rules outlive a restart");
+    assert_eq!(world.app.engine.unread(), 5, "filters outlive a restart");
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn old_entries_that_history_brings_are_judged_without_becoming_unread() {
     let mut world = World::new(120, 36);
     crate::history::journeys::serve_orchard(&mut world);
     let rule = EntryFilter { id: 1, title: "/e/".into(), ..EntryFilter::default() };
-    world.store.save_rules(std::slice::from_ref(&rule)).unwrap();
+    world.store.save_filters(std::slice::from_ref(&rule)).unwrap();
     world.app.engine.take_saved(Vec::new(), vec![rule]);
     crate::history::journeys::subscribe(&mut world, "https://orchard.example/notes/index.atom");
     world.rest();

@@ -1,11 +1,11 @@
 //! Commands of the reader's own: opening, piping, and being told of what is new.
 
 use backissue::engine::entries::entry_json;
-use backissue::engine::external_command::ExternalCommand;
+use backissue::engine::external::external_command::ExternalCommand;
+use backissue::engine::external::external_run::{RunInput, RunPurpose};
 use backissue::engine::input::Input;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
-use backissue::engine::run_external::{RunInput, RunPurpose};
 use backissue::engine::settings::DesktopNotes;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
@@ -114,7 +114,7 @@ fn a_command_is_told_of_new_entries_in_one_document_a_round_and_of_nothing_else(
     assert_eq!(first["feed_url"], NOTES);
     world.ran.clear();
     world.serve("https://third.example/feed", &rss("Third", &[("t1", "First", 1, "a")]));
-    let third = backissue::engine::feeds::subscribe::Subscribe {
+    let third = backissue::engine::feeds::addition::Subscribe {
         address: "https://third.example/feed".into(),
         ..Default::default()
     };

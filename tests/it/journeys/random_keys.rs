@@ -99,8 +99,8 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryFi
         .collect();
     let entries = world.store.entries(&keys).unwrap();
     let records = world.app.engine.feeds.values().map(|feed| feed.record.clone()).collect();
-    let rules = world.store.rules().unwrap();
-    assert_eq!(rules, world.app.engine.filters.list, "rules are durable");
+    let rules = world.store.saved_filters().unwrap();
+    assert_eq!(rules, world.app.engine.filters.list, "filters are durable");
     (records, entries.into_iter().map(|(_, _, flags)| flags).collect(), rules)
 }
 

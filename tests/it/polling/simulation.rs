@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use backissue::engine::effect::Effect;
-use backissue::engine::feeds::setting_table::FeedSettings;
+use backissue::engine::feeds::chosen_settings::FeedSettings;
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched};

@@ -39,7 +39,7 @@ fn full(columns: u16, rows: u16) -> World {
         ],
     );
     world.app.ui.notice = None;
-    let gone = backissue::engine::feeds::subscribe::Subscribe {
+    let gone = backissue::engine::feeds::addition::Subscribe {
         address: "https://quiet.example/feed".into(),
         ..Default::default()
     };

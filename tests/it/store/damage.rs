@@ -132,7 +132,7 @@ fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     let rule = EntryFilter { id: 1, title: "Entry".into(), ..EntryFilter::default() };
-    store.save_rules(&[rule]).unwrap();
+    store.save_filters(&[rule]).unwrap();
     commit(&mut store, 1, (1..=3).map(|id| entry(id, "a text")).collect());
     assert_eq!(listed(&mut store, Show::Hidden).len(), 3);
     drop(store);
@@ -141,7 +141,7 @@ fn a_damaged_record_of_what_a_rule_hit_is_found_and_taken_away() {
     for (repair, repaired) in [(false, false), (true, true)] {
         let found = sentences(&mut store, repair);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].0.contains("what a rule of yours hit") && found[0].1 == repaired);
+        assert!(found[0].0.contains("what a filter of yours hit") && found[0].1 == repaired);
     }
     assert_eq!(sentences(&mut store, false), []);
     assert_eq!(listed(&mut store, Show::Hidden).len(), 3, "what it did stays done");

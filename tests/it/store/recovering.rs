@@ -1,7 +1,7 @@
 //! A store that cannot be opened is made anew from the backup of a day.
 
 use backissue::engine::entries::rows::Show;
-use backissue::engine::feeds::subscription::Validators;
+use backissue::engine::poll::fetch::Validators;
 use backissue::history::Flag;
 use backissue::io::store::{Store, StoreError, backup_is_due};
 use chrono::NaiveDate;

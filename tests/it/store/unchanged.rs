@@ -1,6 +1,6 @@
 //! What a poll that changed nothing writes: its times and a line of the log, not the whole state again.
 
-use backissue::engine::feeds::subscription::Validators;
+use backissue::engine::poll::fetch::Validators;
 use backissue::schedule::{CacheState, Lifetime};
 
 use super::*;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
-use backissue::engine::poll::learn::LearnWanted;
+use backissue::engine::poll::learn_queue::LearnWanted;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::schedule::learning::learn;
 use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};

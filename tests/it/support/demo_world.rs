@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use backissue::demo::{DemoRequest, DemoSite};
-use backissue::engine::feeds::subscribe::Subscribe;
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use backissue::engine::effect::Effect;
 use backissue::engine::entries::rows::{RowsWanted, Scope};
-use backissue::engine::feeds::subscribe::Subscribe;
+use backissue::engine::external::external_run::ExternalRun;
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchRequest};
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
-use backissue::engine::run_external::ExternalRun;
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Job, StoreWork, Stored};
@@ -31,6 +31,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::answers::{learned, line_of, rendered};
+
 pub use super::rss::rss;
 
 pub use super::scripted::Scripted;
@@ -319,7 +320,8 @@ impl World {
         let saved = self.store.subscriptions().unwrap();
         let settings = self.app.engine.settings.clone();
         let mut engine = Engine::new(settings, Tz::UTC, 1, saved, self.now);
-        engine.take_saved(self.store.saved_searches().unwrap(), self.store.rules().unwrap());
+        engine
+            .take_saved(self.store.saved_searches().unwrap(), self.store.saved_filters().unwrap());
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
         backissue::ui::panes::feeds_pane::rebuild(&mut app);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::texts::Texts;
-use crate::engine::entries::entry_filters::{FilterPreview, PREVIEW_TITLES, PreviewTitle};
+use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES, PreviewTitle};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::filters::{EntryFilter, FilterSubject, PreparedFilters};
 use crate::history::{EntryKey, FeedKey, IndexRow};

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::backfill::gap_rows::GapMark;
 use crate::engine::entries::rows::{
-    ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope, Seek, Show,
+    GapMark, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope,
+    Seek, Show,
 };
 use crate::history::{EntryKey, FeedKey, Flags, GapKey, KeptEntry, TEXT_LOST};
 use crate::io::store::error::StoreError;
@@ -189,7 +189,7 @@ impl Store {
     }
 
     fn row(&mut self, key: EntryKey) -> Result<Row, StoreError> {
-        let (flags, ruled) = (self.flags(key)?, self.ruled_by(key));
+        let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
         let key = RowKey::Entry(key);
         // An entry whose record is lost still has its row: nothing vanishes silently.
         let lost = Row {

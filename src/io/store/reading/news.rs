@@ -15,7 +15,8 @@ impl Store {
         let Some((kept, flags)) = found else {
             return Ok(Err(format!("the record of entry {key} is lost; run 'backissue doctor'")));
         };
-        let (place, full, ruled) = (self.place(key)?, self.full_text(key)?, self.ruled_by(key));
+        let (place, full, ruled) =
+            (self.place(key)?, self.full_text(key)?, self.filters_that_hit(key));
         let text_gone = body.is_none() && self.is_text_gone(key)?;
         Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
     }

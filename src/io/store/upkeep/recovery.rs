@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::backup::TEXTS_LOST;
 use super::daily_backup::{self, Daily};
-use crate::engine::feeds::subscription::Validators;
+use crate::engine::poll::fetch::Validators;
 use crate::history::{EntryKey, FeedKey, TEXT_LOST};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;

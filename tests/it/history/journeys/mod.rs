@@ -41,10 +41,8 @@ pub(crate) fn archive(name: &str) -> String {
 
 /// Subscribes to an address; nothing but the subscription document is asked for yet.
 pub(crate) fn subscribe(world: &mut World, url: &str) {
-    let wanted = backissue::engine::feeds::subscribe::Subscribe {
-        address: url.into(),
-        ..Default::default()
-    };
+    let wanted =
+        backissue::engine::feeds::addition::Subscribe { address: url.into(), ..Default::default() };
     world.tell(Request::Subscribe(Box::new(wanted)));
     world.tell(Input::Tick);
 }

@@ -195,7 +195,7 @@ fn polls_of_a_site_go_before_its_archives() {
     let mut world = orchard();
     world.serve("https://orchard.example/other.xml", &rss("Other", &[("x", "X", 1, "")]));
     subscribe(&mut world, &format!("{NOTES}index.atom"));
-    world.tell(Request::Import(vec![backissue::engine::feeds::subscribe::Subscribe {
+    world.tell(Request::Import(vec![backissue::engine::feeds::addition::Subscribe {
         address: "https://orchard.example/other.xml".into(),
         ..Default::default()
     }]));

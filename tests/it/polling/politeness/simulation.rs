@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::effect::Effect;
-use backissue::engine::feeds::subscribe::Subscribe;
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{

@@ -3,7 +3,9 @@
 use backissue::history::{GoOn, Limit, Mode, Next, Reason};
 
 use super::Reader;
-use super::publisher::{Fault, Publisher, SITE};
+use super::publisher::Fault;
+use super::publisher::Publisher;
+use super::publisher::SITE;
 
 #[test]
 fn in_the_mode_ask_a_catch_up_of_three_goes_without_asking() {

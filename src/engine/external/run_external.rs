@@ -1,60 +1,14 @@
 //! Commands of the reader's own: what they are started with, and what is told of how they ended.
 
-use chrono::{DateTime, Utc};
-
-use super::effect::Effect;
-use super::entries::loaded_entry::LoadedEntry;
-use super::entries::notifications;
 use super::external_command::ExternalCommand;
+use super::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
+use crate::engine::effect::Effect;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
 use crate::feed::text::one_line;
 
 /// Characters of a command's word in the bottom line.
 const TOLD_CHARS_MAX: usize = 300;
-
-/// A command to start.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExternalRun {
-    /// What it is for.
-    pub purpose: RunPurpose,
-    /// The command.
-    pub command: ExternalCommand,
-    /// What it reads on its standard input.
-    pub input: RunInput,
-}
-
-/// What a command is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunPurpose {
-    /// It shows an address: it may stay as long as it likes.
-    Show,
-    /// It takes an entry, and says something about it.
-    Pipe,
-    /// It is told of new entries.
-    News,
-}
-
-/// What a command reads on its standard input.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RunInput {
-    /// Nothing.
-    Nothing,
-    /// An entry, as text or as JSON.
-    Entry(Box<HandedEntry>),
-    /// New entries, as one JSON document.
-    News(Vec<HandedEntry>),
-}
-
-/// An entry as commands are told of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HandedEntry {
-    /// The entry.
-    pub entry: LoadedEntry,
-    /// What its feed is called.
-    pub feed_title: String,
-    /// The address of its feed.
-    pub feed_url: String,
-}
 
 /// An entry with the name of its feed.
 pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
@@ -95,12 +49,7 @@ fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
 }
 
 /// A command ended: with the first line it said, or with a sentence about what went wrong.
-pub fn ran(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    purpose: RunPurpose,
-    ended: Result<Option<String>, String>,
-) -> Vec<Effect> {
+pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<String>, String>) {
     match (purpose, ended) {
         (_, Err(why)) => engine.complain(one_line(&why, TOLD_CHARS_MAX)),
         (RunPurpose::Pipe, Ok(Some(line))) => {
@@ -109,5 +58,4 @@ pub fn ran(
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command is done"),
         (RunPurpose::Show | RunPurpose::News, Ok(_)) => {}
     }
-    if purpose == RunPurpose::News { notifications::command_ended(engine, now) } else { Vec::new() }
 }

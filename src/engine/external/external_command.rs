@@ -80,7 +80,7 @@ impl ExternalCommand {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::external_command::*;
+    use crate::engine::external::external_command::*;
 
     fn typed(text: &str) -> (Vec<String>, bool, bool) {
         let command = ExternalCommand::typed(text).unwrap();

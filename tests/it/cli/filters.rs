@@ -1,9 +1,10 @@
-//! Rules about entries, through the real binary.
+//! Filters for entries, through the real binary.
 
 use backissue::filters::{EntryFilter, FilterScope};
 use backissue::io::store::Store;
 
-use super::{each, entries};
+use super::each;
+use super::entries;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
@@ -23,7 +24,7 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
         scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
-    Store::open(&program.data()).unwrap().save_rules(&[rule]).unwrap();
+    Store::open(&program.data()).unwrap().save_filters(&[rule]).unwrap();
     program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);
     let shown = entries(&program, &[]);
     assert_eq!(each(&shown, "title"), ["Grafting wax"]);

@@ -3,7 +3,8 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::finding::{Level, LintFinding};
+use super::finding::Level;
+use super::finding::LintFinding;
 use super::polls::Polls;
 use crate::feed::{DocumentRole, Kind};
 

@@ -1,0 +1,50 @@
+//! What a gap is, why it is there and what happens next, as paragraphs.
+
+use chrono::{DateTime, Utc};
+
+use crate::history::{Gap, GapKind, Via};
+
+/// What a gap is, why it is there and what happens next, as paragraphs.
+pub fn explained(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
+    let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
+    let mut said = vec![format!("{}.", gap.text())];
+    said.extend(gap.advice().map(|advice| format!("{advice}.")));
+    if !gap.edge.url.is_empty() {
+        said.push(format!("It should be at {}", gap.edge.url));
+    }
+    if gap.edge.via != Via::Link {
+        said.push(
+            "The publisher does not offer it; you chose to look for it there (e).".to_owned(),
+        );
+    }
+    if let Some(at) = gap.last_try {
+        let times =
+            if gap.tries > 1 { format!(", {} times in all", gap.tries) } else { String::new() };
+        said.push(format!("Asked for last on {}{times}.", when(at)));
+    }
+    said.push(format!("First noticed on {}.", when(gap.first_seen)));
+    said.push(match (gap.kind(), gap.retry_at) {
+        (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {
+            format!("It is asked for again by itself after {}, when the feed has been checked. Enter or H asks now.", when(at))
+        }
+        (GapKind::Unavailable | GapKind::Unreadable, None) => {
+            "It is not asked for again by itself. Enter or H asks now.".to_owned()
+        }
+        (GapKind::Limit, _) => "Nothing more is fetched by itself. Enter or H goes on.".to_owned(),
+        (GapKind::Loop, _) => {
+            "The publisher's archives lead in a circle. Enter or H reads the link again.".to_owned()
+        }
+        (GapKind::Overrun, _) => {
+            "Nothing can be asked for: the feed does not offer what has left it.".to_owned()
+        }
+        (GapKind::Paged, _) if gap.edge.url.is_empty() => {
+            "No older page is known. Enter or H looks again from the first page.".to_owned()
+        }
+        (GapKind::Paged, _) => "Enter or H loads one older page.".to_owned(),
+        (GapKind::Interrupted, _) => {
+            "It goes on by itself after the feed's next check. Enter or H goes on now.".to_owned()
+        }
+    });
+    said.push("D hides this line; u takes that back.".to_owned());
+    said
+}

@@ -1,0 +1,110 @@
+//! The reader asks for more of a feed's history, or does not want to see a gap.
+
+use crate::engine::politeness::drop_fetches;
+use chrono::{DateTime, Utc};
+
+use super::history_actions::HistoryAction;
+use super::{walk_policy, walks};
+use crate::engine::effect::Effect;
+use crate::engine::event::Event;
+use crate::engine::feeds::subscription::HistoryCommit;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::engine::undo::undo_stack::Step;
+use crate::history::{DocumentKind, FeedKey, GapKey};
+
+/// Asks for more of a feed's history: at one gap, or wherever something is missing. A walk under way is stopped.
+pub fn more(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    gap: Option<GapKey>,
+) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+    let title = subscription.record.shown_title().to_owned();
+    if engine.offline {
+        engine.say("backissue was started with --offline");
+        return Vec::new();
+    }
+    if gap.is_none() && engine.backfills.contains_key(&feed) {
+        return walks::stop(engine, now, feed);
+    }
+    let record = &subscription.history;
+    let action = match gap {
+        Some(key) => HistoryAction::GoOn(key),
+        None if record.kind == DocumentKind::Paged && !record.archived => HistoryAction::Page,
+        None if record.missing() == 0 => {
+            let text = format!("{title}: {}", record.status().text());
+            engine.say(text);
+            return Vec::new();
+        }
+        None => HistoryAction::Everywhere,
+    };
+    engine.say(format!("{title}: asking for older entries"));
+    walks::begin(engine, now, feed, Some(action))
+}
+
+/// Does one thing with a feed's history.
+pub fn begin(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    action: HistoryAction,
+) -> Vec<Effect> {
+    if engine.feeds.contains_key(&feed) && !engine.offline {
+        walks::begin(engine, now, feed, Some(action))
+    } else {
+        Vec::new()
+    }
+}
+
+/// Hides a gap; that can be undone.
+pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
+    let Some(effects) = hide(engine, feed, gap) else {
+        engine.say("it goes away by itself when the history has been fetched");
+        return Vec::new();
+    };
+    engine.undo.push(Step::Dismissed { feed, gap });
+    engine.say("this gap is not shown any more · u undo");
+    effects
+}
+
+/// Hides a gap, if there is such a one.
+pub fn hide(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Option<Vec<Effect>> {
+    let subscription = engine.feeds.get_mut(&feed)?;
+    subscription.history.dismiss(gap).then(|| changed(engine, feed))
+}
+
+/// Shows a gap again that was hidden.
+pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    subscription.history.show_again(gap);
+    changed(engine, feed)
+}
+
+/// The reader chose where older entries are looked for that the publisher does not offer, or nowhere: what was under way is
+/// dropped. What is to be asked for is asked for after the feed's next good check.
+pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+    drop_fetches::drop_walk(engine, feed);
+    let way = walk_policy::way(engine, feed);
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    if subscription.state.facts.last_ok.is_none() {
+        return Vec::new();
+    }
+    subscription.history.adapt(way.as_ref());
+    changed(engine, feed)
+}
+
+/// A gap was hidden or shown: the record is written now, or with the archive that is under way.
+fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if !engine.backfills.contains_key(&feed)
+        && let Some(subscription) = engine.feeds.get(&feed)
+    {
+        let record = subscription.history.clone();
+        let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
+        effects.push(Effect::store(Job::KeepHistory(Box::new(commit))));
+    }
+    engine.tell(Event::ListsChanged);
+    effects
+}

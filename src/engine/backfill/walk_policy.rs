@@ -1,0 +1,47 @@
+//! How far a feed's archives are walked, and where they are looked for.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::settings::HistoryMode;
+use crate::engine::state::Engine;
+use crate::history::address::host;
+use crate::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
+
+/// How far a feed's archives are walked: the reader's setting for the feed, else the global one.
+pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
+    let feed_settings = engine.feeds.get(&feed).map(|feed| &feed.record.feed_settings);
+    let mode = feed_settings
+        .and_then(|feed_settings| feed_settings.history)
+        .unwrap_or(engine.settings.history.mode);
+    let mode = match mode {
+        HistoryMode::Auto => Mode::Auto,
+        HistoryMode::Ask => Mode::Ask,
+        HistoryMode::Off => Mode::Off,
+    };
+    let allow_insecure = feed_settings.is_some_and(|feed_settings| feed_settings.allow_insecure);
+    let day_documents = engine.settings.history.archives_a_day;
+    WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
+}
+
+/// The adaptor that the reader chose for a feed, as its history is to take it.
+pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
+    let record = &engine.feeds.get(&feed)?.record;
+    let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
+    record.feed_settings.archives.map(|adaptor| ActiveAdaptor {
+        adaptor,
+        base,
+        url: record.url.clone(),
+    })
+}
+
+/// Whether the host of an archive wants fewer requests, as it told while another feed was walked (SPEC B.4 rule 5).
+pub fn wants_rest(engine: &Engine, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
+    let asked = host(url);
+    let says_so = |gap: &Gap| {
+        gap.reason == Reason::Status(429)
+            && gap.retry_at.is_some_and(|at| now < at)
+            && host(&gap.edge.url) == asked
+    };
+    let others = engine.feeds.values().filter(|other| other.key != feed);
+    others.flat_map(|other| other.history.gaps.values()).any(says_so)
+}

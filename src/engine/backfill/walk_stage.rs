@@ -1,0 +1,44 @@
+//! A walk through a feed's archives: how far it is, and what to go back to if it cannot be written.
+
+use super::history_actions::HistoryAction;
+use crate::engine::poll::fetch::FetchId;
+use crate::history::walk::archive_walk::ArchiveRequest;
+use crate::history::{HistoryRecord, Nodes};
+
+/// A walk under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backfill {
+    /// How far it is.
+    pub(in crate::engine) stage: WalkStage,
+    /// The archives fetched before.
+    pub(super) nodes: Nodes,
+    /// What the reader wants of it and has not been looked at.
+    pub(in crate::engine) actions: Vec<HistoryAction>,
+    /// The archive that waits or is asked.
+    pub(in crate::engine) request: Option<ArchiveRequest>,
+    /// The fetch it waits for.
+    pub(in crate::engine) fetch: Option<FetchId>,
+    /// It is a page that is asked for, not an archive.
+    pub(super) paging: bool,
+    /// What is being written has entries that are to be counted; of a page, whether another one follows.
+    pub(super) merging: Option<bool>,
+    /// The record as it was before the answer, to go back to if it cannot be written.
+    pub(super) before: Option<Box<HistoryRecord>>,
+    /// The reader asked for it: its end is told.
+    pub(in crate::engine) asked: bool,
+}
+
+/// How far a walk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum WalkStage {
+    /// The archives fetched before are being read.
+    Loading,
+    /// The next step is to be taken.
+    Ready,
+    /// Its request waits for its site.
+    Waiting,
+    /// Its request is under way.
+    Asking,
+    /// What came is being written.
+    Writing,
+}

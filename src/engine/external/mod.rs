@@ -1,0 +1,5 @@
+//! Commands of the reader's own: what they are, and how the engine starts them and hears of their end.
+
+pub mod external_command;
+pub mod external_run;
+pub mod run_external;

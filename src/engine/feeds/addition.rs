@@ -1,0 +1,124 @@
+//! A subscription on its way: what the reader wants, what was tried, what the page offers, how it ended.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::chosen_settings::FeedSettings;
+use crate::engine::poll::fetch::Fetched;
+use crate::engine::wording::entries;
+use crate::feed::discover::page_feeds::Candidate;
+use crate::history::FeedKey;
+
+/// An address the reader wants to subscribe to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscribe {
+    /// Names this request.
+    pub id: u32,
+    /// What was typed or pasted.
+    pub address: String,
+    /// The reader's own title.
+    pub title: Option<String>,
+    /// The site, as far as known before the feed was read.
+    pub site: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// The reader's settings for it.
+    pub feed_settings: FeedSettings,
+    /// Subscribe to the address as it is, without asking anybody.
+    pub unasked: bool,
+    /// Ask the reader where a page names several feeds; else the first one is taken.
+    pub choose: bool,
+}
+
+/// A subscription under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Addition {
+    /// What was wanted.
+    pub wanted: Subscribe,
+    /// Addresses still to try, and whether somebody named them or they are only usual.
+    pub(super) to_try: VecDeque<String>,
+    /// Feeds the page named.
+    pub found: Vec<Candidate>,
+    /// What is known of them.
+    pub previews: Previews,
+    /// Pages asked so far.
+    pub(super) asked: u32,
+    /// Why the first address is no feed.
+    pub(super) first_trouble: Option<String>,
+    /// It led to an archive, whose feed is asked for.
+    pub mistaken: Option<Box<Mistaken>>,
+    /// How it ended; `None`: it goes on.
+    pub ended: Option<Result<Added, String>>,
+}
+
+/// A subscription that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The feed.
+    pub feed: FeedKey,
+    /// It had been subscribed to before.
+    pub known: bool,
+}
+
+/// The feeds of a page that were looked at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Previews {
+    /// The address that the reader looks at.
+    pub(super) selected: Option<String>,
+    /// The address that is being asked for; one at a time.
+    pub(super) asking: Option<String>,
+    /// The reader wants to subscribe to it as soon as it is here.
+    pub(super) wanted: bool,
+    /// What came of each address: a feed, or why there is none.
+    pub(super) known: BTreeMap<String, Result<(Box<Fetched>, FeedPreview), String>>,
+}
+
+/// What a feed offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeedPreview {
+    /// Its own title.
+    pub title: Option<String>,
+    /// Entries of its document.
+    pub entries: usize,
+    /// The newest of them with the dates they state, newest first.
+    pub newest: Vec<(Option<DateTime<Utc>>, String)>,
+    /// What it offers of its history.
+    pub history: &'static str,
+    /// How often it would be polled, and why so.
+    pub schedule: String,
+}
+
+impl FeedPreview {
+    /// It in one line.
+    pub fn words(&self) -> String {
+        format!("{} · {} · {}", entries(self.entries), self.history, self.schedule)
+    }
+}
+
+impl Previews {
+    /// What is known of an address; `None`: it was not looked at yet.
+    pub fn of(&self, url: &str) -> Option<Result<&FeedPreview, &str>> {
+        let known = self.known.get(url)?;
+        Some(known.as_ref().map(|(_, preview)| preview).map_err(String::as_str))
+    }
+}
+
+/// An archive document that the reader named, kept until it is known whether its feed can be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mistaken {
+    pub(super) asked: String,
+    pub(super) fetched: Fetched,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Subscriptions made.
+    pub added: Vec<FeedKey>,
+    /// Addresses subscribed to before; their new tags were added.
+    pub known: Vec<FeedKey>,
+    /// Addresses that cannot be subscribed to, and why.
+    pub bad: Vec<(String, String)>,
+}

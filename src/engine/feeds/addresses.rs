@@ -1,0 +1,70 @@
+//! Addresses as they are typed, and as they are compared.
+
+use crate::engine::state::Engine;
+use crate::history::FeedKey;
+
+/// What the reader typed, as an address: `https://` is put before a bare host name.
+pub fn address_of(typed: &str) -> Result<String, String> {
+    let typed = typed.trim();
+    let typed = typed.strip_prefix("feed:").map_or(typed, |rest| rest.trim_start_matches("//"));
+    let with_scheme =
+        if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
+    let wrong = |why: &str| {
+        format!(
+            "'{typed}' is not the address of a site or feed ({why}); it should look like https://site.example/"
+        )
+    };
+    let url = url::Url::parse(&with_scheme).map_err(|error| wrong(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("only http and https can be read"));
+    }
+    match url.host() {
+        Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
+            Err(wrong("the host name has no dot"))
+        }
+        Some(_) => Ok(url.into()),
+        None => Err(wrong("there is no host name")),
+    }
+}
+
+/// The feed with this address, in whatever spelling.
+pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
+    let wanted = comparable(url);
+    engine.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
+}
+
+/// An address in the spelling in which addresses are compared.
+pub(in crate::engine) fn comparable(url: &str) -> String {
+    url::Url::parse(url).map_or_else(
+        |_| url.to_owned(),
+        |mut url| {
+            url.set_fragment(None);
+            url.into()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::addresses::*;
+
+    #[test]
+    fn a_bare_host_name_gets_https() {
+        assert_eq!(address_of(" site.example "), Ok("https://site.example/".into()));
+        assert_eq!(address_of("feed://site.example/rss"), Ok("https://site.example/rss".into()));
+        assert_eq!(
+            address_of("feed:https://site.example/rss"),
+            Ok("https://site.example/rss".into())
+        );
+        assert_eq!(address_of("http://localhost:8080/x"), Ok("http://localhost:8080/x".into()));
+        assert_eq!(address_of("127.0.0.1:8080"), Ok("https://127.0.0.1:8080/".into()));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_with_an_example() {
+        for typed in ["word", "", "ftp://a.example/", "file:///etc/passwd", "https://", "two words"]
+        {
+            assert!(address_of(typed).unwrap_err().contains("https://site.example/"), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The feeds whose rhythm is to be learned or is being learned, and whether what is learned of a feed counts.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::settings::Settings;
+use crate::history::FeedKey;
+use crate::schedule;
+use crate::schedule::learning::{LearnTerms, LearnedPlan, Publications};
+
+/// Too few publications to place polls still say how often a feed is worth polling, once they were watched for so many
+/// minutes: two weeks.
+const WATCHED_MINUTES: i64 = 14 * 1440;
+
+/// What is to be learned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnWanted {
+    /// The feed.
+    pub feed: FeedKey,
+    /// When it published.
+    pub publications: Arc<Publications>,
+    /// What the reader asks of its plan.
+    pub terms: LearnTerms,
+    /// Now.
+    pub now: DateTime<Utc>,
+}
+
+/// What is being learned.
+#[derive(Debug, Clone, Default)]
+pub struct Learning {
+    pub(super) waiting: VecDeque<FeedKey>,
+    pub(super) under_way: BTreeSet<FeedKey>,
+    pub(super) done: BTreeMap<FeedKey, Done>,
+}
+
+/// When a feed was learned, and for what.
+#[derive(Debug, Clone)]
+pub(super) struct Done {
+    pub(super) at: DateTime<Utc>,
+    pub(super) terms: LearnTerms,
+}
+
+impl Learning {
+    /// Nothing waits and nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.waiting.is_empty() && self.under_way.is_empty()
+    }
+
+    /// What was learned of a feed does not count any more.
+    pub fn forget(&mut self, feed: FeedKey) {
+        self.done.remove(&feed);
+    }
+}
+
+/// Whether what is learned of a feed decides when it is polled: the reader lets it, and nobody says anything stronger.
+pub fn counts(subscription: &Subscription, settings: &Settings) -> bool {
+    subscription.record.feed_settings.learn.unwrap_or(settings.poll.learn)
+        && schedule::leaves_room_for_learning(&subscription.state.facts)
+}
+
+/// Whether enough is known for a plan to count.
+pub fn is_enough(plan: &LearnedPlan) -> bool {
+    plan.is_placed() || plan.rhythm.observed_minutes >= WATCHED_MINUTES
+}

@@ -1,0 +1,48 @@
+//! Polls join the queue of their site, and end one way or the other.
+
+use chrono::{DateTime, Utc};
+
+use super::fetch::Purpose;
+use super::plans;
+use super::poll_log::PollCause;
+use super::poll_results::{PollOutcome, PollResult};
+use super::poll_stage::{Poll, PollStage};
+use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::state::Engine;
+use crate::history::FeedKey;
+
+/// Puts a feed into its site's queue.
+pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    if engine.polls.contains_key(&feed) {
+        return;
+    }
+    if engine.polls.is_empty() {
+        engine.poll_run.begin_anew();
+    }
+    let settled_by = Some(subscription.plan.settled_by);
+    let poll = Poll { queued_at: Some(now), settled_by, ..Poll::at(PollStage::Waiting) };
+    engine.polls.insert(feed, poll);
+    engine.timetable.remove(&feed);
+    engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
+    let waiting =
+        Waiting { url: subscription.record.url.clone(), purpose: Purpose::Poll(feed), cause };
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+}
+
+/// A poll ended, one way or the other.
+pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
+    engine.polls.remove(&result.feed);
+    engine.poll_run.done = engine.poll_run.done.saturating_add(1);
+    engine.poll_run.new = engine.poll_run.new.saturating_add(result.new);
+    if result.outcome == PollOutcome::Failed {
+        engine.poll_run.failed = engine.poll_run.failed.saturating_add(1);
+    }
+    plans::replan(engine, result.feed, now);
+    engine.poll_run.note(result);
+}
+
+/// The result of a poll that there was no network for.
+pub fn without_network(feed: FeedKey) -> PollResult {
+    PollResult::empty(feed, PollOutcome::Failed, Some("there is no network".to_owned()))
+}

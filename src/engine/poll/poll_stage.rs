@@ -1,0 +1,85 @@
+//! A poll under way: how far it is, and what to go back to if it does not count.
+
+use chrono::{DateTime, Utc};
+
+use super::fetch::FetchId;
+use super::poll_request::{Again, Sent};
+use super::redirects::PendingMove;
+use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+use crate::history::HistoryRecord;
+use crate::schedule::SettledBy;
+
+/// A poll between due and planned anew.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Poll {
+    /// How far it is.
+    pub stage: PollStage,
+    /// When it joined its site's queue.
+    pub(super) queued_at: Option<DateTime<Utc>>,
+    /// What had settled its time.
+    pub(super) settled_by: Option<SettledBy>,
+    /// The fetch it waits for.
+    pub(super) fetch: Option<FetchId>,
+    /// What was sent.
+    pub(super) sent: Sent,
+    /// Bytes of the body as they came over the wire.
+    pub(super) wire_bytes: u64,
+    /// Validators were sent.
+    pub(super) conditional: bool,
+    /// It was asked a second time, as SPEC D.2 allows once.
+    pub(super) again: Option<Again>,
+    /// The feed's state before the request, to go back to if the attempt does not count.
+    pub(in crate::engine) at_start: Option<Box<FeedState>>,
+    /// The feed as it was before the answer, to go back to if the answer cannot be written.
+    pub(super) before: Option<Box<(FeedState, SubscriptionRecord, HistoryRecord)>>,
+    /// A move that waits for the merge.
+    pub(super) if_shared: Option<PendingMove>,
+    /// While its answer was being written, it turned out not to count: the state to go back to.
+    pub uncounted: Option<Box<FeedState>>,
+}
+
+impl Poll {
+    /// Whether no document of the feed was read before.
+    pub fn is_first(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| before.0.facts.last_ok.is_none())
+    }
+
+    pub(super) fn at(stage: PollStage) -> Self {
+        Self {
+            stage,
+            queued_at: None,
+            settled_by: None,
+            fetch: None,
+            sent: Sent::default(),
+            wire_bytes: 0,
+            conditional: false,
+            again: None,
+            at_start: None,
+            before: None,
+            if_shared: None,
+            uncounted: None,
+        }
+    }
+}
+
+/// How far a poll is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PollStage {
+    /// It waits for its site.
+    Waiting,
+    /// Its request is under way.
+    Asking,
+    /// Its answer is being written.
+    Writing,
+}
+
+/// What a merge brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct News {
+    /// Entries never seen before.
+    pub new: u32,
+    /// Entries whose content changed.
+    pub edited: u32,
+    /// Entries of the document that were known.
+    pub known: u32,
+}

@@ -1,0 +1,136 @@
+//! Starts what the queues allow, each with the request of its kind.
+
+use chrono::{DateTime, Utc};
+
+use super::fetch::{AddressSource, FetchId, FetchRequest, Purpose, RequestKind};
+use super::poll_request;
+use super::poll_stage::{Poll, PollStage};
+use crate::engine::backfill::walk_policy::policy;
+use crate::engine::backfill::walk_stage::WalkStage;
+use crate::engine::effect::Effect;
+use crate::engine::feeds::archive_subscription;
+use crate::engine::politeness::host_queue::Waiting;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::history::walk::archive_walk::ArchiveRequest;
+use crate::history::{EntryKey, FeedKey};
+
+/// Starts what the queues allow.
+pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (id, waiting) in engine.host_queue.start(now, &engine.settings.network) {
+        match waiting.purpose {
+            Purpose::Poll(feed) => effects.extend(request_poll(engine, now, id, feed, &waiting)),
+            Purpose::Archive(feed) => effects.extend(request_archive(engine, now, id, feed)),
+            Purpose::FullText(key) => effects.extend(request_page(engine, id, key, waiting.url)),
+            Purpose::Picture(key) => {
+                effects.extend(request_picture(engine, id, key, waiting.url));
+            }
+            Purpose::Discover(addition) => {
+                let address_source = engine
+                    .additions
+                    .get(&addition)
+                    .map_or(AddressSource::Typed, archive_subscription::address_source);
+                let request =
+                    FetchRequest { address_source, ..FetchRequest::typed(id, waiting.url) };
+                effects.push(Effect::Fetch(request));
+            }
+        }
+    }
+    effects
+}
+
+fn request_poll(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: FetchId,
+    feed: FeedKey,
+    waiting: &Waiting,
+) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else {
+        engine.host_queue.end(id, now, &engine.settings.network);
+        return Vec::new();
+    };
+    let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Asking));
+    poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
+    let habits = subscription.state.habits.clone();
+    let validators = subscription.state.validators.clone();
+    let (request, sent) = poll_request::request(subscription, id, waiting.cause, poll.again, now);
+    (poll.stage, poll.fetch, poll.sent) = (PollStage::Asking, Some(id), sent);
+    let state = &mut subscription.state;
+    state.facts.last_try = Some(now);
+    let more_changed = state.habits != habits || state.validators != validators;
+    let saved = if more_changed {
+        Effect::store(Job::SaveState(feed, Box::new(state.clone())))
+    } else {
+        Effect::store(Job::SaveTry(feed, now))
+    };
+    vec![saved, Effect::Fetch(request)]
+}
+
+/// Its turn has come.
+pub fn request_archive(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: FetchId,
+    feed: FeedKey,
+) -> Vec<Effect> {
+    let insecure = policy(engine, feed).allow_insecure;
+    let request = engine.backfills.get_mut(&feed).and_then(|backfill| {
+        (backfill.stage, backfill.fetch) = (WalkStage::Asking, Some(id));
+        backfill.request.clone()
+    });
+    let Some(ArchiveRequest { url, by, by_public: public, listing, .. }) = request else {
+        engine.host_queue.end(id, now, &engine.settings.network);
+        return Vec::new();
+    };
+    vec![Effect::Fetch(FetchRequest {
+        id,
+        url,
+        validators: None,
+        kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
+        address_source: AddressSource::Supplied { by, public },
+        allow_insecure: insecure,
+    })]
+}
+
+/// The request for a page. It may lead wherever a supplied address may (SPEC D.6).
+pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
+    let (address_source, allow_insecure) = address_source(engine, key, &url);
+    let kept = engine.pages.get(&key).and_then(Option::as_ref);
+    let validators = kept.map(|full| full.validators.clone());
+    vec![Effect::Fetch(FetchRequest {
+        id,
+        url,
+        validators,
+        kind: RequestKind::Page,
+        address_source,
+        allow_insecure,
+    })]
+}
+
+/// Where an address that an entry names may lead, and whether without TLS.
+pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSource, bool) {
+    let feed = engine.feeds.get(&key.feed);
+    let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
+    let allowed = feed.is_some_and(|feed| feed.record.feed_settings.allow_insecure);
+    // A feed of the reader's own network may lead to pages beside it; any other only to public ones.
+    let heard = feed.and_then(|feed| feed.history.heard.as_ref());
+    let public = heard.is_none_or(|heard| heard.public);
+    // Where the entry itself leads over http there is nothing that could be made insecure.
+    (AddressSource::Supplied { by, public }, allowed || url.starts_with("http:"))
+}
+
+/// The request for a picture. It may lead wherever a supplied address may (SPEC D.6).
+pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
+    let (address_source, allow_insecure) = address_source(engine, key, &url);
+    let kind = RequestKind::Picture;
+    vec![Effect::Fetch(FetchRequest {
+        id,
+        url,
+        validators: None,
+        kind,
+        address_source,
+        allow_insecure,
+    })]
+}

@@ -1,0 +1,58 @@
+//! The engine at its start: what the store holds, every feed planned, and nothing asked that was asked a moment ago.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use super::feeds::subscription::{SavedSubscription, Subscription};
+use super::poll::plans;
+use super::settings::Settings;
+use super::state::Engine;
+use crate::history::FeedKey;
+
+/// A site that was asked within this time before the start keeps its pause.
+const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
+
+impl Engine {
+    /// An engine with what the store holds, every feed planned.
+    pub fn new(
+        settings: Settings,
+        zone: Tz,
+        salt: u64,
+        saved: Vec<SavedSubscription>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut engine = Self::empty(settings, zone, salt);
+        for saved in saved {
+            let subscription = Subscription {
+                state: saved.state,
+                history: saved.history,
+                counters: saved.counters,
+                ..Subscription::new(saved.key, saved.record)
+            };
+            engine.feeds.insert(saved.key, subscription);
+        }
+        engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
+        let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
+        for key in keys {
+            plans::replan(&mut engine, key, now);
+        }
+        engine.keep_pauses(now);
+        let spread = u64::from(engine.settings.poll.start_spread_seconds).saturating_mul(1000);
+        let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);
+        engine.host_queue.not_before =
+            now.checked_add_signed(TimeDelta::milliseconds(i64::try_from(delay).unwrap_or(0)));
+        engine.events.clear();
+        engine
+    }
+
+    /// A site that was asked moments before the start is not asked again within its pause. When its answer ended
+    /// is not known: the pause is counted from now.
+    fn keep_pauses(&mut self, now: DateTime<Utc>) {
+        for feed in self.feeds.values() {
+            let last_try = feed.state.facts.last_try;
+            if last_try.is_some_and(|at| now.signed_duration_since(at) < ASKED_RECENTLY) {
+                self.host_queue.asked_before(&feed.record.url, now, &self.settings.network);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The store did its work, or could not: what follows for whoever waits for it.
+
+use chrono::{DateTime, Utc};
+
+use super::backfill::walks;
+use super::effect::Effect;
+use super::entries::{entry_filters, marks, notifications, withdrawn};
+use super::event::Event;
+use super::feeds::feed_settings;
+use super::poll::poll_stage::{News, Poll};
+use super::poll::{learn, polling};
+use super::state::Engine;
+use super::store_work::{Answer, JobId, JobSubject, Stored};
+use super::undo::rollback::Rollback;
+use super::undo::take_back;
+use crate::history::{Counters, FeedKey};
+
+/// Keeps the rollbacks of work that leaves the engine, and gives each piece its identity.
+pub fn register_rollbacks(engine: &mut Engine, effects: &mut [Effect]) {
+    for effect in effects {
+        if let Effect::Store(work) = effect
+            && work.id == JobId::default()
+        {
+            engine.last_job = engine.last_job.saturating_add(1);
+            work.id = JobId(engine.last_job);
+            if let Some(rollback) = work.rollback.take() {
+                engine.rollbacks.insert(work.id, rollback);
+            }
+        }
+    }
+}
+
+/// A job ended well: what was shown ahead of it is so.
+pub fn done(engine: &mut Engine, id: JobId) {
+    engine.rollbacks.remove(&id);
+}
+
+/// A job failed: what was shown ahead of it is taken back.
+pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
+    match stored.subject {
+        JobSubject::ListMark => engine.undo.step_fails(),
+        JobSubject::Filter(id) => entry_filters::failed(engine, id),
+        JobSubject::Poll(_)
+        | JobSubject::History(_)
+        | JobSubject::Records
+        | JobSubject::Rows(_)
+        | JobSubject::Entry(_)
+        | JobSubject::Publications(_)
+        | JobSubject::NewEntries
+        | JobSubject::Change
+        | JobSubject::Keeping
+        | JobSubject::Display => {}
+    }
+    match engine.rollbacks.remove(&stored.id) {
+        None => Vec::new(),
+        Some(Rollback::Marks { keys, flag, value, change }) => {
+            engine.undo.forget(change);
+            marks::show(engine, keys, flag, !value, true);
+            Vec::new()
+        }
+        Some(Rollback::Filter { id, before }) => {
+            entry_filters::put_filter_back(engine, id, before.map(|filter| *filter))
+        }
+        Some(Rollback::Filters(before)) => {
+            engine.filters.list = before;
+            engine.tell(Event::FiltersChanged);
+            Vec::new()
+        }
+        Some(Rollback::Searches { before, change }) => {
+            engine.undo.forget(change);
+            engine.saved_searches = before;
+            engine.tell(Event::SearchesPutBack);
+            Vec::new()
+        }
+        Some(Rollback::Settings { before, change }) => {
+            engine.undo.forget(change);
+            feed_settings::show_settings(engine, now, before);
+            Vec::new()
+        }
+    }
+}
+
+/// The store did its work, or could not.
+pub(super) fn stored_or_failed(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    stored: Stored,
+) -> Vec<Effect> {
+    match stored.result {
+        Ok(answer) => {
+            done(engine, stored.id);
+            answered(engine, now, answer)
+        }
+        Err(ref why) => {
+            let why = why.clone();
+            let mut effects = roll_back(engine, now, &stored);
+            effects.extend(failed(engine, now, stored.subject, why));
+            effects
+        }
+    }
+}
+
+/// Work of the store failed: whoever waits for it must not wait for ever.
+pub(super) fn failed(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    subject: JobSubject,
+    why: String,
+) -> Vec<Effect> {
+    match subject {
+        JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why),
+        JobSubject::History(feed) => {
+            walks::not_kept(engine, feed, why);
+            return Vec::new();
+        }
+        JobSubject::Records => {
+            engine.unsaved = engine.unsaved.saturating_sub(1);
+            engine.not_saved = Some(why.clone());
+        }
+        // Nothing is lost but what could be learned.
+        JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
+        JobSubject::NewEntries => {
+            engine.complain(why);
+            return notifications::entries_read(engine, now, Vec::new());
+        }
+        JobSubject::Rows(_)
+        | JobSubject::Entry(_)
+        | JobSubject::ListMark
+        | JobSubject::Filter(_)
+        | JobSubject::Change
+        | JobSubject::Keeping
+        | JobSubject::Display => {}
+    }
+    engine.complain(why);
+    Vec::new()
+}
+
+fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Committed { feed, counters, new, edited, known, withdrawn } => {
+            let news = News { new, edited, known };
+            committed(engine, now, feed, counters, news, withdrawn)
+        }
+        Answer::HistoryKept { feed, counters, new, edited } => {
+            let effects = walks::kept(engine, now, feed, counters, new);
+            updated(engine, feed, new > 0 || edited > 0, false);
+            effects
+        }
+        Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
+        Answer::Restored(feed, marked) => {
+            withdrawn::restored(engine, &marked);
+            updated(engine, feed, true, false);
+            Vec::new()
+        }
+        Answer::Absorbed { into, counters } => {
+            if let Some(subscription) = engine.feeds.get_mut(&into) {
+                subscription.counters = counters;
+            }
+            updated(engine, into, true, false);
+            Vec::new()
+        }
+        Answer::RecordsSaved => {
+            engine.unsaved = engine.unsaved.saturating_sub(1);
+            Vec::new()
+        }
+        Answer::Marked { flag, value, whole_list, marked } => {
+            let undo_waits = marks::marked(engine, flag, value, whole_list, marked);
+            if undo_waits { take_back::undo(engine, now) } else { Vec::new() }
+        }
+        Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
+        Answer::Publications(feed, publications) => {
+            learn::loaded(engine, now, feed, Some(publications))
+        }
+        Answer::FiltersSaved => {
+            engine.tell(Event::FiltersChanged);
+            entry_filters::saved(engine)
+        }
+        Answer::Filtered(filtered) => {
+            let (mut effects, undo_waits) = entry_filters::filtered(engine, *filtered);
+            if undo_waits {
+                effects.extend(take_back::undo(engine, now));
+            }
+            effects
+        }
+        Answer::FiltersCounted(counts) => {
+            engine.filters.counts = counts;
+            Vec::new()
+        }
+        // Whoever shows them has asked for them.
+        Answer::SearchesSaved
+        | Answer::Rows(_)
+        | Answer::Entry(_)
+        | Answer::Polls(..)
+        | Answer::TodayCounted(_)
+        | Answer::SearchesCounted(_) => Vec::new(),
+    }
+}
+
+/// A poll's result is durable.
+fn committed(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    counters: Counters,
+    news: News,
+    withdrawn: Vec<u32>,
+) -> Vec<Effect> {
+    let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
+    notifications::note_new_entries(engine, now, feed, counters, news, first);
+    let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
+    withdrawn::withdrawn(engine, feed, withdrawn);
+    let mut effects = polling::committed(engine, now, feed, counters, news);
+    effects.extend(learn::polled(engine, now, feed, news));
+    effects.extend(notifications::notify(engine, now));
+    updated(engine, feed, changed, true);
+    effects
+}
+
+fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
+    engine.tell(Event::Updated { feed, entries, poll });
+}

@@ -1,0 +1,5 @@
+//! What can be taken back: steps of undo by the reader, and what was shown ahead of a write that failed.
+
+pub mod rollback;
+pub mod take_back;
+pub mod undo_stack;

@@ -1,0 +1,124 @@
+//! Taking the reader's changes back, and making them again.
+
+use chrono::{DateTime, Utc};
+
+use super::undo_stack::Step;
+use crate::engine::backfill::history_requests;
+use crate::engine::effect::Effect;
+use crate::engine::entries::marks::{self, words};
+use crate::engine::entries::{entry_filters, withdrawn};
+use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
+use crate::engine::save_searches;
+use crate::engine::state::Engine;
+use crate::engine::wording::entries;
+
+/// Takes the last change back.
+pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    if engine.undo.under_way > 0 {
+        engine.undo.wanted = true;
+        return Vec::new();
+    }
+    let Some((_, step)) = engine.undo.steps.pop_back() else {
+        engine.say("nothing to undo");
+        return Vec::new();
+    };
+    let (effects, inverse) = take_back(engine, now, step, "undone");
+    engine.undo.undone.extend(inverse);
+    effects
+}
+
+/// Does again what was taken back last.
+pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let step = if engine.undo.under_way > 0 { None } else { engine.undo.undone.pop() };
+    let Some(step) = step else {
+        engine.say("nothing to do again");
+        return Vec::new();
+    };
+    let (effects, inverse) = take_back(engine, now, step, "done again");
+    if let Some(inverse) = inverse {
+        engine.undo.keep(inverse);
+    }
+    effects
+}
+
+/// Takes a step back; answers with the step that takes that back again, if there is one.
+fn take_back(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    step: Step,
+    done: &str,
+) -> (Vec<Effect>, Option<Step>) {
+    match step {
+        Step::Marked { flag, value, keys } => {
+            // Undone is what was done; done again is what it becomes.
+            let told = if done == "undone" { value } else { !value };
+            engine.say(format!("{done}: {}", words(flag, told, keys.len())));
+            let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
+            (marks::set_back(engine, keys, flag, !value), Some(inverse))
+        }
+        Step::Unsubscribed(subscription) => {
+            let inverse = Step::Resubscribed(subscription.key);
+            (unsubscribe::take_back(engine, now, *subscription), Some(inverse))
+        }
+        Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed) {
+            Some((given_up, effects)) => (effects, Some(Step::Unsubscribed(Box::new(given_up)))),
+            None => not_subscribed(engine),
+        },
+        Step::Readdressed { feed, before, proposed } => {
+            let Some(subscription) = engine.feeds.get(&feed) else {
+                return not_subscribed(engine);
+            };
+            let text = format!("{done}: the address of '{}'", subscription.record.shown_title());
+            let inverse = Step::Readdressed {
+                feed,
+                before: Box::new(subscription.record.clone()),
+                proposed: subscription.state.proposed.clone(),
+            };
+            engine.say(text);
+            (feed_moves::put_back(engine, now, feed, *before, proposed), Some(inverse))
+        }
+        Step::Changed { feed, before } => {
+            let Some(subscription) = engine.feeds.get(&feed) else {
+                return not_subscribed(engine);
+            };
+            let text = format!("{done}: the settings of '{}'", subscription.record.shown_title());
+            let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
+            let effects = feed_settings::replace(engine, now, feed, *before, None);
+            engine.say(text);
+            (effects, Some(inverse))
+        }
+        Step::Searches { before } => {
+            let inverse = Step::Searches { before: engine.saved_searches.clone() };
+            engine.say(format!("{done}: the lists of searches"));
+            (save_searches::put(engine, before, None), Some(inverse))
+        }
+        Step::Retagged { tags, filters } => {
+            let text = format!("{done}: the tags of {} feeds", tags.len());
+            let (effects, inverse) = tags::put(engine, tags, filters);
+            engine.say(text);
+            (effects, Some(inverse))
+        }
+        Step::Filters { before, changes, forward } => {
+            engine.say(format!("{done}: the filters · {}", entries(changes.entries())));
+            let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
+            (effects, Some(inverse))
+        }
+        Step::Withdrawn { feed, withdrawn } => {
+            (withdrawn::bring_back(engine, feed, withdrawn), None)
+        }
+        Step::Dismissed { feed, gap } => {
+            engine.say(format!("{done}: the gap is shown again"));
+            (history_requests::show_again(engine, feed, gap), Some(Step::ShownAgain { feed, gap }))
+        }
+        Step::ShownAgain { feed, gap } => {
+            engine.say(format!("{done}: the gap is not shown any more"));
+            let effects = history_requests::hide(engine, feed, gap);
+            (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
+        }
+    }
+}
+
+fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {
+    engine.say("the feed that was changed is not subscribed to any more");
+    (Vec::new(), None)
+}
