@@ -41,7 +41,27 @@ impl FeedDocument {
     pub fn is_cut_short(&self) -> bool {
         self.flaws.iter().any(|flaw| flaw.reason == TOO_MANY_ENTRIES)
     }
+
+    /// Returns the dates of the entries, oldest first. Entries without one are left out.
+    pub fn entry_dates(&self) -> Vec<DateTime<Utc>> {
+        let mut dates: Vec<_> =
+            self.entries.iter().filter_map(|entry| entry.published.or(entry.updated)).collect();
+        dates.sort_unstable();
+        dates
+    }
+
+    /// Returns the mean time between entries by their own dates, seconds, more than 0; `None` where too few have one.
+    pub fn mean_gap(&self) -> Option<i64> {
+        let dates = self.entry_dates();
+        let (first, last) = (dates.first()?, dates.last()?);
+        let gaps = i64::try_from(dates.len() - 1).ok()?;
+        let span = (*last - *first).num_seconds();
+        (dates.len() >= DATED_MIN && span > 0).then(|| span / gaps)
+    }
 }
+
+/// How many dates are needed to say how often entries come.
+const DATED_MIN: usize = 3;
 
 /// The reason of the flaw of a document that breaks off.
 pub(super) const TRUNCATED: &str = "the document breaks off inside this element";

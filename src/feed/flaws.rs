@@ -5,6 +5,9 @@ use super::text;
 
 /// How many flaws of a document are kept. The others are only counted.
 pub(super) const FLAWS_MAX: usize = 64;
+/// How many flaws are kept beside the hints of a document, for all elements and for each.
+const HINT_FLAWS_MAX: usize = 24;
+const HINT_FLAWS_OF_ONE_MAX: usize = 4;
 /// Longest text of a flaw, in characters.
 const FLAW_TEXT_MAX: usize = 120;
 
@@ -22,12 +25,7 @@ impl Flaws {
             self.more += 1;
             return;
         }
-        let shown: String = offending.chars().take(FLAW_TEXT_MAX * 2).collect();
-        self.list.push(Flaw {
-            element: text::one_line(element, 60),
-            text: text::one_line(&shown, FLAW_TEXT_MAX),
-            reason: reason.to_owned(),
-        });
+        self.list.push(shortened(element, offending, reason));
     }
 
     /// Like [`Self::add`], but only the first time for this element and reason.
@@ -60,6 +58,56 @@ impl Flaws {
     }
 }
 
+/// Collects what is wrong with hints twice: for the document, and in fewer lines to be kept beside its hints.
+#[derive(Debug)]
+pub(super) struct HintFlaws<'f> {
+    document: &'f mut Flaws,
+    kept: Vec<Flaw>,
+    more: usize,
+}
+
+impl<'f> HintFlaws<'f> {
+    pub(super) const fn new(document: &'f mut Flaws) -> Self {
+        Self { document, kept: Vec::new(), more: 0 }
+    }
+
+    /// Notes that a hint was dropped or repaired.
+    pub(super) fn add(&mut self, element: &str, offending: &str, reason: &str) {
+        self.document.add(element, offending, reason);
+        let alike = self.kept.iter().filter(|flaw| flaw.element == element).count();
+        if alike >= HINT_FLAWS_OF_ONE_MAX || self.kept.len() >= HINT_FLAWS_MAX {
+            self.more += 1;
+        } else {
+            self.kept.push(shortened(element, offending, reason));
+        }
+    }
+
+    /// Like [`Self::add`], but only the first time for this element and reason.
+    pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
+        self.document.add_once(element, offending, reason);
+        if !self.kept.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
+            self.kept.push(shortened(element, offending, reason));
+        }
+    }
+
+    /// Returns what is kept beside the hints, with one line for what did not fit.
+    pub(super) fn into_list(mut self) -> Vec<Flaw> {
+        if self.more > 0 {
+            self.kept.push(shortened("hints", "", &format!("and {} more", self.more)));
+        }
+        self.kept
+    }
+}
+
+fn shortened(element: &str, offending: &str, reason: &str) -> Flaw {
+    let shown: String = offending.chars().take(FLAW_TEXT_MAX * 2).collect();
+    Flaw {
+        element: text::one_line(element, 60),
+        text: text::one_line(&shown, FLAW_TEXT_MAX),
+        reason: reason.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +123,20 @@ mod tests {
         assert_eq!(list.len(), FLAWS_MAX + 1);
         assert_eq!(list.last().map(|flaw| flaw.reason.as_str()), Some("and 36 more"));
         assert!(list.iter().all(|flaw| flaw.text.chars().count() <= FLAW_TEXT_MAX));
+    }
+
+    #[test]
+    fn many_bad_hints_of_one_kind_leave_room_for_the_others() {
+        let mut all = Flaws::default();
+        let mut flaws = HintFlaws::new(&mut all);
+        for _ in 0..100 {
+            flaws.add("interval", &"9".repeat(1_000), "not an hour");
+            flaws.add_once("interval", "", "too many rules");
+        }
+        flaws.add("ttl", "soon", "not a number");
+        let kept = flaws.into_list();
+        assert!(kept.len() <= HINT_FLAWS_MAX && kept.iter().any(|flaw| flaw.text == "soon"));
+        assert!(kept.iter().all(|flaw| flaw.text.chars().count() <= FLAW_TEXT_MAX));
+        assert_eq!(kept.last().map(|flaw| flaw.reason.as_str()), Some("and 97 more"));
     }
 }

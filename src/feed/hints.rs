@@ -3,7 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::document::Flaw;
 use super::sparse::is_default;
+
+/// From this ttl on, minutes, seconds may have been meant (SPEC G.3).
+pub const SUSPICIOUS_TTL_MINUTES: u32 = 600;
 
 /// All hints of one subscription document. An absent one was not stated, or was dropped as unreadable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,12 +40,17 @@ pub struct Hints {
     /// JSON Feed `expired`: no more entries will come (SPEC G.40).
     #[serde(skip_serializing_if = "is_default")]
     pub expired: bool,
+    /// Hints that were dropped or repaired, and a `ttl` that looks like seconds (SPEC G.3): a few of each kind, so that
+    /// they can be kept with the feed. The flaws of the document hold them too, except that of the `ttl`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flaws: Vec<Flaw>,
 }
 
 impl Hints {
     /// Takes over the hints of a delta (RFC 3229). Those that it does not contain stay (SPEC section 0).
     pub fn overlay(&mut self, delta: Self) {
-        let kept = std::mem::take(self);
+        let mut kept = std::mem::take(self);
+        kept.flaws.retain(|flaw| !delta.speaks_of(&flaw.element));
         let either = |new: Vec<u8>, old| if new.is_empty() { old } else { new };
         *self = Self {
             ttl_minutes: delta.ttl_minutes.or(kept.ttl_minutes),
@@ -53,7 +62,35 @@ impl Hints {
             generator: delta.generator.or(kept.generator),
             offers_push: delta.offers_push || kept.offers_push,
             expired: delta.expired || kept.expired,
+            flaws: [kept.flaws, delta.flaws].concat(),
         };
+    }
+
+    /// Whether an element of this name was read, or dropped.
+    fn speaks_of(&self, element: &str) -> bool {
+        let is_read = match element {
+            "ttl" => self.ttl_minutes.is_some(),
+            "skipHours" => !self.skip_hours.is_empty(),
+            "skipDays" => !self.skip_days.is_empty(),
+            "refreshRate" => self.refresh_rate_ms.is_some(),
+            "interval" => !self.intervals.is_empty(),
+            _ => element.starts_with("sy:") && self.sy.is_some(),
+        };
+        is_read || self.flaws.iter().any(|flaw| flaw.element == element)
+    }
+
+    /// Notes a `ttl` that may have been meant as seconds: entries come every `gap_seconds`, ten times as often
+    /// (SPEC G.3). It stays as it is.
+    pub(super) fn note_suspicious_ttl(&mut self, gap_seconds: i64) {
+        let ttl = self.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES);
+        if let Some(ttl) = ttl.filter(|ttl| gap_seconds < i64::from(*ttl) * 60 / 10) {
+            self.flaws.push(Flaw {
+                element: "ttl".to_owned(),
+                text: ttl.to_string(),
+                reason: "looks like seconds, since entries come far more often: read as minutes"
+                    .to_owned(),
+            });
+        }
     }
 }
 

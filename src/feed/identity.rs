@@ -1,5 +1,7 @@
-//! The identity of an entry (SPEC C.5). It is never random and never depends on the order of entries.
+//! The identity of an entry (SPEC C.5). It is never random, and depends on the order of entries only where nothing
+//! else tells them apart.
 
+use std::collections::BTreeMap;
 use std::hash::Hasher as _;
 
 use siphasher::sip::SipHasher13;
@@ -27,18 +29,98 @@ pub struct StatedIdentity<'a> {
     pub title: Option<&'a str>,
     /// Summary, else content.
     pub text: Option<&'a str>,
+    /// Name of the first author. It counts only beside another entry that is the same but for its author.
+    pub author: Option<&'a str>,
+    /// Whether the entry has anything else: a date, an attached file, a category.
+    pub has_more: bool,
 }
 
-/// Returns the identity of an entry: the stated id trimmed, else the link, else a hash of title and text.
+/// Returns the identity of an entry alone: the stated id trimmed, else the link, else a hash of title and text.
 pub fn entry_id(stated: &StatedIdentity<'_>) -> String {
-    let named = |value: Option<&str>| value.map(str::trim).filter(|id| !id.is_empty()).map(bounded);
-    named(stated.id).or_else(|| named(stated.link)).unwrap_or_else(|| {
-        // Without its markup: the addresses in it change when the feed moves.
-        hashed(&[stated.title.unwrap_or_default(), &strip_markup(stated.text.unwrap_or_default())])
-    })
+    named(stated.id).or_else(|| named(stated.link)).map_or_else(|| text_hash(stated, &[]), bounded)
 }
 
-/// Whether an identity was made from the title and the text, because the entry states neither id nor link.
+/// Returns the identities of the entries of one document, in its order.
+///
+/// Each is that of [`entry_id`]. Only entries without an id that would be one by this are told apart: those with one
+/// link by title, else text, and author; those without a link by author, and then by their place.
+pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> Vec<String> {
+    let mut ids: Vec<String> = stated.iter().map(entry_id).collect();
+    let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, (id, entry)) in ids.iter().zip(stated).enumerate() {
+        if named(entry.id).is_none() {
+            alike.entry(id.clone()).or_default().push(at);
+        }
+    }
+    for places in alike.into_values().filter(|places| places.len() > 1) {
+        for (at, id) in tell_apart(stated, &places) {
+            if let Some(known) = ids.get_mut(at) {
+                *known = id;
+            }
+        }
+    }
+    ids
+}
+
+/// Returns new identities for those of the entries at these places that need one.
+fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, String)> {
+    let entries = || places.iter().filter_map(|at| Some((*at, stated.get(*at)?)));
+    let by_author: Vec<(usize, String)> =
+        entries().map(|(at, entry)| (at, hash_with_author(entry))).collect();
+    let first = by_author.first().map(|(_, id)| id);
+    let is_one = by_author.iter().all(|(_, id)| Some(id) == first);
+    if entries().any(|(_, entry)| named(entry.link).is_some()) {
+        // What is the same in all of this is one entry that stands there twice (SPEC G.41).
+        return if is_one { Vec::new() } else { by_author };
+    }
+    let mut told = Vec::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    // From the end, since new entries come first: the place of those that stay is the same in the next document.
+    for (at, id) in by_author.iter().rev() {
+        let Some(entry) = stated.get(*at) else { continue };
+        let count = counts.entry(id).or_default();
+        if *count > 0 && !is_blank(entry) {
+            told.push((*at, hashed(&[id, "", "", &count.to_string()])));
+        } else if !is_one {
+            told.push((*at, id.clone()));
+        }
+        *count += 1;
+    }
+    told
+}
+
+/// Hashes what tells an entry from others with its link, or with its title and text.
+fn hash_with_author(entry: &StatedIdentity<'_>) -> String {
+    let author = entry.author.unwrap_or_default();
+    match (named(entry.link), named(entry.title)) {
+        (Some(link), Some(title)) => hashed(&[link, title, author]),
+        (Some(link), None) => hashed(&[link, "", author, &plain_text(entry)]),
+        (None, _) => text_hash(entry, &[author]),
+    }
+}
+
+/// Whether an entry says nothing. Several of that kind are one: nobody needs them all.
+fn is_blank(entry: &StatedIdentity<'_>) -> bool {
+    let says_nothing = |value| named(value).is_none();
+    !entry.has_more && [entry.title, entry.text, entry.author].into_iter().all(says_nothing)
+}
+
+fn named(value: Option<&str>) -> Option<&str> {
+    value.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Hashes title, text, and more.
+fn text_hash(entry: &StatedIdentity<'_>, more: &[&str]) -> String {
+    let text = plain_text(entry);
+    hashed(&[&[entry.title.unwrap_or_default(), text.as_str()], more].concat())
+}
+
+/// Returns the text without its markup: the addresses in it change when the feed moves.
+fn plain_text(entry: &StatedIdentity<'_>) -> String {
+    strip_markup(entry.text.unwrap_or_default())
+}
+
+/// Whether an identity was made from what the entry says, because it states no id, and no link of its own.
 pub fn is_made_up(id: &str) -> bool {
     id.starts_with(HASH_PREFIX)
 }
@@ -86,7 +168,7 @@ mod tests {
             id: Some("  "),
             link: Some("http://a.example/1"),
             title: Some("a"),
-            text: None,
+            ..StatedIdentity::default()
         };
         let second = StatedIdentity { title: Some("b"), ..first };
         assert_eq!(entry_id(&first), "http://a.example/1");
@@ -103,6 +185,89 @@ mod tests {
         assert_eq!(entry_id(&first), entry_id(&same));
         assert_ne!(entry_id(&first), entry_id(&other));
         assert!(entry_id(&first).starts_with(HASH_PREFIX));
+    }
+
+    fn titled<'a>(title: &'a str, author: &'a str) -> StatedIdentity<'a> {
+        StatedIdentity {
+            title: Some(title),
+            author: Some(author).filter(|author| !author.is_empty()),
+            ..StatedIdentity::default()
+        }
+    }
+
+    fn linked<'a>(title: &'a str, author: &'a str) -> StatedIdentity<'a> {
+        StatedIdentity { link: Some("http://a.example/"), ..titled(title, author) }
+    }
+
+    /// How many of the identities differ.
+    fn count(ids: &[String]) -> usize {
+        ids.iter().collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    #[test]
+    fn entries_that_differ_have_in_a_document_the_identity_they_have_alone() {
+        let with_id = StatedIdentity { id: Some("1"), ..linked("a", "x") };
+        let other_link = StatedIdentity { link: Some("http://a.example/2"), ..linked("a", "x") };
+        let stated = [
+            with_id,
+            StatedIdentity { author: Some("y"), ..with_id },
+            linked("a", "x"),
+            other_link,
+            titled("a", "x"),
+            titled("b", "x"),
+            StatedIdentity { text: Some("<p>t</p>"), ..titled("a", "") },
+        ];
+        let alone: Vec<String> = stated.iter().map(entry_id).collect();
+        assert_eq!(entry_ids(&stated), alone);
+        assert_eq!(count(&alone), stated.len() - 1, "one id for two entries makes them one");
+    }
+
+    #[test]
+    fn the_identity_of_a_title_and_a_text_is_part_of_the_stored_form() {
+        let stated = StatedIdentity { text: Some("<p>b c</p>"), ..titled("a", "x") };
+        assert_eq!(entry_id(&stated), "urn:backissue:entry:e39a664d213d5359d8930f094545d7ef");
+    }
+
+    #[test]
+    fn entries_alike_in_title_and_text_are_told_apart_by_their_authors() {
+        let ids = entry_ids(&[titled("a", "x"), titled("a", "y"), titled("b", "x")]);
+        assert_eq!(count(&ids), 3);
+        let mut turned = entry_ids(&[titled("a", "y"), titled("b", "x"), titled("a", "x")]);
+        turned.rotate_right(1);
+        assert_eq!(turned, [ids[0].clone(), ids[1].clone(), ids[2].clone()], "in any order");
+    }
+
+    #[test]
+    fn entries_alike_in_everything_are_told_apart_by_their_place_from_the_end() {
+        let two = entry_ids(&[titled("a", "x"), titled("a", "x")]);
+        assert_eq!(count(&two), 2);
+        assert_eq!(two[1], entry_id(&titled("a", "x")), "the last one has the usual identity");
+        let three = entry_ids(&[titled("a", "x"), titled("a", "x"), titled("a", "x")]);
+        assert_eq!(three[1..], two, "a new one at the top changes no other");
+    }
+
+    #[test]
+    fn entries_that_say_nothing_are_one() {
+        let blank = StatedIdentity::default();
+        assert_eq!(count(&entry_ids(&[blank, blank, blank])), 1);
+        let dated = StatedIdentity { has_more: true, ..blank };
+        assert_eq!(count(&entry_ids(&[dated, dated])), 2);
+    }
+
+    #[test]
+    fn entries_that_share_a_link_are_told_apart_by_title_and_author() {
+        let ids =
+            entry_ids(&[linked("a", "x"), linked("b", "x"), linked("b", "y"), linked("b", "x")]);
+        assert_eq!(count(&ids), 3);
+        assert_eq!(ids[1], ids[3], "one entry that stands there twice");
+        let text = |text| StatedIdentity { text: Some(text), title: None, ..linked("", "") };
+        assert_eq!(count(&entry_ids(&[text("s"), text("t")])), 2);
+    }
+
+    #[test]
+    fn an_entry_that_stands_there_twice_with_its_link_keeps_it_as_its_identity() {
+        let edited = StatedIdentity { text: Some("t"), ..linked("a", "x") };
+        assert_eq!(entry_ids(&[linked("a", "x"), edited]), ["http://a.example/"; 2]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::content::absolute_addresses::make_addresses_absolute;
 use super::dates::date::parse_date;
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
-use super::flaws::Flaws;
+use super::flaws::{Flaws, HintFlaws};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, StatedIdentity};
 use super::text::{self, NAME_MAX, TITLE_MAX};
@@ -145,20 +145,22 @@ fn read_history(links: &[Link], url: Option<&Url>) -> HistoryLinks {
 }
 
 fn read_hints(value: &Value, flaws: &mut Flaws) -> Hints {
-    Hints {
+    let mut flaws = HintFlaws::new(flaws);
+    let hints = Hints {
         intervals: value
             .get("_schedule")
-            .map(|schedule| read_rules(schedule, flaws))
+            .map(|schedule| read_rules(schedule, &mut flaws))
             .unwrap_or_default(),
         offers_push: list_values(value, "hubs").next().is_some(),
         expired: value.get("expired") == Some(&Value::Bool(true)),
         generator: read_shown_line(value, "_generator", NAME_MAX),
         ..Hints::default()
-    }
+    };
+    Hints { flaws: flaws.into_list(), ..hints }
 }
 
 /// `_schedule` (SPEC H.1).
-fn read_rules(schedule: &Value, flaws: &mut Flaws) -> Vec<IntervalRule> {
+fn read_rules(schedule: &Value, flaws: &mut HintFlaws<'_>) -> Vec<IntervalRule> {
     let mut rules = Vec::new();
     for rule in list_values(schedule, "intervals") {
         let stated = StatedRule {
@@ -176,6 +178,14 @@ fn read_rules(schedule: &Value, flaws: &mut Flaws) -> Vec<IntervalRule> {
 
 fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Entry> {
     let mut entries = Vec::new();
+    match value.get("items") {
+        None => flaws.add("items", "", "no entries: there is no list of items"),
+        Some(Value::Array(items)) if items.is_empty() => {
+            flaws.add("items", "", "no entries: the list of items is empty");
+        }
+        Some(Value::Array(_)) => {}
+        Some(_) => flaws.add("items", "", "no entries: this is no list"),
+    }
     for item in list_values(value, "items") {
         if entries.len() >= ENTRIES_MAX {
             flaws.add("items", "", super::document::TOO_MANY_ENTRIES);

@@ -11,7 +11,7 @@ use super::xml::fields::{self, FeedField};
 use super::xml::names::Ns;
 use super::xml::tree::XmlElement;
 use super::xml::tree_builder;
-use super::xml::xml_feed::FeedParts;
+use super::xml::xml_feed::{FeedParts, is_permanent_guid};
 use super::{address, json_feed, text};
 
 /// Longest text of an oddity, in characters.
@@ -143,9 +143,7 @@ impl Oddities {
             self.add(OddityKind::NoId, entry.raw(), &title.unwrap_or_default());
         }
         let Some(guid) = id.filter(|id| id.is(Ns::Rss, "guid")) else { return };
-        let denied =
-            guid.attribute("ispermalink").is_some_and(|value| value.eq_ignore_ascii_case("false"));
-        if !denied && !address::has_scheme(guid.text().trim()) {
+        if is_permanent_guid(guid) && !address::has_scheme(guid.text().trim()) {
             self.add(OddityKind::NotPermanent, guid.raw(), &guid.text());
         }
     }

@@ -32,6 +32,9 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     } else {
         xml_feed::read_xml_feed(text, url.as_ref(), &mut flaws)
     };
+    if let Some(gap) = document.mean_gap() {
+        document.hints.note_suspicious_ttl(gap);
+    }
     document.flaws = flaws.into_list();
     document
 }

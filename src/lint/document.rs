@@ -73,9 +73,6 @@ const fn role_words(role: DocumentRole) -> &'static str {
 
 fn size(exhibit: &Exhibit<'_>, findings: &mut Findings) {
     let count = exhibit.document.entries.len();
-    if count == 0 {
-        findings.warn(Topic::Document, "document", "", "it has no entries");
-    }
     let is_polled = exhibit.document.role != DocumentRole::Archive;
     if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
         let message = "every poll that finds news carries all of this: older entries could stand in \

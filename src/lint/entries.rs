@@ -44,7 +44,9 @@ fn sighting(exhibit: &Exhibit<'_>, seen: &Oddity, findings: &mut Findings) {
 }
 
 fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
-    let made_up = exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id)).count();
+    let made_up = || exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id));
+    let sharing = made_up().filter(|entry| entry.link.is_some()).count();
+    let made_up = made_up().count();
     let name = match exhibit.document.kind {
         Kind::Atom => "atom:id",
         Kind::Rdf => "rdf:about",
@@ -52,6 +54,8 @@ fn no_id(exhibit: &Exhibit<'_>, seen: &Oddity) -> String {
     };
     let instead = if made_up == 0 {
         "its link is the identity, so a changed link makes a new entry".to_owned()
+    } else if sharing > 0 {
+        format!("{sharing} of them share a link, so a changed title makes a new entry")
     } else {
         format!(
             "{} of them has no link either, so a changed title or text makes a new entry",

@@ -4,15 +4,14 @@ use chrono::{DateTime, Duration, Utc};
 
 use super::exhibit::Exhibit;
 use super::finding::{Findings, Level, Topic};
-use super::polls::{facts, mean_gap, reference};
+use super::polls::{facts, reference};
 use super::speakers::{Speaker, speakers};
 use super::wording::{about, instant, listed};
+use crate::feed::hints::SUSPICIOUS_TTL_MINUTES;
 use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
 use crate::schedule::{SettledBy, counted_words, duration_words, rule_in_force, rule_words};
 
-/// From this ttl on, minutes, seconds may have been meant (SPEC G.3).
-const SUSPICIOUS_TTL_MINUTES: u32 = 600;
 /// Numbers that are common as seconds, and odd as minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 /// Hours of a week.
@@ -192,7 +191,7 @@ fn ttl_in_seconds(exhibit: &Exhibit<'_>, findings: &mut Findings) {
         return;
     };
     let minutes = duration_words(i64::from(ttl) * MINUTE);
-    let gap = mean_gap(exhibit.document).filter(|gap| *gap < i64::from(ttl) * MINUTE / 10);
+    let gap = exhibit.document.mean_gap().filter(|gap| *gap < i64::from(ttl) * MINUTE / 10);
     let because = match gap {
         Some(gap) => format!(", since the entries come about every {}", about(gap)),
         None if COMMON_SECONDS.contains(&ttl) => String::new(),

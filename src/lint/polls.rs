@@ -11,8 +11,6 @@ use crate::schedule::{Facts, FeedStatus, SettledBy, counted_words, following_pla
 
 /// How many polls are named.
 const NAMED: usize = 3;
-/// Entries with dates from which a rate is judged.
-const DATED_MIN: usize = 3;
 
 /// The polls of a reader with default settings and without jitter, that polled on a Monday at 10:00 UTC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +86,8 @@ fn polls(document: &FeedDocument, now: DateTime<Utc>) -> Option<Polls> {
 
 /// How often entries come, and how far the document reaches back.
 fn rate(document: &FeedDocument, findings: &mut Findings) {
-    let Some(gap) = mean_gap(document) else { return };
-    let reach = dated(document);
+    let Some(gap) = document.mean_gap() else { return };
+    let reach = document.entry_dates();
     let (Some(first), Some(last)) = (reach.first(), reach.last()) else { return };
     let reach = about((*last - *first).num_seconds());
     let beyond = match document.role {
@@ -104,23 +102,6 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
     let message =
         format!("the entries come about every {}, and reach back over {reach}{beyond}", about(gap));
     findings.note(Topic::Polls, "feed", message);
-}
-
-/// The dates of the entries, oldest first.
-fn dated(document: &FeedDocument) -> Vec<DateTime<Utc>> {
-    let mut dates: Vec<_> =
-        document.entries.iter().filter_map(|entry| entry.published.or(entry.updated)).collect();
-    dates.sort_unstable();
-    dates
-}
-
-/// The mean time between entries by their own dates, seconds; `None` where too few have one.
-pub(super) fn mean_gap(document: &FeedDocument) -> Option<i64> {
-    let dates = dated(document);
-    let (first, last) = (dates.first()?, dates.last()?);
-    let gaps = i64::try_from(dates.len() - 1).ok()?;
-    let span = (*last - *first).num_seconds();
-    (dates.len() >= DATED_MIN && span > 0).then(|| span / gaps)
 }
 
 #[cfg(test)]

@@ -8,10 +8,8 @@ use super::facts::Facts;
 use super::holds::bans::Skips;
 use super::interval::rules::rule_mask;
 use super::limits::RULES_MAX;
+use crate::feed::hints::SUSPICIOUS_TTL_MINUTES;
 use crate::feed::{Flaw, Zone};
-
-/// From this ttl on, minutes, seconds may have been meant (SPEC G.3).
-const SUSPICIOUS_TTL_MINUTES: u32 = 600;
 
 /// What planning finds wrong with the hints of a feed.
 pub(super) fn planning_flaws(facts: &Facts) -> Vec<Flaw> {

@@ -97,6 +97,7 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Rss, "fullitem", FeedField::Content, 4),
     (Ns::Rss, "content", FeedField::Content, 5),
     (Ns::Rss, "body", FeedField::Content, 6),
+    (Ns::Rss, "payload", FeedField::Content, 7),
     (Ns::Rss, "pubdate", FeedField::Published, 0),
     (Ns::Atom, "published", FeedField::Published, 1),
     (Ns::Atom, "issued", FeedField::Published, 2),
@@ -235,6 +236,19 @@ fn read_date(element: XmlElement<'_, '_>, flaws: &mut Flaws) -> Option<DateTime<
     let date = parse_date(&text);
     if date.is_none() && !text.trim().is_empty() {
         flaws.add(element.raw(), &text, "not a date");
+    }
+    date
+}
+
+/// Reads the `LASTMOD` of a channel or an item (CDF).
+pub(in crate::feed) fn read_last_modified(
+    element: XmlElement<'_, '_>,
+    flaws: &mut Flaws,
+) -> Option<DateTime<Utc>> {
+    let stated = element.attribute("lastmod").filter(|_| element.ns() == Ns::Rss)?;
+    let date = parse_date(&stated);
+    if date.is_none() && !stated.is_empty() {
+        flaws.add("lastmod", &stated, "not a date");
     }
     date
 }

@@ -12,7 +12,7 @@ use crate::feed::flaws::Flaws;
 const LINKS_MAX: usize = 200;
 
 /// Returns the relation of a link in lower case, the IANA form shortened. A missing one is `alternate` (SPEC C.2 rule 1).
-fn relation(element: XmlElement<'_, '_>) -> String {
+pub(super) fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
         ["http://www.iana.org/assignments/relation/", "https://www.iana.org/assignments/relation/"]
@@ -89,19 +89,37 @@ pub(in crate::feed) fn read_page_attribute(
     address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
 }
 
-/// Chooses the page among links: the first alternate that is or may be a page.
+/// Chooses the page among links: an alternate that says it is a page, else one that may be, else any.
 fn choose_page(links: &[Link]) -> Option<&Link> {
-    let alternates = || links.iter().filter(|link| link.rel == "alternate");
-    let may_be_page =
-        |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));
-    alternates().find(may_be_page).or_else(|| alternates().next())
+    links.iter().filter(|link| link.rel == "alternate").min_by_key(|link| page_rank(link))
 }
 
-/// Reads the page of an entry, and returns it with the links to its attached files.
+/// How surely a link leads to a page: the lower, the surer.
+fn page_rank(link: &Link) -> u8 {
+    match link.media_type.as_deref() {
+        Some(kind) if kind.to_ascii_lowercase().contains("html") => 0,
+        None => 1,
+        Some(_) => 2,
+    }
+}
+
+/// The links of an entry.
+#[derive(Debug)]
+pub(in crate::feed) struct EntryLinks<'t, 'a> {
+    /// The page of the entry.
+    pub(in crate::feed) page: Option<String>,
+    /// The link that identifies an entry without an id. Kept entries depend on it: it does not follow the choice
+    /// of the page.
+    pub(in crate::feed) identifying: Option<String>,
+    /// The links to attached files.
+    pub(in crate::feed) attached: Vec<XmlElement<'t, 'a>>,
+}
+
+/// Reads the links of an entry.
 pub(in crate::feed) fn read_entry_links<'t, 'a>(
     entry: XmlElement<'t, 'a>,
     document: Option<&Url>,
-) -> (Option<String>, Vec<XmlElement<'t, 'a>>) {
+) -> EntryLinks<'t, 'a> {
     let (mut links, mut attached) = (Vec::new(), Vec::new());
     for element in entry.children().filter(|element| element.local() == "link") {
         if is_atom_link(element) && relation(element) == "enclosure" {
@@ -110,10 +128,19 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
             links.extend(read_link(element, document).map(|link| (element.ns(), link)));
         }
     }
+    links.retain(|(_, link)| link.rel == "alternate");
     // The format's own link outranks one of another vocabulary.
     links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
-    let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
-    (choose_page(&links).map(|link| link.href.clone()), attached)
+    let page = links.iter().min_by_key(|(ns, link)| {
+        let rank = page_rank(link);
+        (rank == 2, *ns != Ns::Rss, rank)
+    });
+    let may_be_page = |(_, link): &&(Ns, Link)| {
+        link.media_type.as_deref().is_none_or(|kind| kind.contains("html"))
+    };
+    let identifying = links.iter().find(may_be_page).or_else(|| links.first());
+    let address = |found: Option<&(Ns, Link)>| found.map(|(_, link)| link.href.clone());
+    EntryLinks { page: address(page), identifying: address(identifying), attached }
 }
 
 /// Reads the archive and paging links and marks of a head section.
@@ -209,3 +236,7 @@ pub(in crate::feed) const fn judge_role(history: &HistoryLinks) -> DocumentRole 
         DocumentRole::Plain
     }
 }
+
+#[cfg(test)]
+#[path = "links_tests.rs"]
+mod tests;

@@ -2,10 +2,12 @@
 
 pub(super) mod attachments;
 pub(super) mod constructs;
+mod element_purpose;
 pub(super) mod feed_rs_reader;
 pub(super) mod fields;
 pub(super) mod lexer;
 pub(super) mod links;
+mod missing_entries;
 pub(super) mod names;
 pub(super) mod person;
 pub(super) mod references;

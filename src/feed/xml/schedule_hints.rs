@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use super::links;
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
-use crate::feed::flaws::Flaws;
+use crate::feed::flaws::{Flaws, HintFlaws};
 use crate::feed::hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 
 /// Longest interval that is believed: 366 days in minutes.
@@ -19,10 +20,12 @@ const FREQUENCY_MAX: u32 = 99_999;
 /// Reads the hints among the elements directly inside the parents.
 pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
     let mut reader = HintReader::default();
+    let mut flaws = HintFlaws::new(flaws);
     for element in parents.iter().flat_map(|parent| parent.children()) {
-        reader.read_element(element, flaws);
+        reader.read_element(element, &mut flaws);
     }
-    reader.finish(flaws)
+    let hints = reader.finish(&mut flaws);
+    Hints { flaws: flaws.into_list(), ..hints }
 }
 
 /// The hints found so far.
@@ -39,7 +42,7 @@ struct HintReader {
 }
 
 impl HintReader {
-    fn read_element(&mut self, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
+    fn read_element(&mut self, element: XmlElement<'_, '_>, flaws: &mut HintFlaws<'_>) {
         let text = || element.text().trim().to_owned();
         match (element.ns(), element.local()) {
             (Ns::Rss, "ttl") if self.hints.ttl_minutes.is_none() => {
@@ -71,14 +74,13 @@ impl HintReader {
             }
             (Ns::Rss, "cloud") => self.hints.offers_push = true,
             (Ns::Atom | Ns::Rss, "link") => {
-                let rel = element.attribute("rel").unwrap_or_default();
-                self.hints.offers_push |= rel.eq_ignore_ascii_case("hub");
+                self.hints.offers_push |= links::relation(element) == "hub";
             }
             _ => {}
         }
     }
 
-    fn add_skipped_hour(&mut self, text: &str, flaws: &mut Flaws) {
+    fn add_skipped_hour(&mut self, text: &str, flaws: &mut HintFlaws<'_>) {
         match text.trim().parse::<u8>() {
             Ok(24) => self.hours.insert(0),
             Ok(hour @ 0..=23) => self.hours.insert(hour),
@@ -89,7 +91,7 @@ impl HintReader {
         };
     }
 
-    fn add_skipped_day(&mut self, text: &str, flaws: &mut Flaws) {
+    fn add_skipped_day(&mut self, text: &str, flaws: &mut HintFlaws<'_>) {
         let name = text.trim().to_ascii_lowercase();
         let day = DayOfWeek::ALL
             .iter()
@@ -102,7 +104,7 @@ impl HintReader {
         }
     }
 
-    fn finish(mut self, flaws: &mut Flaws) -> Hints {
+    fn finish(mut self, flaws: &mut HintFlaws<'_>) -> Hints {
         if self.hours.len() == 24 || self.days.len() == 7 {
             let element = if self.hours.len() == 24 { "skipHours" } else { "skipDays" };
             flaws.add(element, "", "the whole week is excluded: this will be ignored");
@@ -117,7 +119,7 @@ impl HintReader {
     }
 }
 
-fn read_ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
+fn read_ttl(text: &str, flaws: &mut HintFlaws<'_>) -> Option<u32> {
     let minutes = text.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
     if minutes.is_none() {
         flaws.add("ttl", text, "not a number of minutes from 1 to 527 040");
@@ -125,7 +127,7 @@ fn read_ttl(text: &str, flaws: &mut Flaws) -> Option<u32> {
     minutes
 }
 
-fn read_refresh_rate(text: &str, flaws: &mut Flaws) -> Option<u64> {
+fn read_refresh_rate(text: &str, flaws: &mut HintFlaws<'_>) -> Option<u64> {
     let rate = text.parse().ok().filter(|rate| *rate >= 1_000);
     if rate.is_none() {
         flaws.add("refreshRate", text, "not a number of milliseconds from 1 000");
@@ -137,7 +139,7 @@ fn read_sy_hint(
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
-    flaws: &mut Flaws,
+    flaws: &mut HintFlaws<'_>,
 ) -> Option<SyHint> {
     const PERIODS: [Period; 5] =
         [Period::Hourly, Period::Daily, Period::Weekly, Period::Monthly, Period::Yearly];
@@ -183,7 +185,11 @@ fn read_frequency(text: &str) -> Option<u32> {
 }
 
 /// Adds an interval rule, or notes why not.
-fn add_rule_element(rules: &mut Vec<IntervalRule>, element: XmlElement<'_, '_>, flaws: &mut Flaws) {
+fn add_rule_element(
+    rules: &mut Vec<IntervalRule>,
+    element: XmlElement<'_, '_>,
+    flaws: &mut HintFlaws<'_>,
+) {
     let attribute = |name| element.attribute(name).map(std::borrow::Cow::into_owned);
     let stated = StatedRule {
         minutes: element.text().trim().to_owned(),
@@ -211,7 +217,7 @@ pub(in crate::feed) struct StatedRule {
 pub(in crate::feed) fn add_rule(
     rules: &mut Vec<IntervalRule>,
     stated: &StatedRule,
-    flaws: &mut Flaws,
+    flaws: &mut HintFlaws<'_>,
 ) {
     if rules.len() >= RULES_MAX {
         flaws.add_once("interval", "", "more than 64 rules: the rest was left out");
@@ -225,7 +231,7 @@ pub(in crate::feed) fn add_rule(
 
 fn read_rule<'s>(
     stated: &'s StatedRule,
-    flaws: &mut Flaws,
+    flaws: &mut HintFlaws<'_>,
 ) -> Result<IntervalRule, (&'s str, &'static str)> {
     const HOUR: &str = "an hour from 0 to 24 was expected: the rule was dropped";
     const DAY: &str = "a day from 0 to 7 was expected: the rule was dropped";
@@ -251,7 +257,7 @@ fn read_rule<'s>(
 }
 
 /// The zone of a rule. An unknown one counts as UTC.
-fn zone_or_utc(text: &str, flaws: &mut Flaws) -> Zone {
+fn zone_or_utc(text: &str, flaws: &mut HintFlaws<'_>) -> Zone {
     let text = text.trim();
     if text.is_empty() {
         return Zone::Utc;

@@ -13,8 +13,9 @@ fn rss(head: &str) -> Hints {
 }
 
 fn flaws(head: &str) -> Vec<String> {
-    let document =
-        format!("<rss version='2.0' {SPACES}><channel><title>t</title>{head}</channel></rss>");
+    let document = format!(
+        "<rss version='2.0' {SPACES}><channel><title>t</title>{head}<item/></channel></rss>"
+    );
     let flaws = parse(document.as_bytes(), &Origin::default()).flaws;
     flaws.into_iter().map(|flaw| format!("{} {}", flaw.element, flaw.text)).collect()
 }
@@ -146,4 +147,104 @@ fn offers_of_push_and_refresh_rates_are_noted() {
     let rate =
         |text: &str| rss(&format!("<atom:refreshRate>{text}</atom:refreshRate>")).refresh_rate_ms;
     assert_eq!((rate("900000"), rate("15"), rate("x")), (Some(900_000), None, None));
+}
+
+/// The flaws that are kept beside the hints, as `element text`.
+fn kept_flaws(document: &str) -> Vec<String> {
+    let hints = parse(document.as_bytes(), &Origin::default()).hints;
+    hints.flaws.into_iter().map(|flaw| format!("{} {}", flaw.element, flaw.text)).collect()
+}
+
+#[test]
+fn hints_that_were_dropped_are_kept_beside_those_that_count() {
+    let head = "<ttl>60 minutes</ttl><skipHours><hour>25</hour></skipHours><skipDays><day>Noday</day></skipDays>\
+                <sched:interval starthour='99'>30</sched:interval><sy:updatePeriod>often</sy:updatePeriod>\
+                <atom:refreshRate>5</atom:refreshRate>";
+    let document =
+        format!("<rss version='2.0' {SPACES}><channel><title>t</title>{head}</channel></rss>");
+    assert_eq!(
+        kept_flaws(&document),
+        [
+            "ttl 60 minutes",
+            "skipHours 25",
+            "skipDays Noday",
+            "interval 99",
+            "refreshRate 5",
+            "sy:updatePeriod often"
+        ]
+    );
+    let json = "{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[],\
+                \"_schedule\":{\"intervals\":[{\"minutes\":30,\"starthour\":99}]}}";
+    assert_eq!(kept_flaws(json), ["interval 99"]);
+}
+
+#[test]
+fn flaws_of_hints_are_kept_although_the_entries_have_many() {
+    let bad_dates = "<item><pubDate>never</pubDate></item>".repeat(200);
+    let rules = "<sched:interval>5</sched:interval>".repeat(100);
+    let document = format!(
+        "<rss {SPACES}><channel><title>t</title>{bad_dates}{rules}<ttl>soon</ttl></channel></rss>"
+    );
+    let read = parse(document.as_bytes(), &Origin::default());
+    let reasons: Vec<&str> = read.hints.flaws.iter().map(|flaw| flaw.reason.as_str()).collect();
+    assert_eq!(
+        reasons,
+        ["more than 64 rules: the rest was left out", "not a number of minutes from 1 to 527 040"]
+    );
+    assert!(reasons.iter().all(|reason| read.flaws.iter().any(|flaw| flaw.reason == *reason)));
+}
+
+#[test]
+fn a_ttl_that_looks_like_seconds_is_noted_and_counts() {
+    let item = |hour: u8| {
+        format!(
+            "<item><guid>{hour}</guid><pubDate>Mon, 02 Mar 2026 {hour}:00:00 GMT</pubDate></item>"
+        )
+    };
+    let feed = |ttl: u32, hours: &[u8]| {
+        let items: Vec<String> = hours.iter().map(|hour| item(*hour)).collect();
+        format!("<rss><channel><title>t</title><ttl>{ttl}</ttl>{}</channel></rss>", items.concat())
+    };
+    let hourly = feed(3_600, &[10, 11, 12, 13]);
+    assert_eq!(kept_flaws(&hourly), ["ttl 3600"]);
+    let read = parse(hourly.as_bytes(), &Origin::default());
+    assert_eq!((read.hints.ttl_minutes, read.flaws.len()), (Some(3_600), 0));
+    assert_eq!(kept_flaws(&feed(590, &[10, 11, 12, 13])), Vec::<String>::new());
+    assert_eq!(kept_flaws(&feed(3_600, &[10, 11])), Vec::<String>::new(), "two dates say nothing");
+    assert_eq!(kept_flaws(&feed(600, &[10, 12, 14])), Vec::<String>::new());
+}
+
+#[test]
+fn hints_with_their_flaws_are_stored_and_those_of_before_are_read() {
+    let hints = rss("<ttl>soon</ttl>");
+    let stored = serde_json::to_string(&hints).expect("hints as text");
+    assert_eq!(serde_json::from_str::<Hints>(&stored).expect("hints"), hints);
+    let before: Hints = serde_json::from_str("{\"ttl_minutes\":60}").expect("hints");
+    assert_eq!(before, rss("<ttl>60</ttl>"));
+}
+
+#[test]
+fn a_delta_replaces_the_flaws_of_the_hints_it_has() {
+    let mut hints = rss("<ttl>soon</ttl><skipHours><hour>25</hour></skipHours>");
+    hints.overlay(rss("<ttl>60</ttl>"));
+    let left: Vec<&str> = hints.flaws.iter().map(|flaw| flaw.element.as_str()).collect();
+    assert_eq!((left, hints.ttl_minutes), (vec!["skipHours"], Some(60)));
+    hints.overlay(rss("<skipHours><hour>26</hour></skipHours>"));
+    assert_eq!(hints.flaws.iter().map(|flaw| flaw.text.as_str()).collect::<Vec<_>>(), ["26"]);
+}
+
+#[test]
+fn an_offer_of_push_is_noted_in_every_format() {
+    let offers = |document: &str| parse(document.as_bytes(), &Origin::default()).hints.offers_push;
+    let hub = "<link rel='HUB' href='http://hub.example/'/>";
+    for document in [
+        format!("<feed xmlns='http://www.w3.org/2005/Atom'>{hub}</feed>"),
+        format!("<rss><channel><atom10:{}</channel></rss>", &hub[1..]),
+        "<rss><channel><cloud domain='c.example' port='80' path='/' registerProcedure='p' protocol='http-post'/></channel></rss>".to_owned(),
+        format!("<rdf:RDF><channel><a:{}</channel></rdf:RDF>", &hub[1..]),
+        "{\"version\":\"https://jsonfeed.org/version/1\",\"hubs\":[{\"type\":\"WebSub\",\"url\":\"http://hub.example/\"}]}".to_owned(),
+    ] {
+        assert!(offers(&document), "{document}");
+    }
+    assert!(!offers(&format!("<feed><entry>{hub}</entry></feed>")), "not that of an entry");
 }

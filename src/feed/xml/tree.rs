@@ -24,6 +24,8 @@ pub(in crate::feed) struct XmlTree<'a> {
     pub(in crate::feed) too_deep: Option<&'a str>,
     /// The innermost element that was still open at the end of the document.
     pub(in crate::feed) unclosed: Option<NodeId>,
+    /// Whether an element of a web page stands before the root.
+    pub(in crate::feed) in_page: bool,
 }
 
 /// Number of a node.
@@ -77,6 +79,44 @@ impl<'a> XmlTree<'a> {
     /// The innermost element that was still open at the end of the document.
     pub(in crate::feed) fn unclosed(&self) -> Option<XmlElement<'_, 'a>> {
         self.element(self.unclosed?)
+    }
+
+    /// Moves the children of an element, from the first on for which `starts` holds, to the end of another element,
+    /// which must not stand inside it.
+    pub(in crate::feed) fn move_children(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        starts: impl Fn(&ElementName<'a>, &ElementName<'a>) -> bool,
+    ) {
+        let Some(owner) = self.element(from) else { return };
+        let Some(first) = owner.children().find(|child| starts(owner.name, child.name)) else {
+            return;
+        };
+        let first = first.id;
+        let before = owner.nodes().take_while(|id| *id != first).last();
+        let moved: Vec<NodeId> = owner.nodes().skip_while(|id| *id != first).collect();
+        match before.and_then(|before| self.nodes.get_mut(before)) {
+            Some(before) => before.next = None,
+            None => self.change_node(from, |node| node.first = None),
+        }
+        self.change_node(from, |node| node.last = before);
+        for id in &moved {
+            self.change_node(*id, |node| node.parent = Some(to));
+        }
+        let end = self.nodes.get_mut(to).and_then(|to| {
+            to.first.get_or_insert(first);
+            to.last.replace(moved.last().copied().unwrap_or(first))
+        });
+        if let Some(end) = end {
+            self.change_node(end, |node| node.next = Some(first));
+        }
+    }
+
+    fn change_node(&mut self, id: NodeId, change: impl FnOnce(&mut XmlNode<'a>)) {
+        if let Some(node) = self.nodes.get_mut(id) {
+            change(node);
+        }
     }
 
     fn element(&self, id: NodeId) -> Option<XmlElement<'_, 'a>> {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+use super::element_purpose::{ElementPurpose, is_swallowed};
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree, is_void};
@@ -22,23 +23,36 @@ pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
 
 /// Names of the root elements of feeds.
 const ROOTS: [&str; 6] = ["rss", "feed", "rdf", "channel", "entry", "redirect"];
+/// Those of them that are looked for inside a web page, too.
+const ROOTS_IN_PAGE: [&str; 4] = ["rss", "feed", "rdf", "channel"];
 /// Elements by which a web page is recognised.
 const PAGE: [&str; 3] = ["html", "head", "body"];
+/// Elements of a web page whose inside is no markup of the page.
+const NO_MARKUP: [&str; 4] = ["script", "style", "template", "textarea"];
 
 /// Builds the tree of the first element that can be the root of a feed. What comes before and after it is
 /// left out; without such an element the tree is empty.
 pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
-    build_tree_below(document, &ROOTS, flaws)
+    build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, flaws)
 }
 
-/// Builds the tree of the first element with one of these names.
+/// Builds the tree of the first element with one of these names. In a web page none is looked for.
 pub(in crate::feed) fn build_tree_below<'a>(
     document: &'a str,
     roots: &'static [&'static str],
     flaws: &mut Flaws,
 ) -> XmlTree<'a> {
+    build_tree_of(document, roots, &[], flaws)
+}
+
+fn build_tree_of<'a>(
+    document: &'a str,
+    roots: &'static [&'static str],
+    roots_in_page: &'static [&'static str],
+    flaws: &mut Flaws,
+) -> XmlTree<'a> {
     let mut lexer = Lexer::new(document);
-    let mut builder = TreeBuilder::new(roots, flaws);
+    let mut builder = TreeBuilder::new(roots, roots_in_page, flaws);
     while let Some(token) = lexer.next(builder.stack.last().map(|open| open.raw)) {
         if let Some(reason) = lexer.repaired.take()
             && builder.started
@@ -53,43 +67,8 @@ pub(in crate::feed) fn build_tree_below<'a>(
         builder.flaws.truncated(open.raw);
         builder.tree.unclosed = Some(open.id);
     }
+    builder.release_swallowed(0);
     builder.tree
-}
-
-/// What an element may contain, which decides where a missing end tag is assumed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ElementPurpose {
-    /// Holds entries.
-    Container,
-    Entry,
-    /// Holds a short text and no other element of a feed.
-    Leaf,
-    /// Holds text that may be markup.
-    Body,
-    Other,
-}
-
-impl ElementPurpose {
-    fn find(ns: Ns, local: &str) -> Self {
-        match (ns, local) {
-            (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
-                Self::Container
-            }
-            (Ns::Rss, "item") | (Ns::Atom, "entry") => Self::Entry,
-            (Ns::Rss, "description")
-            | (Ns::Atom, "content" | "summary")
-            | (Ns::Content, "encoded") => Self::Body,
-            (
-                Ns::Rss | Ns::Atom,
-                "title" | "link" | "guid" | "id" | "pubdate" | "category" | "updated" | "published"
-                | "modified" | "issued" | "created" | "ttl" | "language" | "copyright"
-                | "lastbuilddate" | "comments" | "generator" | "docs" | "rights" | "tagline"
-                | "subtitle" | "enclosure" | "icon" | "logo" | "interval",
-            )
-            | (Ns::History | Ns::Sy | Ns::Dc | Ns::DcTerms | Ns::Schedule, _) => Self::Leaf,
-            _ => Self::Other,
-        }
-    }
 }
 
 /// An element that is open.
@@ -103,6 +82,8 @@ struct OpenElement<'a> {
 #[derive(Debug)]
 struct TreeBuilder<'a, 'f> {
     roots: &'static [&'static str],
+    /// The roots inside a web page; empty: pages are not read.
+    roots_in_page: &'static [&'static str],
     tree: XmlTree<'a>,
     scope: NamespaceScope<'a>,
     stack: Vec<OpenElement<'a>>,
@@ -114,9 +95,14 @@ struct TreeBuilder<'a, 'f> {
 }
 
 impl<'a, 'f> TreeBuilder<'a, 'f> {
-    fn new(roots: &'static [&'static str], flaws: &'f mut Flaws) -> Self {
+    fn new(
+        roots: &'static [&'static str],
+        roots_in_page: &'static [&'static str],
+        flaws: &'f mut Flaws,
+    ) -> Self {
         Self {
             roots,
+            roots_in_page,
             tree: XmlTree::default(),
             scope: NamespaceScope::new(Ns::Rss),
             stack: Vec::new(),
@@ -130,8 +116,11 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
     fn add_token(&mut self, token: Token<'a>) -> ControlFlow<()> {
         if let Some((name, open)) = &mut self.skipped {
             match token {
-                Token::Start { name: other, empty: false, .. } if other == *name => *open += 1,
-                Token::End { name: other } if other == *name => *open -= 1,
+                // A script is over at the first end tag, whatever it writes.
+                Token::Start { name: other, empty: false, .. } if other == *name => {
+                    *open += usize::from(self.started);
+                }
+                Token::End { name: other } if other.eq_ignore_ascii_case(name) => *open -= 1,
                 Token::Start { .. } | Token::End { .. } | Token::Text(_) | Token::Cdata(_) => {}
             }
             if *open == 0 {
@@ -196,9 +185,17 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         let local = lower_case(local);
         if !self.started {
             if PAGE.contains(&local.as_ref()) {
-                return ControlFlow::Break(());
+                self.tree.in_page = true;
+                if self.roots_in_page.is_empty() {
+                    return ControlFlow::Break(());
+                }
             }
-            if !self.roots.contains(&local.as_ref()) {
+            if self.tree.in_page && NO_MARKUP.contains(&local.as_ref()) {
+                self.skipped = (!empty).then_some((raw, 1));
+                return ControlFlow::Continue(());
+            }
+            let roots = if self.tree.in_page { self.roots_in_page } else { self.roots };
+            if !roots.contains(&local.as_ref()) {
                 return ControlFlow::Continue(());
             }
             let home = match local.as_ref() {
@@ -224,7 +221,9 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             self.declare_namespaces(attributes, self.stack.len());
         }
         if purpose == ElementPurpose::Entry
-            && self.stack.iter().all(|open| open.purpose == ElementPurpose::Container)
+            && self.stack.iter().all(|open| {
+                matches!(open.purpose, ElementPurpose::Container | ElementPurpose::Other)
+            })
         {
             self.entries += 1;
         }
@@ -289,28 +288,28 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             return false;
         };
         let Some(innermost) = self.stack.get(at).map(|open| open.purpose) else { return false };
-        let keep =
-            match (purpose, innermost) {
-                (ElementPurpose::Entry, ElementPurpose::Entry | ElementPurpose::Leaf) => self
-                    .stack
-                    .iter()
-                    .rposition(|open| open.purpose == ElementPurpose::Container)
-                    .map_or(at, |container| container + 1),
-                (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Leaf)
-                    if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content) =>
-                {
-                    at
-                }
-                (_, ElementPurpose::Body)
-                    if ns == Ns::Rss
-                        && matches!(local, "guid" | "pubdate" | "enclosure" | "item") =>
-                {
-                    if purpose == ElementPurpose::Entry { at.saturating_sub(1) } else { at }
-                }
-                _ => return false,
-            };
+        let in_container = || {
+            let holder = self.stack.iter().rposition(|o| o.purpose == ElementPurpose::Container);
+            holder.map_or(at, |container| container + 1)
+        };
+        let keep = match (purpose, innermost) {
+            (ElementPurpose::Entry, ElementPurpose::Entry | ElementPurpose::Leaf) => in_container(),
+            (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Leaf)
+                if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content) =>
+            {
+                at
+            }
+            (ElementPurpose::Entry, ElementPurpose::Body) if ns == Ns::Rss => in_container(),
+            (_, ElementPurpose::Body)
+                if ns == Ns::Rss && matches!(local, "guid" | "pubdate" | "enclosure") =>
+            {
+                at
+            }
+            _ => return false,
+        };
         let closed = self.stack.get(keep).map_or("", |open| open.raw);
         self.flaws.add_once(closed, local, "its end tag was missing");
+        self.release_swallowed(keep);
         self.close_to(keep);
         true
     }
@@ -329,6 +328,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             Some(at) => {
                 if at + 1 < self.stack.len() {
                     self.note_unclosed(at + 1);
+                    self.release_swallowed(at + 1);
                     self.tree.misfits.push(name);
                 }
                 self.close_to(at);
@@ -342,6 +342,21 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
                 );
             }
             None => {}
+        }
+    }
+
+    /// Gives back to their container what elements without an end tag took in, from this depth on: such an element
+    /// keeps what comes before the first child that belongs to the container.
+    fn release_swallowed(&mut self, from: usize) {
+        // From the outside in, which keeps the order of the document.
+        for at in from..self.stack.len() {
+            let outer = self.stack.iter().take(at).rfind(|o| o.purpose != ElementPurpose::Other);
+            let container = outer.filter(|open| open.purpose == ElementPurpose::Container);
+            let swallower = self.stack.get(at).filter(|open| open.purpose == ElementPurpose::Other);
+            if let (Some(container), Some(swallower)) = (container, swallower) {
+                let (container, swallower) = (container.id, swallower.id);
+                self.tree.move_children(swallower, container, is_swallowed);
+            }
         }
     }
 
@@ -360,59 +375,5 @@ fn lower_case(name: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::feed::xml::tree::XmlElement;
-    use crate::feed::xml::tree_builder::*;
-
-    fn shape(element: XmlElement<'_, '_>) -> String {
-        let inside: Vec<String> = element.children().map(shape).collect();
-        let text = if inside.is_empty() { element.text().into_owned() } else { String::new() };
-        format!("{}({}{})", element.local(), inside.join(" "), text)
-    }
-
-    fn check(document: &str, expected: &str) {
-        let mut flaws = Flaws::default();
-        let tree = build_tree(document, &mut flaws);
-        assert_eq!(tree.root().map(shape).unwrap_or_default(), expected, "{document}");
-    }
-
-    #[test]
-    fn the_root_is_found_behind_junk() {
-        check(
-            "<b>Warning</b> in line 3 <?xml version='1.0'?><!DOCTYPE rss><RSS><channel/></RSS>junk<rss/>",
-            "rss(channel())",
-        );
-        check("<html><head><rss/></head></html>", "");
-        check("nothing", "");
-    }
-
-    #[test]
-    fn missing_end_tags_do_not_swallow_the_rest() {
-        check(
-            "<rss><channel><title>a<link>b</link><item><title>c</titel><guid>1</guid></item><item><guid>2",
-            "rss(channel(title(a) link(b) item(title(c) guid(1)) item(guid(2))))",
-        );
-        check(
-            "<rss><channel><item><title>a<item><title>b</title></item></channel></rss>",
-            "rss(channel(item(title(a)) item(title(b))))",
-        );
-        check(
-            "<rss><channel><item><description>a<p>b<br>c</descripton><pubDate>d</pubDate></item></channel></rss>",
-            "rss(channel(item(description(p(br())) pubdate(d))))",
-        );
-        check(
-            "<feed xmlns:h='http://purl.org/syndication/history/1.0'><h:prev>x<h:prev><entry><id>1</id></entry></feed>",
-            "feed(prev(prev()) entry(id(1)))",
-        );
-    }
-
-    #[test]
-    fn deep_and_long_documents_are_cut() {
-        let deep = format!("<rss>{}", "<a>".repeat(100_000));
-        let mut flaws = Flaws::default();
-        assert!(build_tree(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
-        let long = format!("<rss><channel>{}", "<item/>".repeat(ENTRIES_MAX + 5));
-        let mut flaws = Flaws::default();
-        assert_eq!(build_tree(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
-    }
-}
+#[path = "tree_builder_tests.rs"]
+mod tests;

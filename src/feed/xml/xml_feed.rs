@@ -9,6 +9,7 @@ use url::Url;
 use super::constructs::Construct;
 use super::feed_rs_reader::FeedRsReader;
 use super::fields::{self, ChosenElements, FeedField};
+use super::missing_entries::{explain_missing_entries, is_entry};
 use super::names::Ns;
 use super::tree::XmlElement;
 use super::{links, schedule_hints, tree_builder};
@@ -42,6 +43,13 @@ pub(in crate::feed) fn read_xml_feed(
     if parts.is_empty() {
         flaws.add("document", root.raw(), "no feed stands in this element");
         return FeedDocument::default();
+    }
+    if tree.in_page {
+        if !parts.is_whole_feed() {
+            flaws.add("document", root.raw(), "this is a web page, and this element is no feed");
+            return FeedDocument::default();
+        }
+        flaws.add("document", root.raw(), "the feed stands inside a web page");
     }
     parts.read(url, flaws)
 }
@@ -97,19 +105,30 @@ impl<'t, 'a> FeedParts<'t, 'a> {
     fn with_heads(kind: Kind, root: XmlElement<'t, 'a>, heads: Vec<XmlElement<'t, 'a>>) -> Self {
         let mut entries = Vec::new();
         for child in root.children() {
-            if is_entry(child) {
-                entries.push(child);
-            } else if child.local() == "channel" {
-                for inner in child.children() {
-                    // RSS 1.1 puts its items one step deeper.
-                    let list = (inner.local() == "items")
-                        .then(|| inner.children().filter(|item| is_entry(*item)));
-                    entries.extend(list.into_iter().flatten());
-                    entries.extend(Some(inner).filter(|inner| is_entry(*inner)));
-                }
+            if child.local() == "channel" {
+                child.children().for_each(|inner| add_entries(inner, &mut entries));
+            } else {
+                add_entries(child, &mut entries);
             }
         }
         Self { kind, root, heads, entries }
+    }
+
+    /// Whether this is more than an element of a web page that is called as a feed is.
+    fn is_whole_feed(&self) -> bool {
+        let prefix = self.root.raw().split_once(':').map(|(prefix, _)| format!("xmlns:{prefix}"));
+        let declared = self.root.attribute(prefix.as_deref().unwrap_or("xmlns"));
+        let is_atom = declared.is_some_and(|name| Ns::from_uri(&name) == Ns::Atom);
+        let says_something = |entry: &XmlElement<'_, '_>| {
+            let is_text =
+                |field| matches!(field, FeedField::Id | FeedField::Title | FeedField::Summary);
+            entry.children().any(|child| {
+                fields::ENTRY.iter().any(|(ns, local, field, _)| {
+                    is_text(*field) && child.is(*ns, local) && !child.is_blank()
+                })
+            })
+        };
+        (self.kind != Kind::Atom || is_atom) && self.entries.iter().any(says_something)
     }
 
     /// Whether there is neither an entry nor a head section in a known vocabulary (SPEC G.9).
@@ -127,6 +146,11 @@ impl<'t, 'a> FeedParts<'t, 'a> {
     }
 
     fn read(&self, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
+        // First, so that no number of bad dates leaves their flaws out.
+        let mut hints = schedule_hints::read_hints(&self.heads, flaws);
+        if self.entries.is_empty() {
+            explain_missing_entries(self.root, flaws);
+        }
         let mut chosen = ChosenElements::default();
         for head in &self.heads {
             chosen.add(*head, fields::HEAD, flaws);
@@ -140,9 +164,12 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         let (head, completing) = reader.read();
         let links = links::read_head_links(&self.heads, url);
         let history = links::read_history_links(&self.heads, &links, url, flaws);
-        let mut hints = schedule_hints::read_hints(&self.heads, flaws);
-        let head =
+        let mut head =
             self.complete_head(head, &chosen, links::find_home_page(&self.heads, &links, url), url);
+        let mut channels = self.heads.iter();
+        head.updated = head
+            .updated
+            .or_else(|| channels.find_map(|head| fields::read_last_modified(*head, flaws)));
         hints.generator.clone_from(&head.generator);
         FeedDocument {
             kind: self.kind,
@@ -211,8 +238,13 @@ impl<'t, 'a> FeedParts<'t, 'a> {
     }
 }
 
-fn is_entry(element: XmlElement<'_, '_>) -> bool {
-    element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
+/// Adds an element that is an entry, or the entries in the list of RSS 1.1, which stand one step deeper.
+fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement<'t, 'a>>) {
+    if is_entry(element) {
+        entries.push(element);
+    } else if element.local() == "items" {
+        entries.extend(element.children().filter(|item| is_entry(*item)));
+    }
 }
 
 /// Reads from the tree what feed-rs does not read of an entry, with the id as stated, and hands the rest to feed-rs.
@@ -221,25 +253,37 @@ fn read_entry(
     reader: &mut FeedRsReader,
     url: Option<&Url>,
     flaws: &mut Flaws,
-) -> Entry {
+) -> ReadEntry {
     let mut chosen = ChosenElements::default();
     chosen.add(entry, fields::ENTRY, flaws);
-    let (link, attached) = links::read_entry_links(entry, url);
-    reader.add_entry(&chosen, &attached, url);
+    let links = links::read_entry_links(entry, url);
+    reader.add_entry(&chosen, &links.attached, url);
     let id = chosen.get(FeedField::Id);
     let about = entry.attribute("about").filter(|about| !about.is_empty()).map(Cow::into_owned);
-    Entry {
-        link: link
+    let attribute = links::read_page_attribute(entry, url);
+    let content = Entry {
+        link: links
+            .page
             .or_else(|| id.and_then(permanent_link))
             .or_else(|| about.clone().filter(|about| address::is_web(about)))
-            .or_else(|| links::read_page_attribute(entry, url)),
+            .or_else(|| attribute.clone()),
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
-        updated: chosen.date(FeedField::Updated),
+        updated: chosen
+            .date(FeedField::Updated)
+            .or_else(|| fields::read_last_modified(entry, flaws)),
         summary: read_markup(&chosen, FeedField::Summary, url),
         content: read_markup(&chosen, FeedField::Content, url),
         ..Entry::default()
-    }
+    };
+    ReadEntry { content, identifying_link: links.identifying.or(attribute) }
+}
+
+/// An entry as far as it is read from the tree; its id is the stated one, or empty.
+struct ReadEntry {
+    content: Entry,
+    /// The link that is the identity where no id is stated.
+    identifying_link: Option<String>,
 }
 
 /// Reads the text of a field as markup with absolute addresses. `None` means that it is blank.
@@ -259,16 +303,21 @@ fn read_markup(
     }
 }
 
-/// Returns a `guid` that is the address of its entry.
+/// Returns an id that is the address of its entry: a `guid`, unless it says that it is none, or an `atom:id`.
 fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
-    let denied =
-        id.attribute("ispermalink").is_some_and(|value| value.eq_ignore_ascii_case("false"));
-    id.line().filter(|guid| id.is(Ns::Rss, "guid") && !denied && address::is_web(guid))
+    let is_permanent = id.is(Ns::Atom, "id") || is_permanent_guid(id);
+    id.line().filter(|address| is_permanent && address::is_web(address))
+}
+
+/// Whether an element is a `guid` that is said to be an address: `isPermaLink` is `true` or left out (RSS 2.0).
+pub(in crate::feed) fn is_permanent_guid(element: XmlElement<'_, '_>) -> bool {
+    let stated = element.attribute("ispermalink");
+    element.is(Ns::Rss, "guid") && stated.is_none_or(|value| value.eq_ignore_ascii_case("true"))
 }
 
 /// Completes entries with what feed-rs read of them, and leaves out those on which it failed.
 fn complete_entries(
-    entries: Vec<Entry>,
+    entries: Vec<ReadEntry>,
     read: Vec<Option<Entry>>,
     flaws: &mut Flaws,
 ) -> Vec<Entry> {
@@ -279,15 +328,25 @@ fn complete_entries(
             flaws.add("item", &position.to_string(), REASON);
             continue;
         };
-        let id = identity::entry_id(&StatedIdentity {
-            id: Some(&entry.id),
-            link: entry.link.as_deref(),
-            title: title.as_deref(),
-            text: entry.summary.as_deref().or(entry.content.as_deref()),
-        });
-        kept.push(Entry { id, title, author, enclosures, categories, ..entry });
+        let content = Entry { title, author, enclosures, categories, ..entry.content };
+        kept.push(ReadEntry { content, ..entry });
     }
-    kept
+    let stated: Vec<StatedIdentity<'_>> = kept.iter().map(stated_identity).collect();
+    let ids = identity::entry_ids(&stated);
+    kept.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry.content }).collect()
+}
+
+fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
+    let content = &entry.content;
+    let has_date = content.published.or(content.updated).is_some();
+    StatedIdentity {
+        id: Some(&content.id),
+        link: entry.identifying_link.as_deref(),
+        title: content.title.as_deref(),
+        text: content.summary.as_deref().or(content.content.as_deref()),
+        author: content.author.as_deref(),
+        has_more: has_date || !content.enclosures.is_empty() || !content.categories.is_empty(),
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,8 @@ fn what_is_no_feed_is_none() {
         "<html><body><rss/></body></html>",
         "<note>x</note>",
         "<feed xmlns='urn:unknown'/>",
+        "<html><body><feed><entry><title>x</title></entry></feed></body></html>",
+        "<html><body><rss><channel><title>x</title><item/></channel></rss></body></html>",
         "{\"a\":1}",
         "{",
     ] {
@@ -202,7 +204,7 @@ fn links_to_the_document_itself_lead_nowhere() {
 #[test]
 fn deleted_entries_and_generators_are_noted() {
     let document = "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:at='http://purl.org/atompub/tombstones/1.0'><generator uri='https://press.example/'>Press</generator>\
-                    <at:deleted-entry ref='urn:1' when='2026-01-01T00:00:00Z'/><at:deleted-entry ref='urn:2' when='once'/></feed>";
+                    <at:deleted-entry ref='urn:1' when='2026-01-01T00:00:00Z'/><at:deleted-entry ref='urn:2' when='once'/><entry/></feed>";
     let read = read(document);
     assert_eq!(
         read.tombstones.iter().map(|tombstone| tombstone.id.as_str()).collect::<Vec<_>>(),
@@ -210,4 +212,132 @@ fn deleted_entries_and_generators_are_noted() {
     );
     assert_eq!(read.hints.generator.as_deref(), Some("Press"));
     assert_eq!(read.flaws.len(), 1);
+}
+
+#[test]
+fn rss_1_1_is_read_with_its_list_of_items() {
+    let document = "<Channel xmlns='http://purl.org/net/rss1.1#' xmlns:p='http://purl.org/net/rss1.1/payload#' \
+                    xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' rdf:about='http://b.example/feed'>\
+                    <items rdf:parseType='Collection'><item rdf:about='urn:1'><title>x</title><link>http://b.example/1</link>\
+                    <p:payload xmlns='http://www.w3.org/1999/xhtml'>a <em>b</em></p:payload></item><item rdf:about='urn:2'/></items>\
+                    <title>t</title><link>http://b.example/</link></Channel>";
+    check(document, Kind::Rss, "t", &["urn:1", "urn:2"]);
+    let read = read(document);
+    assert_eq!(read.head.link.as_deref(), Some("http://b.example/"));
+    assert_eq!(read.entries[0].link.as_deref(), Some("http://b.example/1"));
+    assert_eq!(read.entries[0].content.as_deref(), Some("a <em>b</em>"));
+    assert_eq!(read.flaws, []);
+}
+
+#[test]
+fn a_container_without_an_end_tag_costs_itself_and_no_item_after_it() {
+    let item = |id: u8| format!("<item><guid>{id}</guid><title>x</title></item>");
+    for container in [
+        "<itunes:category text='a'>",
+        "<itunes:category text='a'><itunes:category text='b'/>",
+        "<itunes:category text='a'><itunes:category text='b'>",
+        "<itunes:owner><itunes:name>n</itunes:name>",
+        "<image><url>u</url><title>i</title>",
+        "<skipHours><hour>3</hour>",
+        "<media:thing>text",
+    ] {
+        for rest in ["</channel></rss>", "</rss>", ""] {
+            let document =
+                format!("<rss><channel><title>t</title>{container}{}{}{rest}", item(1), item(2));
+            check(&document, Kind::Rss, "t", &["1", "2"]);
+            assert!(!read(&document).flaws.is_empty(), "{document}");
+        }
+    }
+    let between = format!(
+        "<rss><channel><itunes:owner><title>t</title><ttl>5</ttl>{}<x:y>{}</channel></rss>",
+        item(1),
+        item(2)
+    );
+    check(&between, Kind::Rss, "t", &["1", "2"]);
+    assert_eq!(read(&between).hints.ttl_minutes, Some(5));
+    let atom = format!("<feed><title>t</title><author><name>n</name>{ENTRY}</feed>");
+    check(&atom, Kind::Atom, "t", &["1"]);
+}
+
+#[test]
+fn items_inside_an_element_of_another_vocabulary_are_none_of_the_feed() {
+    let document = format!(
+        "<rss><channel><title>t</title><x:list><item><guid>9</guid></item></x:list>{ITEM}</channel></rss>"
+    );
+    check(&document, Kind::Rss, "t", &["1"]);
+}
+
+#[test]
+fn a_feed_inside_a_web_page_is_read() {
+    let rss = format!("<rss version='2.0'><channel><title>t</title>{ITEM}</channel></rss>");
+    let atom = format!("<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title>{ENTRY}</feed>");
+    let page = |feed: &str| {
+        format!(
+            "<!DOCTYPE html><html xmlns='http://www.w3.org/1999/xhtml'><head><title>page</title><script>if (a<b) w('<rss>')</script>\
+             </head><body><p>x</p>{feed}</body></html>"
+        )
+    };
+    check(&page(&rss), Kind::Rss, "t", &["1"]);
+    check(&page(&atom), Kind::Atom, "t", &["1"]);
+    let reasons: Vec<String> =
+        read(&page(&rss)).flaws.into_iter().map(|flaw| flaw.reason).collect();
+    assert_eq!(reasons, ["the feed stands inside a web page"]);
+}
+
+#[test]
+fn a_feed_without_entries_says_why() {
+    let why = |document: &str| {
+        let read = read(document);
+        assert!(read.kind.is_feed() && read.entries.is_empty(), "{document}");
+        let flaw = read.flaws.into_iter().find(|flaw| flaw.reason.starts_with("no entries"));
+        flaw.map(|flaw| format!("{}: {}", flaw.text, flaw.reason)).unwrap_or_default()
+    };
+    for (document, expected) in [
+        (
+            "<rss><channel><title>t</title></channel></rss>",
+            "rss: no entries: there is no item or entry in it",
+        ),
+        (
+            "<feed><item><id>1</id></item></feed>",
+            "item: no entries: in Atom an entry is called entry",
+        ),
+        (
+            "<rss><channel><entry/></channel></rss>",
+            "entry: no entries: in RSS an entry is called item",
+        ),
+        (
+            "<rss><channel><x:list><item/></x:list></channel></rss>",
+            "x:list: no entries: they stand inside this element, where none are looked for",
+        ),
+        (
+            "<rss><channel><item xmlns='urn:x'/></channel></rss>",
+            "item: no entries: the namespace of this element is not that of a feed",
+        ),
+        (
+            "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[]}",
+            ": no entries: the list of items is empty",
+        ),
+        (
+            "{\"version\":\"https://jsonfeed.org/version/1\"}",
+            ": no entries: there is no list of items",
+        ),
+        (
+            "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":{}}",
+            ": no entries: this is no list",
+        ),
+    ] {
+        assert_eq!(why(document), expected, "{document}");
+    }
+}
+
+#[test]
+fn the_time_of_change_of_a_cdf_channel_is_read() {
+    let read = read(
+        "<CHANNEL HREF='/c' LASTMOD='2026-03-02T10:00Z'><ITEM HREF='/1' LastMod='2026-03-01T09:00:00+01:00'/>\
+         <ITEM HREF='/2' LASTMOD='once'/></CHANNEL>",
+    );
+    assert_eq!(read.head.updated, parse_date("2026-03-02T10:00:00Z"));
+    assert_eq!(read.entries[0].updated, parse_date("2026-03-01T08:00:00Z"));
+    assert_eq!(read.entries[1].updated, None);
+    assert_eq!(read.flaws.iter().map(|flaw| flaw.text.as_str()).collect::<Vec<_>>(), ["once"]);
 }

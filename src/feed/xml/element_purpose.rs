@@ -1,0 +1,75 @@
+//! What elements may contain, by which missing end tags are noticed.
+
+use super::names::Ns;
+use super::tree::ElementName;
+
+/// What an element may contain, which decides where a missing end tag is assumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ElementPurpose {
+    /// Holds entries.
+    Container,
+    Entry,
+    /// Holds a short text and no other element of a feed.
+    Leaf,
+    /// Holds text that may be markup.
+    Body,
+    Other,
+}
+
+impl ElementPurpose {
+    /// Returns the purpose of an element; `local` is in lower case.
+    pub(super) fn find(ns: Ns, local: &str) -> Self {
+        match (ns, local) {
+            (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
+                Self::Container
+            }
+            (Ns::Rss, "item") | (Ns::Atom, "entry") => Self::Entry,
+            (Ns::Rss, "description")
+            | (Ns::Atom, "content" | "summary")
+            | (Ns::Content, "encoded") => Self::Body,
+            (
+                Ns::Rss | Ns::Atom,
+                "title" | "link" | "guid" | "id" | "pubdate" | "category" | "updated" | "published"
+                | "modified" | "issued" | "created" | "ttl" | "language" | "copyright"
+                | "lastbuilddate" | "comments" | "generator" | "docs" | "rights" | "tagline"
+                | "subtitle" | "enclosure" | "icon" | "logo" | "interval",
+            )
+            | (Ns::History | Ns::Sy | Ns::Dc | Ns::DcTerms | Ns::Schedule, _) => Self::Leaf,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Elements of the head section of RSS that no element inside it has.
+const HEAD_ONLY: [&str; 12] = [
+    "ttl",
+    "skiphours",
+    "skipdays",
+    "cloud",
+    "language",
+    "copyright",
+    "managingeditor",
+    "webmaster",
+    "pubdate",
+    "lastbuilddate",
+    "generator",
+    "docs",
+];
+
+/// Whether a child of an element without an end tag belongs to the container around that element.
+pub(super) fn is_swallowed(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
+    let is_ours = |ns| matches!(ns, Ns::Rss | Ns::Atom);
+    let local = child.local.as_ref();
+    if ElementPurpose::find(child.ns, local) == ElementPurpose::Entry {
+        return true;
+    }
+    match child.ns {
+        _ if !is_ours(owner.ns) => is_ours(child.ns),
+        Ns::Rss => HEAD_ONLY.contains(&local),
+        // A person consists of these three alone (RFC 4287 §3.2).
+        Ns::Atom if matches!(owner.local.as_ref(), "author" | "contributor") => {
+            !matches!(local, "name" | "uri" | "url" | "email")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,42 @@
+//! Says why a feed yields no entry: it holds none, or its entries are not where or not what entries are.
+
+use super::names::Ns;
+use super::tree::XmlElement;
+use crate::feed::flaws::Flaws;
+
+/// Notes why no entry was found below the root of a feed.
+pub(super) fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaws) {
+    let Some((parent, found)) = find_like_entry(root) else {
+        flaws.add("document", root.raw(), "no entries: there is no item or entry in it");
+        return;
+    };
+    if is_entry(found) {
+        let reason = "no entries: they stand inside this element, where none are looked for";
+        flaws.add("document", parent.raw(), reason);
+    } else {
+        let reason = match (found.ns(), found.local()) {
+            (Ns::Atom, _) => "no entries: in Atom an entry is called entry",
+            (Ns::Rss, _) => "no entries: in RSS an entry is called item",
+            (_, _) => "no entries: the namespace of this element is not that of a feed",
+        };
+        flaws.add("document", found.raw(), reason);
+    }
+}
+
+/// Whether an element is an entry, in RSS or Atom.
+pub(super) fn is_entry(element: XmlElement<'_, '_>) -> bool {
+    element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
+}
+
+/// Finds the first element that is called as entries are, and its parent.
+fn find_like_entry<'t, 'a>(
+    parent: XmlElement<'t, 'a>,
+) -> Option<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {
+    parent.children().find_map(|child| {
+        if matches!(child.local(), "item" | "entry") {
+            Some((parent, child))
+        } else {
+            find_like_entry(child)
+        }
+    })
+}

@@ -1,0 +1,92 @@
+//! Builds trees of broken documents.
+
+use super::*;
+use crate::feed::xml::tree::XmlElement;
+
+fn shape(element: XmlElement<'_, '_>) -> String {
+    let inside: Vec<String> = element.children().map(shape).collect();
+    let text = if inside.is_empty() { element.text().into_owned() } else { String::new() };
+    format!("{}({}{})", element.local(), inside.join(" "), text)
+}
+
+fn check(document: &str, expected: &str) {
+    let mut flaws = Flaws::default();
+    let tree = build_tree(document, &mut flaws);
+    assert_eq!(tree.root().map(shape).unwrap_or_default(), expected, "{document}");
+}
+
+#[test]
+fn the_root_is_found_behind_junk() {
+    check(
+        "<b>Warning</b> in line 3 <?xml version='1.0'?><!DOCTYPE rss><RSS><channel/></RSS>junk<rss/>",
+        "rss(channel())",
+    );
+    check("nothing", "");
+}
+
+#[test]
+fn the_root_is_found_inside_a_web_page_but_not_in_its_scripts() {
+    check(
+        "<html><head><title>x</title><SCRIPT>w('<rss><channel><script>')</script></head><body><rss><channel/></rss></body></html>",
+        "rss(channel())",
+    );
+    check("<html><body><redirect/><entry/></body></html>", "");
+}
+
+#[test]
+fn missing_end_tags_do_not_swallow_the_rest() {
+    check(
+        "<rss><channel><title>a<link>b</link><item><title>c</titel><guid>1</guid></item><item><guid>2",
+        "rss(channel(title(a) link(b) item(title(c) guid(1)) item(guid(2))))",
+    );
+    check(
+        "<rss><channel><item><title>a<item><title>b</title></item></channel></rss>",
+        "rss(channel(item(title(a)) item(title(b))))",
+    );
+    check(
+        "<rss><channel><item><description>a<p>b<br>c</descripton><pubDate>d</pubDate></item></channel></rss>",
+        "rss(channel(item(description(p(br())) pubdate(d))))",
+    );
+    check(
+        "<feed xmlns:h='http://purl.org/syndication/history/1.0'><h:prev>x<h:prev><entry><id>1</id></entry></feed>",
+        "feed(prev(prev()) entry(id(1)))",
+    );
+}
+
+#[test]
+fn deep_and_long_documents_are_cut() {
+    let deep = format!("<rss>{}", "<a>".repeat(100_000));
+    let mut flaws = Flaws::default();
+    assert!(build_tree(&deep, &mut flaws).nodes.len() <= DEPTH_MAX);
+    let long = format!("<rss><channel>{}", "<item/>".repeat(ENTRIES_MAX + 5));
+    let mut flaws = Flaws::default();
+    assert_eq!(build_tree(&long, &mut flaws).nodes.len(), ENTRIES_MAX + 2);
+}
+
+#[test]
+fn an_element_without_an_end_tag_keeps_its_own_children_and_returns_the_others() {
+    check(
+        "<rss><channel><itunes:category text='a'><itunes:category text='b'/><item><guid>1</guid></item><item><guid>2</guid></item></channel></rss>",
+        "rss(channel(category(category()) item(guid(1)) item(guid(2))))",
+    );
+    check(
+        "<rss><channel><image><title>i</title><ttl>5</ttl><x:a><item/><x:b><item><guid>2</guid></item></channel></rss>",
+        "rss(channel(image(title(i)) ttl(5) a() item() b() item(guid(2))))",
+    );
+    check(
+        "<feed><author><name>n</name><id>1</id><x:a><entry><id>2</id></entry><entry><id>3</id>",
+        "feed(author(name(n)) id(1) a() entry(id(2)) entry(id(3)))",
+    );
+    check(
+        "<rss><channel><description>d<item><x:a><description>e<item><guid>2</guid></item><ttl>5</ttl></channel></rss>",
+        "rss(channel(description(d) item(a(description(e))) item(guid(2)) ttl(5)))",
+    );
+}
+
+#[test]
+fn an_element_that_is_closed_keeps_all_its_children() {
+    check(
+        "<rss><channel><x:list><item/><ttl>5</ttl></x:list><item/></channel></rss>",
+        "rss(channel(list(item() ttl(5)) item()))",
+    );
+}
