@@ -168,6 +168,10 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             if undo_waits { take_back::undo(engine, now) } else { Vec::new() }
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
+        Answer::Learned(feed, record) => {
+            learn::record_read(engine, now, feed, record);
+            Vec::new()
+        }
         Answer::Publications(feed, publications) => {
             learn::loaded(engine, now, feed, Some(publications))
         }

@@ -19,7 +19,7 @@ use super::saved_searches::SavedSearch;
 use super::undo::rollback::Rollback;
 use crate::filters::EntryFilter;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
-use crate::schedule::learning::Publications;
+use crate::schedule::learning::{LearnedRecord, Publications};
 use crate::search::Matching;
 
 /// The identity of a piece of work.
@@ -85,6 +85,10 @@ pub enum Job {
     ReadPolls(FeedKey),
     /// Reads when a feed published: [`Answer::Publications`].
     ReadPublications(FeedKey),
+    /// Reads what was learned of a feed: [`Answer::Learned`].
+    ReadLearned(FeedKey),
+    /// Keeps what was learned of a feed.
+    SaveLearned(FeedKey, Box<LearnedRecord>),
     /// Counts the unread entries listed since an instant: [`Answer::TodayCounted`].
     CountToday(DateTime<Utc>),
     /// Writes the saved searches: [`Answer::SearchesSaved`].
@@ -206,6 +210,8 @@ pub enum Answer {
     Polls(FeedKey, Vec<PollLogEntry>),
     /// When a feed published.
     Publications(FeedKey, Arc<Publications>),
+    /// What was learned of a feed, if it was.
+    Learned(FeedKey, Option<Box<LearnedRecord>>),
     /// Unread entries of today.
     TodayCounted(u32),
     /// The saved searches are durable.
@@ -269,6 +275,8 @@ impl Job {
                 | Self::ReadEntry(_)
                 | Self::ReadPolls(_)
                 | Self::ReadPublications(_)
+                | Self::ReadLearned(_)
+                | Self::SaveLearned(..)
                 | Self::SaveReadingPosition(..)
                 | Self::SaveFullText(..)
                 | Self::CountToday(_)
@@ -299,10 +307,12 @@ impl Job {
             Self::Filter(work) => JobSubject::Filter(work.filter()),
             Self::SaveState(..)
             | Self::SaveTry(..)
+            | Self::SaveLearned(..)
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
             | Self::SaveFolded(_) => JobSubject::Keeping,
             Self::ReadPolls(_)
+            | Self::ReadLearned(_)
             | Self::CountToday(_)
             | Self::CountSearches(_)
             | Self::CountFilters

@@ -2,7 +2,8 @@
 //!
 //! A feed is learned after a poll, at most once a day, or sooner when it published at an hour at which nobody expected
 //! it to, or when its bounds changed. The store reads when it published, a thread beside the loop learns, a few feeds at
-//! once. After a restart nothing is learned before it is polled: the answer that counts until then is kept.
+//! once. What was learned is kept, so that another process does not learn it again on the same day; it is read when a
+//! feed is polled. Until then the answer that the plan gave for the last poll counts.
 
 use std::sync::Arc;
 
@@ -17,7 +18,9 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::feed::Zone;
 use crate::history::FeedKey;
-use crate::schedule::learning::{LearnTerms, LearnedPlan, PRICE_MINUTES, Publications};
+use crate::schedule::learning::{
+    LearnTerms, LearnedPlan, LearnedRecord, PRICE_MINUTES, Publications,
+};
 use crate::schedule::{self, Learned};
 
 /// Feeds learned at once.
@@ -73,6 +76,31 @@ pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &A
     plans::replan(engine, feed, now);
 }
 
+/// What was learned of a feed was read. An old plan counts too, until it is learned again after the poll.
+pub fn record_read(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    record: Option<Box<LearnedRecord>>,
+) {
+    let (Some(record), Some(subscription)) = (record, engine.feeds.get_mut(&feed)) else { return };
+    if !counts(subscription, &engine.settings) || engine.learning.is_known(feed) {
+        return;
+    }
+    let LearnedRecord { terms, plan } = *record;
+    engine.learning.done.insert(feed, Done { at: plan.learned_at, terms });
+    let plan = Arc::new(plan);
+    if !engine.polls.contains_key(&feed) {
+        remember(engine, now, feed, &plan);
+    } else if is_enough(&plan) {
+        // The answer that counted until this poll stays; the next one is the plan's.
+        let facts = &mut subscription.state.facts;
+        let answered = facts.learned.as_ref().and_then(|learned| learned.answered);
+        let interval_seconds = plan.interval_seconds();
+        facts.learned = Some(Learned { interval_seconds, answered, plan: Some(plan) });
+    }
+}
+
 /// A poll of a feed is durable.
 pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
     let due = is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed));
@@ -104,7 +132,9 @@ pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
 fn is_due(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return false };
     let stale = |done: &Done| {
-        now.signed_duration_since(done.at) >= AGAIN_AFTER
+        let age = now.signed_duration_since(done.at);
+        // Learned later than now: the clock was wrong then.
+        !(TimeDelta::zero()..AGAIN_AFTER).contains(&age)
             || done.terms != terms(engine, subscription)
     };
     counts(subscription, &engine.settings) && engine.learning.done.get(&feed).is_none_or(stale)
@@ -173,6 +203,10 @@ pub fn learned(
         return effects;
     }
     let terms = terms(engine, subscription);
+    if let Some(plan) = plan.as_deref() {
+        let record = LearnedRecord { terms: terms.clone(), plan: plan.clone() };
+        effects.push(Effect::store(Job::SaveLearned(feed, Box::new(record))));
+    }
     engine.learning.done.insert(feed, Done { at: now, terms });
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return effects };
     let facts = &mut subscription.state.facts;

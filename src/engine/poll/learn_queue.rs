@@ -49,6 +49,11 @@ impl Learning {
         self.waiting.is_empty() && self.under_way.is_empty()
     }
 
+    /// Whether it is known when a feed was learned.
+    pub fn is_known(&self, feed: FeedKey) -> bool {
+        self.done.contains_key(&feed)
+    }
+
     /// What was learned of a feed does not count any more.
     pub fn forget(&mut self, feed: FeedKey) {
         self.done.remove(&feed);

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::fetch::{AddressSource, FetchId, FetchRequest, Purpose, RequestKind};
+use super::learn_queue::counts;
 use super::poll_request;
 use super::poll_stage::{Poll, PollStage};
 use crate::engine::backfill::walk_policy::policy;
@@ -51,6 +52,7 @@ fn request_poll(
         engine.host_queue.end(id, now, &engine.settings.network);
         return Vec::new();
     };
+    let unknown = counts(subscription, &engine.settings) && !engine.learning.is_known(feed);
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Asking));
     poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
     let habits = subscription.state.habits.clone();
@@ -65,7 +67,11 @@ fn request_poll(
     } else {
         Effect::store(Job::SaveTry(feed, now))
     };
-    vec![saved, Effect::Fetch(request)]
+    let mut effects = vec![saved, Effect::Fetch(request)];
+    if unknown {
+        effects.push(Effect::store(Job::ReadLearned(feed)));
+    }
+    effects
 }
 
 /// Its turn has come.

@@ -81,6 +81,13 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
         Job::ReadPublications(feed) => {
             Some(Answer::Publications(feed, std::sync::Arc::new(store.publications(feed)?)))
         }
+        Job::ReadLearned(feed) => {
+            Some(Answer::Learned(feed, store.learned_plan(feed)?.map(Box::new)))
+        }
+        Job::SaveLearned(feed, learned) => {
+            store.save_learned_plan(feed, &learned)?;
+            None
+        }
         Job::CountToday(since) => Some(Answer::TodayCounted(store.unread_since(since)?)),
         Job::SaveSearches(searches) => {
             store.save_searches(&searches)?;

@@ -107,6 +107,8 @@ const REPLAY_MINUTES: i64 = 2 * WEEK_MINUTES;
 /// A replay begins at so many times, each so many minutes later.
 const REPLAY_STARTS: i64 = 8;
 const REPLAY_STEP_MINUTES: i64 = 31;
+/// Polls a week by which a replay may miss its budget: half a poll in its two weeks.
+const REPLAY_MARGIN: f64 = 0.25;
 
 /// What is expected of a feed, before any price.
 struct Forecast {
@@ -171,7 +173,7 @@ impl Forecast {
                 return self.flat_price(polls_per_week);
             };
             let plan = PricePlan::new(&self.waiting, &grid);
-            if self.replayed_polls(&plan, terms, now) <= polls_per_week {
+            if self.replayed_polls(&plan, terms, now) <= polls_per_week + REPLAY_MARGIN {
                 high = middle;
             } else {
                 low = middle;

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StepRuns(Vec<StepRun>);
 
-/// Some grid points in a row.
+/// Some grid points in a row; a record holds its fields without their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u16, u16, bool)", from = "(u16, u16, bool)")]
 struct StepRun {
     /// How many.
     points: u16,
@@ -16,6 +17,18 @@ struct StepRun {
     steps: u16,
     /// All lead to the same poll, so each is a step nearer than the one before; else all are as far from theirs.
     nearing: bool,
+}
+
+impl From<StepRun> for (u16, u16, bool) {
+    fn from(run: StepRun) -> Self {
+        (run.points, run.steps, run.nearing)
+    }
+}
+
+impl From<(u16, u16, bool)> for StepRun {
+    fn from((points, steps, nearing): (u16, u16, bool)) -> Self {
+        Self { points, steps, nearing }
+    }
 }
 
 impl StepRun {

@@ -188,6 +188,33 @@ fn learning_is_asked_for_after_a_poll_once_a_day_and_never_before_the_first_fram
 }
 
 #[test]
+fn what_was_learned_outlives_the_process_so_that_no_other_learns_it_on_the_same_day() {
+    let mut world = desk("");
+    run(&mut world, "", TimeDelta::weeks(2));
+    let plan = |world: &World| {
+        let facts = &world.app.engine.feeds[&FEED].state.facts;
+        facts.learned.as_ref().and_then(|learned| learned.plan.clone())
+    };
+    let known = plan(&world).unwrap();
+    let mut times = vec![known.learned_at];
+    let mut settled_by_plan = 0;
+    for _ in 0..48 {
+        world.restart();
+        let polls = run(&mut world, "", TimeDelta::hours(3));
+        if let Some(plan) = plan(&world) {
+            times.push(plan.learned_at);
+            settled_by_plan += usize::from(!polls.is_empty());
+        } else {
+            assert!(polls.is_empty(), "a poll brings the plan back");
+        }
+        assert_eq!(settled(&world), SettledBy::Learned);
+    }
+    times.dedup();
+    assert!(settled_by_plan > 20 && times.len() >= 4, "{settled_by_plan} {times:?}");
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= TimeDelta::days(1)), "{times:?}");
+}
+
+#[test]
 fn hours_marked_in_the_picture_become_a_rule_that_is_listed_changed_and_undone() {
     let mut world = desk("");
     run(&mut world, "", TimeDelta::weeks(4));
