@@ -25,6 +25,7 @@ use crate::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
     WalkNotice,
 };
+use crate::schedule::counted_words;
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
 pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -265,8 +266,7 @@ pub fn kept(
             backfill.paging = false;
             let more = subscription.history.page_merged(new, more);
             let end = if more { "" } else { " · the last one" };
-            let noun = if new == 1 { "entry" } else { "entries" };
-            engine.say(format!("older page: {new} {noun}{end}"));
+            engine.say(format!("older page: {}{end}", counted_words(new, "entry", "entries")));
         }
         (Some(_), false) => {
             let record = &mut subscription.history;

@@ -11,9 +11,9 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
-use crate::engine::wording::entries;
 use crate::filters::{Action, EntryFilter, FilterScope};
 use crate::history::{EntryKey, Flag};
+use crate::schedule::counted_words;
 
 /// Filters at most.
 pub const FILTERS_MAX: usize = 200;
@@ -177,7 +177,10 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     let Some(filter) = engine.filters.get(pending.filter) else {
         return match shown {
             0 => "the filter is given up · u undo".to_owned(),
-            shown => format!("the filter is given up: {} shown again · u undo", entries(shown)),
+            shown => format!(
+                "the filter is given up: {} shown again · u undo",
+                counted_words(shown, "entry", "entries")
+            ),
         };
     };
     let done = match filter.action {
@@ -186,8 +189,13 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
         Action::Star => count(Flag::Starred, true),
         Action::Label(_) => changes.after.len(),
     };
-    let done = format!("{} {}", entries(done), filter.action.done_words());
-    let shown = if shown > 0 { format!(", {} shown again", entries(shown)) } else { String::new() };
+    let done =
+        format!("{} {}", counted_words(done, "entry", "entries"), filter.action.done_words());
+    let shown = if shown > 0 {
+        format!(", {} shown again", counted_words(shown, "entry", "entries"))
+    } else {
+        String::new()
+    };
     format!("filter saved: {done}{shown} · u undo")
 }
 
