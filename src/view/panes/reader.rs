@@ -6,13 +6,14 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use crate::engine::backfill::{gap_explained, gap_rows};
+use crate::engine::backfill::gap_rows;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
 use crate::feed::text::one_line;
 use crate::history::Gap;
 use crate::ui::app::App;
 use crate::ui::reader::full_text::TextSource;
+use crate::ui::reader::gap_explained;
 use crate::ui::screen::{Pane, Reader};
 use crate::view::{cells, pane, plain, theme, when};
 
