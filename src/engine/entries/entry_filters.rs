@@ -156,7 +156,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     if let Some(place) = place {
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
-        engine.say(text);
+        engine.say_undoable(text);
         let changes = Box::new(changes);
         engine.undo.push(Step::Filters { before: pending.before, changes, forward: false });
         undo_waits = engine.undo.step_is_known();
@@ -176,9 +176,9 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     let shown = count(Flag::Hidden, false);
     let Some(filter) = engine.filters.get(pending.filter) else {
         return match shown {
-            0 => "the filter is given up · u undo".to_owned(),
+            0 => "the filter is given up".to_owned(),
             shown => format!(
-                "the filter is given up: {} shown again · u undo",
+                "the filter is given up: {} shown again",
                 counted_words(shown, "entry", "entries")
             ),
         };
@@ -196,7 +196,7 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     } else {
         String::new()
     };
-    format!("filter saved: {done}{shown} · u undo")
+    format!("filter saved: {done}{shown}")
 }
 
 /// Takes a change of the filters back, or makes it again; answers with what takes that back.

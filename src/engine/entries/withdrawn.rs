@@ -13,10 +13,9 @@ pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
         return;
     };
     let title = subscription.record.shown_title();
-    let text =
-        format!("{title} withdrew {} · u undo", counted_words(withdrawn.len(), "entry", "entries"));
+    let text = format!("{title} withdrew {}", counted_words(withdrawn.len(), "entry", "entries"));
     subscription.history.withdrawn.clone_from(&withdrawn);
-    engine.say(text);
+    engine.say_undoable(text);
     engine.undo.push(Step::Withdrawn { feed, withdrawn });
 }
 

@@ -32,7 +32,7 @@ pub(in crate::view) fn draw(
     let inside = pane::bordered(frame, area, "", app.ui.focus == Pane::Reader);
     let inside = column(app, inside);
     if let Some(gap) = selected_gap(app, now) {
-        let said = gap_explained::explained(&gap, app.engine.zone).join("\n\n");
+        let said = gap_explained::explain_gap(&gap, app.engine.zone).join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
         return inside;
