@@ -14,6 +14,9 @@ pub enum Event {
         level: NoticeLevel,
         /// The sentence.
         text: String,
+        /// What can be done about it; who shows it knows the key.
+        #[serde(default)]
+        offer: Option<NoticeOffer>,
     },
     /// A request was refused; a sentence says why.
     Refused(String),
@@ -74,12 +77,17 @@ pub enum Event {
 impl Event {
     /// A sentence that can be missed.
     pub fn info(text: impl Into<String>) -> Self {
-        Self::Notice { level: NoticeLevel::Info, text: text.into() }
+        Self::Notice { level: NoticeLevel::Info, text: text.into(), offer: None }
+    }
+
+    /// A sentence that can be missed, and what can be done about it.
+    pub fn offering(text: impl Into<String>, offer: NoticeOffer) -> Self {
+        Self::Notice { level: NoticeLevel::Info, text: text.into(), offer: Some(offer) }
     }
 
     /// A sentence that tells of a trouble.
     pub fn trouble(text: impl Into<String>) -> Self {
-        Self::Notice { level: NoticeLevel::Trouble, text: text.into() }
+        Self::Notice { level: NoticeLevel::Trouble, text: text.into(), offer: None }
     }
 }
 
@@ -90,6 +98,15 @@ pub enum NoticeLevel {
     Info,
     /// It tells of a trouble.
     Trouble,
+}
+
+/// What can be done about what a sentence tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoticeOffer {
+    /// It can be taken back.
+    Undo,
+    /// What was stopped of a feed's history can go on.
+    MoreHistory,
 }
 
 /// Marks of entries that are other than they were.

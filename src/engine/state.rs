@@ -11,7 +11,7 @@ use super::backfill::walk_stage::Backfill;
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
-use super::event::Event;
+use super::event::{Event, NoticeOffer};
 use super::feeds::addition::{Addition, Imported};
 use super::feeds::subscription::Subscription;
 use super::politeness::host_queue::HostQueue;
@@ -190,6 +190,11 @@ impl Engine {
     /// Tells the reader something.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.tell(Event::info(text));
+    }
+
+    /// Tells the reader of a change that can be taken back.
+    pub(crate) fn say_undoable(&mut self, text: impl Into<String>) {
+        self.tell(Event::offering(text, NoticeOffer::Undo));
     }
 
     /// Tells the reader of a trouble.

@@ -1,12 +1,7 @@
-//! Numbers and titles in words: how many entries, and the words of a title that a rule is proposed with.
+//! The words of a title that a filter is proposed with.
 
 /// Words of a title that are proposed.
 const TELLING_WORDS: usize = 3;
-
-/// A number of entries in words.
-pub fn entries(count: usize) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
-}
 
 /// The words of a title that tell its kind: what stands before a colon or in brackets, else its longest words.
 pub fn telling(title: &str) -> String {

@@ -15,7 +15,7 @@ pub struct GapLines {
     pub why: String,
     /// What happens next.
     pub next: String,
-    /// What Enter does, if anything.
+    /// What asking at it does, if anything.
     pub enter: &'static str,
 }
 
@@ -139,7 +139,7 @@ impl Gap {
     }
 }
 
-/// What happens next at a gap, and what Enter does.
+/// What happens next at a gap, and what asking at it does.
 fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) {
     let needs_consent = matches!(
         gap.reason,

@@ -83,7 +83,7 @@ impl Headless {
 
     /// Keeps the sentence of an event, if it is one; of anything else whoever needs it asks the engine.
     fn keep_notice(&mut self, event: Event) {
-        let notice = if let Event::Notice { level, text } = event {
+        let notice = if let Event::Notice { level, text, .. } = event {
             (level, text)
         } else if let Event::Refused(text) = event {
             (NoticeLevel::Trouble, text)

@@ -15,7 +15,7 @@ use crate::engine::external::external_run::ExternalRun;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::input::Input;
-use crate::engine::poll::fetch::{Failure, FetchRequest, Fetched};
+use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
 use crate::engine::request::Request;
 use crate::feed::opml::subscription_list;
@@ -149,7 +149,7 @@ impl Performer {
                 wire_bytes: 0,
                 hops: Vec::new(),
                 conditional: false,
-                result: Err(Failure::Protocol("the answer could not be read".into())),
+                result: Err(FetchFailure::Protocol("the answer could not be read".into())),
             });
             answers.send(Input::Fetched(id, Box::new(fetched)).into()).ok();
         });

@@ -7,15 +7,17 @@ use super::effect::{ScreenEffect, store};
 use super::overlays::{feed_choice, plan_pane, timetable_pane};
 use super::panes::{counts, feeds_pane, navigation, shown_marks};
 use super::reader::{full_text, pictures};
-use crate::engine::event::{Event, NoticeLevel};
+use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::store_work::Job;
 use crate::history::FeedKey;
 
 /// Follows one event.
 pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
     match event {
-        Event::Notice { level: NoticeLevel::Info, text } => app.ui.say(now, text),
-        Event::Notice { level: NoticeLevel::Trouble, text } | Event::Refused(text) => {
+        Event::Notice { level: NoticeLevel::Info, text, offer } => {
+            app.ui.say(now, format!("{text}{}", offer.map_or("", key_of_offer)));
+        }
+        Event::Notice { level: NoticeLevel::Trouble, text, .. } | Event::Refused(text) => {
             app.ui.complain(now, text);
         }
         Event::FeedsChanged => feeds_pane::rebuild(app),
@@ -52,6 +54,14 @@ pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffec
         Event::PictureDropped(url, why) => pictures::dropped(app, url, why),
     }
     Vec::new()
+}
+
+/// The key that does what a sentence offers.
+const fn key_of_offer(offer: NoticeOffer) -> &'static str {
+    match offer {
+        NoticeOffer::Undo => " · u undo",
+        NoticeOffer::MoreHistory => " · H goes on",
+    }
 }
 
 /// Something about a feed is durable: the open list shows it, if it can hold it.

@@ -22,10 +22,10 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
         (args.retry, HistoryAction::Retry),
         (args.reread, HistoryAction::Reread),
     ];
-    let feed_settings: Vec<HistoryAction> =
+    let actions: Vec<HistoryAction> =
         actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action)).collect();
-    let asked = !feed_settings.is_empty();
-    let said = if asked { granted(options, args, &feed_settings)? } else { None };
+    let asked = !actions.is_empty();
+    let said = if asked { granted(options, args, &actions)? } else { None };
     let now = clock::now();
     let (store, engine) = session::looked_at(options, now)?;
     let feed = lookup::subscription(&engine, &args.feed)?;

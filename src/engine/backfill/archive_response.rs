@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::classify_response::status_words;
-use crate::engine::poll::fetch::{Answer, AnswerBody, Failure as NoAnswer, Fetched};
+use crate::engine::poll::fetch::{Answer, AnswerBody, FailureClass, FetchFailure, Fetched};
 use crate::feed::FeedDocument;
 use crate::history::overrun::OverrunVerdict;
 use crate::history::{ArchiveFailure, DocumentKind, Polled};
@@ -140,21 +140,17 @@ pub fn judge(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
 }
 
 /// What a failed request means for an archive.
-fn failure(failure: NoAnswer) -> ArchiveFailure {
-    let why = failure.to_string();
-    match failure {
-        NoAnswer::Address(_) | NoAnswer::Insecure { .. } | NoAnswer::Blocked(_) => {
+fn failure(failure: FetchFailure) -> ArchiveFailure {
+    let (class, why) = (failure.class(), failure.to_string());
+    match (class, failure) {
+        (_, FetchFailure::TooLarge(limit)) => ArchiveFailure::TooLarge(limit),
+        (FailureClass::BadAddress | FailureClass::Insecure | FailureClass::Blocked, _) => {
             ArchiveFailure::Blocked(why)
         }
-        NoAnswer::TooLarge(why) => ArchiveFailure::TooLarge(why),
-        NoAnswer::CutOff | NoAnswer::Encoding(_) => ArchiveFailure::Unreadable(why),
-        NoAnswer::Name(_)
-        | NoAnswer::Connect(_)
-        | NoAnswer::Unreachable(_)
-        | NoAnswer::Tls(_)
-        | NoAnswer::Timeout { .. }
-        | NoAnswer::Redirect(_)
-        | NoAnswer::Protocol(_) => ArchiveFailure::Unanswered(why),
+        (FailureClass::TooLarge | FailureClass::Unreadable, _) => ArchiveFailure::Unreadable(why),
+        (FailureClass::Unreachable | FailureClass::Unanswered, _) => {
+            ArchiveFailure::Unanswered(why)
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
         return Vec::new();
     };
     engine.undo.push(Step::Dismissed { feed, gap });
-    engine.say("this gap is not shown any more · u undo");
+    engine.say_undoable("this gap is not shown any more");
     effects
 }
 

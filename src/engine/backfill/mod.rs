@@ -1,7 +1,6 @@
 //! Walks through the archives of feeds.
 
 pub mod archive_response;
-pub mod gap_explained;
 pub mod gap_rows;
 pub mod history_actions;
 pub mod history_requests;

@@ -11,7 +11,7 @@ use super::history_actions::{self, HistoryAction};
 use super::walk_policy::{policy, wants_rest, way};
 use super::walk_stage::{Backfill, WalkStage};
 use crate::engine::effect::Effect;
-use crate::engine::event::Event;
+use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
@@ -25,6 +25,7 @@ use crate::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Mode, Next, Nodes,
     WalkNotice,
 };
+use crate::schedule::counted_words;
 
 /// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
 pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -265,8 +266,7 @@ pub fn kept(
             backfill.paging = false;
             let more = subscription.history.page_merged(new, more);
             let end = if more { "" } else { " · the last one" };
-            let noun = if new == 1 { "entry" } else { "entries" };
-            engine.say(format!("older page: {new} {noun}{end}"));
+            engine.say(format!("older page: {}{end}", counted_words(new, "entry", "entries")));
         }
         (Some(_), false) => {
             let record = &mut subscription.history;
@@ -287,7 +287,16 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey, why: String) {
 }
 
 /// The walk ends for now: what it left is written, and the reader is told if there is something to tell.
-pub fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
+fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
+    rest_offering(engine, feed, notice, None)
+}
+
+fn rest_offering(
+    engine: &mut Engine,
+    feed: FeedKey,
+    notice: Option<String>,
+    offer: Option<NoticeOffer>,
+) -> Vec<Effect> {
     let Some(mut backfill) = engine.backfills.remove(&feed) else { return Vec::new() };
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
@@ -296,7 +305,8 @@ pub fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<E
     let notice = notice.or_else(|| record.still_missing().filter(|_| backfill.asked));
     if let Some(text) = notice {
         let title = subscription.record.shown_title();
-        engine.events.push(Event::info(format!("{title}: {text}")));
+        let text = format!("{title}: {text}");
+        engine.events.push(Event::Notice { level: NoticeLevel::Info, text, offer });
     }
     let nodes = backfill.nodes.take_touched();
     let commit = HistoryCommit { feed, record, nodes, document: None };
@@ -308,7 +318,7 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         subscription.history.stop(now);
     }
-    rest(engine, feed, Some("stopped · H goes on".to_owned()))
+    rest_offering(engine, feed, Some("stopped".to_owned()), Some(NoticeOffer::MoreHistory))
 }
 
 /// What a walk under way has done so far, in words.

@@ -11,9 +11,9 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::Step;
-use crate::engine::wording::entries;
 use crate::filters::{Action, EntryFilter, FilterScope};
 use crate::history::{EntryKey, Flag};
+use crate::schedule::counted_words;
 
 /// Filters at most.
 pub const FILTERS_MAX: usize = 200;
@@ -156,7 +156,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     if let Some(place) = place {
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
-        engine.say(text);
+        engine.say_undoable(text);
         let changes = Box::new(changes);
         engine.undo.push(Step::Filters { before: pending.before, changes, forward: false });
         undo_waits = engine.undo.step_is_known();
@@ -176,8 +176,11 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     let shown = count(Flag::Hidden, false);
     let Some(filter) = engine.filters.get(pending.filter) else {
         return match shown {
-            0 => "the filter is given up · u undo".to_owned(),
-            shown => format!("the filter is given up: {} shown again · u undo", entries(shown)),
+            0 => "the filter is given up".to_owned(),
+            shown => format!(
+                "the filter is given up: {} shown again",
+                counted_words(shown, "entry", "entries")
+            ),
         };
     };
     let done = match filter.action {
@@ -186,9 +189,14 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
         Action::Star => count(Flag::Starred, true),
         Action::Label(_) => changes.after.len(),
     };
-    let done = format!("{} {}", entries(done), filter.action.done_words());
-    let shown = if shown > 0 { format!(", {} shown again", entries(shown)) } else { String::new() };
-    format!("filter saved: {done}{shown} · u undo")
+    let done =
+        format!("{} {}", counted_words(done, "entry", "entries"), filter.action.done_words());
+    let shown = if shown > 0 {
+        format!(", {} shown again", counted_words(shown, "entry", "entries"))
+    } else {
+        String::new()
+    };
+    format!("filter saved: {done}{shown}")
 }
 
 /// Takes a change of the filters back, or makes it again; answers with what takes that back.

@@ -61,8 +61,11 @@ pub fn marked(
     show(engine, marked.changed.clone(), flag, value, false);
     if whole_list {
         let text = words(flag, value, marked.changed.len());
-        let hint = if marked.changed.is_empty() { "" } else { " · u undo" };
-        engine.say(format!("{text}{hint}"));
+        if marked.changed.is_empty() {
+            engine.say(text);
+        } else {
+            engine.say_undoable(text);
+        }
     }
     engine.tell(Event::CountersChanged);
     if !whole_list {

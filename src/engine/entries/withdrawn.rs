@@ -4,8 +4,8 @@ use crate::engine::effect::Effect;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked};
 use crate::engine::undo::undo_stack::Step;
-use crate::engine::wording::entries;
 use crate::history::FeedKey;
+use crate::schedule::counted_words;
 
 /// A complete document withdrew entries; that can be undone.
 pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
@@ -13,9 +13,9 @@ pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
         return;
     };
     let title = subscription.record.shown_title();
-    let text = format!("{title} withdrew {} · u undo", entries(withdrawn.len()));
+    let text = format!("{title} withdrew {}", counted_words(withdrawn.len(), "entry", "entries"));
     subscription.history.withdrawn.clone_from(&withdrawn);
-    engine.say(text);
+    engine.say_undoable(text);
     engine.undo.push(Step::Withdrawn { feed, withdrawn });
 }
 
@@ -37,5 +37,5 @@ pub fn restored(engine: &mut Engine, marked: &Marked) {
             subscription.counters = *counters;
         }
     }
-    engine.say(format!("{} brought back", entries(marked.changed.len())));
+    engine.say(format!("{} brought back", counted_words(marked.changed.len(), "entry", "entries")));
 }

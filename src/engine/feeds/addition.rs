@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
 use crate::engine::poll::fetch::Fetched;
-use crate::engine::wording::entries;
 use crate::feed::discover::page_feeds::Candidate;
 use crate::history::FeedKey;
+use crate::schedule::counted_words;
 
 /// An address the reader wants to subscribe to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +93,12 @@ pub struct FeedPreview {
 impl FeedPreview {
     /// It in one line.
     pub fn words(&self) -> String {
-        format!("{} · {} · {}", entries(self.entries), self.history, self.schedule)
+        format!(
+            "{} · {} · {}",
+            counted_words(self.entries, "entry", "entries"),
+            self.history,
+            self.schedule
+        )
     }
 }
 

@@ -77,11 +77,11 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         kept.record.tags.extend(tags);
         records.push((into, kept.record.clone()));
         let text = format!(
-            "'{}' goes on as '{}' · u undo",
+            "'{}' goes on as '{}'",
             given_up.record.shown_title(),
             kept.record.shown_title()
         );
-        engine.say(text);
+        engine.say_undoable(text);
     }
     engine.undo.push(Step::Unsubscribed(Box::new(given_up)));
     engine.unsaved = engine.unsaved.saturating_add(1);
@@ -143,7 +143,7 @@ pub fn changed(
     let text = change(subscription);
     let saved = (subscription.record.clone(), subscription.state.clone());
     engine.undo.push(before);
-    engine.say(format!("{text} · u undo"));
+    engine.say_undoable(text);
     save_and_show(engine, now, feed, saved)
 }
 

@@ -7,7 +7,7 @@ use super::subscription::Subscription;
 use crate::engine::backfill::history_requests;
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
-use crate::engine::event::Event;
+use crate::engine::event::{Event, NoticeOffer};
 use crate::engine::poll::{learn, plans};
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
@@ -26,8 +26,8 @@ pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pa
     // A bound may be wrong already; the pace does not make it worse.
     let effects = put(engine, now, feed, chosen);
     if let Some(after) = engine.feeds.get(&feed) {
-        let text = pace_sentence(engine, &before, after, now);
-        engine.say(text);
+        let notice = pace_notice(engine, &before, after, now);
+        engine.tell(notice);
     }
     effects
 }
@@ -118,12 +118,12 @@ fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: 
 }
 
 /// What a pace does to a feed, in words.
-fn pace_sentence(
+fn pace_notice(
     engine: &Engine,
     before: &Subscription,
     after: &Subscription,
     now: DateTime<Utc>,
-) -> String {
+) -> Event {
     let pace = after.state.facts.settings.pace;
     let name = match pace {
         Pace::More => "more often",
@@ -131,7 +131,7 @@ fn pace_sentence(
         Pace::Less => "less often",
     };
     if before.record.feed_settings.pace == Some(pace) {
-        return format!("{name} already");
+        return Event::info(format!("{name} already"));
     }
     let what = plans::explained(engine, after.key, now).and_then(|plan| {
         let telling = |stage| plan.steps.iter().find(|step| step.stage == stage);
@@ -155,7 +155,7 @@ fn pace_sentence(
         ),
         Some(at) => format!(" · next poll {}", plans::wait_words(at, now)),
     };
-    format!("{name}{what}{next} · u undo")
+    Event::offering(format!("{name}{what}{next}"), NoticeOffer::Undo)
 }
 
 #[cfg(test)]

@@ -36,10 +36,10 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
             *reached = renamed;
         }
     }
-    let text = format!("'{from}' is now '{to}' for {} feeds · u undo", tags.len());
+    let text = format!("'{from}' is now '{to}' for {} feeds", tags.len());
     let (effects, step) = put(engine, tags, filters);
     engine.undo.push(step);
-    engine.say(text);
+    engine.say_undoable(text);
     effects
 }
 

@@ -25,13 +25,13 @@ pub struct Concern {
     pub state: &'static str,
     /// Why, as a sentence.
     pub sentence: String,
-    /// What Enter does about it.
+    /// What can be done about it.
     pub remedy: Remedy,
     /// Since when; what the reader took note of later is not told again.
     since: DateTime<Utc>,
 }
 
-/// What can be done with one key.
+/// What can be done at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
     /// Read it from the new address from now on.
@@ -49,7 +49,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// What Enter does, in words.
+    /// What it does, in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::AcceptMove => "accept the move",
@@ -61,7 +61,7 @@ impl Remedy {
         }
     }
 
-    /// What `N` does, in words.
+    /// What taking note of the trouble instead does, in words.
     pub const fn noting(self) -> &'static str {
         match self {
             Self::AcceptMove | Self::Merge => "stay",

@@ -45,7 +45,7 @@ pub fn give_up(
     drop_fetches::drop_walk(engine, feed);
     subscription.history.asking = None;
     subscription.record.ended = Some(now);
-    engine.say(format!("unsubscribed from '{}' · u undo", subscription.record.shown_title()));
+    engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
     let effect = save(engine, &subscription);
     Some((subscription, vec![effect]))
 }

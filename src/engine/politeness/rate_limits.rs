@@ -193,7 +193,7 @@ fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Optio
 mod tests {
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::politeness::rate_limits::*;
-    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, Failure};
+    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
     use crate::engine::poll::poll_log::PollCause;
     use crate::engine::poll::poll_queue::enqueue;
     use crate::engine::poll::start_fetches;
@@ -214,7 +214,7 @@ mod tests {
         engine
     }
 
-    fn fetched(result: Result<Answer, Failure>) -> Fetched {
+    fn fetched(result: Result<Answer, FetchFailure>) -> Fetched {
         Fetched { started: now(), wire_bytes: 0, hops: vec![], conditional: false, result }
     }
 
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn unreachable() -> Fetched {
-        fetched(Err(Failure::Unreachable("it".into())))
+        fetched(Err(FetchFailure::Unreachable("it".into())))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::host_queue::{is_loopback, site_of};
 use crate::engine::feeds::subscription::FeedState;
-use crate::engine::poll::fetch::{CONNECTING, Failure, Fetched};
+use crate::engine::poll::fetch::{FailureClass, Fetched};
 use crate::history::FeedKey;
 
 /// Different hosts in a row that cannot be reached.
@@ -64,7 +64,9 @@ impl Reachability {
         }
         match &fetched.result {
             Ok(answer) if answer.status == 511 => self.lost(now),
-            Err(failure) if cannot_be_reached(failure) => self.suspect(now, url, feed),
+            Err(failure) if failure.class() == FailureClass::Unreachable => {
+                self.suspect(now, url, feed)
+            }
             Ok(_) | Err(_) => self.found(now, url),
         }
     }
@@ -120,24 +122,5 @@ impl Reachability {
             self.suspects.push(Suspect { feed, before: Box::new(before.clone()), site, at: now });
         }
         Sign::Unclear
-    }
-}
-
-/// Whether a failure means that nothing was heard from anybody: no name, no route, no connection in time. A host
-/// that refuses a connection, or breaks one off, was reached.
-fn cannot_be_reached(failure: &Failure) -> bool {
-    match failure {
-        Failure::Name(_) | Failure::Unreachable(_) => true,
-        Failure::Timeout { phase, .. } => *phase == CONNECTING,
-        Failure::Address(_)
-        | Failure::Connect(_)
-        | Failure::Tls(_)
-        | Failure::TooLarge(_)
-        | Failure::CutOff
-        | Failure::Encoding(_)
-        | Failure::Redirect(_)
-        | Failure::Insecure { .. }
-        | Failure::Blocked(_)
-        | Failure::Protocol(_) => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What an answer means for a feed, as a table over statuses and bodies (SPEC D.2).
 
-use super::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched, Hop, RequestKind};
+use super::fetch::{Answer, AnswerBody, AnswerHeaders, FailureClass, Fetched, Hop, RequestKind};
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
@@ -40,30 +40,19 @@ pub fn judge(fetched: Fetched, sent: &Sent) -> Verdict {
     let Fetched { hops, conditional, result, .. } = fetched;
     match result {
         Err(failure) => Verdict::Failed(Trouble {
-            failure: failure.for_schedule(),
+            failure: failure.class().for_schedule(),
             why: failure.to_string(),
-            obstacle: obstacle_of(&failure),
+            obstacle: obstacle_of(failure.class()),
         }),
         Ok(answer) => judge_answer(answer, &hops, conditional, sent),
     }
 }
 
-const fn obstacle_of(failure: &Failure) -> Option<Obstacle> {
-    match failure {
-        Failure::Insecure { .. } => Some(Obstacle::Insecure),
-        Failure::Blocked(_) => Some(Obstacle::Blocked),
-        Failure::Address(_)
-        | Failure::Name(_)
-        | Failure::Connect(_)
-        | Failure::Unreachable(_)
-        | Failure::Tls(_)
-        | Failure::Timeout { .. }
-        | Failure::TooLarge(_)
-        | Failure::CutOff
-        | Failure::Encoding(_)
-        | Failure::Redirect(_)
-        | Failure::Protocol(_) => None,
-    }
+/// What of a failure has a remedy of its own.
+fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
+    let known =
+        [(FailureClass::Insecure, Obstacle::Insecure), (FailureClass::Blocked, Obstacle::Blocked)];
+    known.into_iter().find_map(|(known, obstacle)| (known == class).then_some(obstacle))
 }
 
 fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {

@@ -107,7 +107,7 @@ pub struct Fetched {
     /// Validators were sent to the address that answered last.
     pub conditional: bool,
     /// The last answer, or why there is none.
-    pub result: Result<Answer, Failure>,
+    pub result: Result<Answer, FetchFailure>,
 }
 
 /// One redirect that was followed.
@@ -235,7 +235,7 @@ pub const CONNECTING: &str = "a connection";
 
 /// Why there is no answer. Each prints as a fragment fit for "failed: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum FetchFailure {
     /// The address cannot be asked.
     #[error("{0}")]
     Address(String),
@@ -285,26 +285,59 @@ pub enum Failure {
     Protocol(String),
 }
 
-impl Failure {
-    /// How the schedule sees it.
-    pub const fn for_schedule(&self) -> schedule::PollFailure {
+/// What kind of failure it is: what follows from it goes by this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureClass {
+    /// The address cannot be asked.
+    BadAddress,
+    /// The address may not be asked (SPEC D.6).
+    Blocked,
+    /// It leads from https to http, which the reader did not allow (SPEC D.3).
+    Insecure,
+    /// Nothing was heard from anybody: no name, no way, no connection in time.
+    Unreachable,
+    /// Somebody was there, and no answer came.
+    Unanswered,
+    /// The answer is larger than a limit.
+    TooLarge,
+    /// The answer cannot be read.
+    Unreadable,
+}
+
+impl FetchFailure {
+    /// What kind of failure it is. A host that refuses a connection, or breaks one off, was reached.
+    pub fn class(&self) -> FailureClass {
         match self {
-            Self::TooLarge(_) => schedule::PollFailure::TooLarge,
-            Self::CutOff | Self::Encoding(_) => schedule::PollFailure::Unreadable,
-            Self::Address(_)
-            | Self::Name(_)
+            Self::Address(_) => FailureClass::BadAddress,
+            Self::Blocked(_) => FailureClass::Blocked,
+            Self::Insecure { .. } => FailureClass::Insecure,
+            Self::Name(_) | Self::Unreachable(_) => FailureClass::Unreachable,
+            Self::Timeout { phase, .. } if *phase == CONNECTING => FailureClass::Unreachable,
+            Self::Timeout { .. }
             | Self::Connect(_)
-            | Self::Unreachable(_)
             | Self::Tls(_)
-            | Self::Timeout { .. }
             | Self::Redirect(_)
-            | Self::Insecure { .. }
-            | Self::Blocked(_)
-            | Self::Protocol(_) => schedule::PollFailure::Unanswered,
+            | Self::Protocol(_) => FailureClass::Unanswered,
+            Self::TooLarge(_) => FailureClass::TooLarge,
+            Self::CutOff | Self::Encoding(_) => FailureClass::Unreadable,
         }
     }
 }
 
+impl FailureClass {
+    /// How the schedule sees it.
+    pub const fn for_schedule(self) -> schedule::PollFailure {
+        match self {
+            Self::TooLarge => schedule::PollFailure::TooLarge,
+            Self::Unreadable => schedule::PollFailure::Unreadable,
+            Self::BadAddress
+            | Self::Blocked
+            | Self::Insecure
+            | Self::Unreachable
+            | Self::Unanswered => schedule::PollFailure::Unanswered,
+        }
+    }
+}
 /// Validators exactly as received, with the address that gave them (SPEC D.4 rules 1 and 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -324,5 +357,27 @@ impl Validators {
     /// Whether there is anything to send to `url`.
     pub fn speak_for(&self, url: &str) -> bool {
         self.url == url && (self.etag.is_some() || self.last_modified.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::poll::fetch::*;
+    use crate::schedule::PollFailure;
+
+    #[test]
+    fn a_host_that_breaks_off_was_reached_and_one_that_cannot_be_connected_to_in_time_was_not() {
+        let timeout = |phase| FetchFailure::Timeout { phase, seconds: 30 };
+        for (failure, class, scheduled) in [
+            (timeout(CONNECTING), FailureClass::Unreachable, PollFailure::Unanswered),
+            (timeout("the next byte"), FailureClass::Unanswered, PollFailure::Unanswered),
+            (FetchFailure::Name("a".into()), FailureClass::Unreachable, PollFailure::Unanswered),
+            (FetchFailure::Connect("a".into()), FailureClass::Unanswered, PollFailure::Unanswered),
+            (FetchFailure::CutOff, FailureClass::Unreadable, PollFailure::Unreadable),
+            (FetchFailure::TooLarge("a".into()), FailureClass::TooLarge, PollFailure::TooLarge),
+            (FetchFailure::Blocked("a".into()), FailureClass::Blocked, PollFailure::Unanswered),
+        ] {
+            assert_eq!((failure.class(), failure.class().for_schedule()), (class, scheduled));
+        }
     }
 }

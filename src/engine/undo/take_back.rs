@@ -10,7 +10,7 @@ use crate::engine::entries::{entry_filters, withdrawn};
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
-use crate::engine::wording::entries;
+use crate::schedule::counted_words;
 
 /// Takes the last change back.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
@@ -99,7 +99,10 @@ fn take_back(
             (effects, Some(inverse))
         }
         Step::Filters { before, changes, forward } => {
-            engine.say(format!("{done}: the filters · {}", entries(changes.entries())));
+            engine.say(format!(
+                "{done}: the filters · {}",
+                counted_words(changes.entries(), "entry", "entries")
+            ));
             let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
             (effects, Some(inverse))
         }

@@ -10,7 +10,7 @@ use brotli::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
-use crate::engine::poll::fetch::Failure;
+use crate::engine::poll::fetch::FetchFailure;
 
 /// The compression ratio is checked from this many decoded bytes on (SPEC 0, `RATIO_MAX`).
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
@@ -38,9 +38,9 @@ impl Default for BodyLimits {
 }
 
 impl BodyLimits {
-    fn too_large(self, excess: Excess) -> Failure {
+    fn too_large(self, excess: Excess) -> FetchFailure {
         let Self { wire_max, body_max, ratio_max } = self;
-        Failure::TooLarge(match excess {
+        FetchFailure::TooLarge(match excess {
             Excess::Wire => format!("more than {}", Bytes(wire_max)),
             Excess::Decoded => format!("more than {} when decompressed", Bytes(body_max)),
             Excess::Ratio => format!("it decompresses to more than {ratio_max} times its size"),
@@ -80,27 +80,29 @@ enum BodyDecoder {
 
 impl Decoding {
     /// Begins a body with this `Content-Encoding`.
-    pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, Failure> {
+    pub fn new(encoding: &str, limits: BodyLimits) -> Result<Self, FetchFailure> {
         let names: Vec<String> =
             encoding.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
         let mut names =
             names.iter().map(String::as_str).filter(|name| !matches!(*name, "" | "identity"));
         let announced = match (names.next(), names.next()) {
             (Some(_), Some(_)) => {
-                return Err(Failure::Encoding(format!("it is encoded twice ({encoding})")));
+                return Err(FetchFailure::Encoding(format!("it is encoded twice ({encoding})")));
             }
             (None | Some("gzip" | "x-gzip"), None) | (None, Some(_)) => Announced::PlainOrGzip,
             (Some("deflate"), None) => Announced::Deflate,
             (Some("br"), None) => Announced::Brotli,
             (Some(other), None) => {
-                return Err(Failure::Encoding(format!("the encoding '{other}' was not asked for")));
+                return Err(FetchFailure::Encoding(format!(
+                    "the encoding '{other}' was not asked for"
+                )));
             }
         };
         Ok(Self { announced, limits, wire_bytes: 0, stage: BodyDecoder::Unseen(Vec::new()) })
     }
 
     /// Refuses a body whose `Content-Length` exceeds the limit.
-    pub fn check_length(&self, length: Option<u64>) -> Result<(), Failure> {
+    pub fn check_length(&self, length: Option<u64>) -> Result<(), FetchFailure> {
         let max = u64::try_from(self.limits.wire_max).unwrap_or(u64::MAX);
         match length {
             Some(length) if length > max => Err(self.limits.too_large(Excess::Wire)),
@@ -125,7 +127,7 @@ impl Decoding {
     }
 
     /// Decodes the next received bytes.
-    pub fn decode_chunk(&mut self, wire: &[u8]) -> Result<(), Failure> {
+    pub fn decode_chunk(&mut self, wire: &[u8]) -> Result<(), FetchFailure> {
         self.wire_bytes = self.wire_bytes.saturating_add(wire.len());
         if self.wire_bytes > self.limits.wire_max {
             return Err(self.limits.too_large(Excess::Wire));
@@ -161,7 +163,7 @@ impl Decoding {
         }
     }
 
-    fn step(&mut self, wire: &[u8]) -> Result<(), Failure> {
+    fn step(&mut self, wire: &[u8]) -> Result<(), FetchFailure> {
         let wire_bytes = self.wire_bytes;
         let taken = match &mut self.stage {
             BodyDecoder::Unseen(_) => Ok(()),
@@ -181,12 +183,12 @@ impl Decoding {
         };
         taken.map_err(|error| match excess(&error) {
             Some(excess) => self.limits.too_large(excess),
-            None => Failure::Encoding(error.to_string()),
+            None => FetchFailure::Encoding(error.to_string()),
         })
     }
 
     /// Returns the whole decoded body.
-    pub fn finish(mut self) -> Result<Vec<u8>, Failure> {
+    pub fn finish(mut self) -> Result<Vec<u8>, FetchFailure> {
         if let BodyDecoder::Unseen(seen) = &self.stage {
             let seen = seen.clone();
             self.stage = self.choose_decoder(&seen);
@@ -195,7 +197,7 @@ impl Decoding {
         let limits = self.limits;
         // The decoders tell an end that is missing no better than by any error at the end.
         let cut = |error: io::Error| {
-            excess(&error).map_or(Failure::CutOff, |excess| limits.too_large(excess))
+            excess(&error).map_or(FetchFailure::CutOff, |excess| limits.too_large(excess))
         };
         let empty = self.wire_bytes == 0;
         let decoded = match self.stage {
@@ -203,7 +205,7 @@ impl Decoding {
             BodyDecoder::Unseen(seen) => seen,
             BodyDecoder::Plain(sink) => sink.decoded,
             BodyDecoder::Gzip(decoder) => decoder.finish().map_err(cut)?.decoded,
-            BodyDecoder::Deflate(decoder) if !decoder.ended => return Err(Failure::CutOff),
+            BodyDecoder::Deflate(decoder) if !decoder.ended => return Err(FetchFailure::CutOff),
             BodyDecoder::Deflate(decoder) => decoder.sink.decoded,
             BodyDecoder::Brotli(mut decoder) => {
                 decoder.close().map_err(cut)?;
@@ -211,7 +213,11 @@ impl Decoding {
             }
         };
         let twice = decoded.starts_with(&GZIP_MAGIC);
-        if twice { Err(Failure::Encoding("it is compressed twice".into())) } else { Ok(decoded) }
+        if twice {
+            Err(FetchFailure::Encoding("it is compressed twice".into()))
+        } else {
+            Ok(decoded)
+        }
     }
 }
 
@@ -226,7 +232,7 @@ impl fmt::Debug for Decoding {
 }
 
 /// Decodes a complete body.
-pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>, Failure> {
+pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>, FetchFailure> {
     let mut decoding = Decoding::new(encoding, limits)?;
     decoding.decode_chunk(wire)?;
     decoding.finish()

@@ -10,7 +10,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn decoded(wire: &[u8], encoding: &str) -> Result<Vec<u8>, Failure> {
+fn decoded(wire: &[u8], encoding: &str) -> Result<Vec<u8>, FetchFailure> {
     decode(wire, encoding, BodyLimits::default())
 }
 
@@ -44,15 +44,15 @@ fn gzip_nobody_announced_is_decoded_and_plain_text_announced_as_gzip_is_taken() 
 
 #[test]
 fn a_body_compressed_twice_is_refused() {
-    assert!(matches!(decoded(&gzip(&gzip(b"x")), "gzip"), Err(Failure::Encoding(_))));
-    assert!(matches!(decoded(&gzip(b"x"), "gzip, br"), Err(Failure::Encoding(_))));
+    assert!(matches!(decoded(&gzip(&gzip(b"x")), "gzip"), Err(FetchFailure::Encoding(_))));
+    assert!(matches!(decoded(&gzip(b"x"), "gzip, br"), Err(FetchFailure::Encoding(_))));
 }
 
 #[test]
 fn a_truncated_stream_is_reported_as_cut_off() {
     let mut wire = gzip(&[7; 5000]);
     wire.truncate(wire.len() - 9);
-    assert_eq!(decoded(&wire, "gzip"), Err(Failure::CutOff));
+    assert_eq!(decoded(&wire, "gzip"), Err(FetchFailure::CutOff));
 }
 
 /// SPEC D.8: a body is decoded while it comes, in whatever pieces.
@@ -101,7 +101,7 @@ fn short_and_empty_bodies_are_what_they_are() {
     }
     assert_eq!(decoded(b"x", "gzip"), Ok(b"x".to_vec()));
     assert_eq!(decoded(&GZIP_MAGIC[..1], ""), Ok(GZIP_MAGIC[..1].to_vec()));
-    assert_eq!(decoded(&GZIP_MAGIC, ""), Err(Failure::CutOff));
+    assert_eq!(decoded(&GZIP_MAGIC, ""), Err(FetchFailure::CutOff));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn every_cut_and_every_broken_byte_ends_in_words() {
     {
         for cut in MARK_BYTES..wire.len() {
             let got = decoded(&wire[..cut], encoding);
-            assert_eq!(got, Err(Failure::CutOff), "{encoding} cut after {cut}");
+            assert_eq!(got, Err(FetchFailure::CutOff), "{encoding} cut after {cut}");
         }
         for broken in 0..wire.len() {
             let mut wire = wire.clone();
@@ -130,7 +130,7 @@ fn every_cut_and_every_broken_byte_ends_in_words() {
 #[test]
 fn a_bomb_ends_at_the_limits() {
     let bomb = gzip(&vec![0; 3 * 1024 * 1024]);
-    assert!(matches!(decoded(&bomb, "gzip"), Err(Failure::TooLarge(_))));
+    assert!(matches!(decoded(&bomb, "gzip"), Err(FetchFailure::TooLarge(_))));
     let limits = BodyLimits { body_max: 100, ..BodyLimits::default() };
-    assert!(matches!(decode(&gzip(&[1; 200]), "gzip", limits), Err(Failure::TooLarge(_))));
+    assert!(matches!(decode(&gzip(&[1; 200]), "gzip", limits), Err(FetchFailure::TooLarge(_))));
 }

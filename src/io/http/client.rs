@@ -17,7 +17,7 @@ use super::request_headers::{self, FetchCredentials};
 use super::response_body::{answer_headers, joined_header, read_body};
 use super::trust::Trust;
 use crate::engine::poll::fetch::{
-    Answer, AnswerBody, Failure, FetchRequest, Fetched, Hop, RequestKind,
+    Answer, AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
 };
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::history::walk::adaptor::read_listing;
@@ -78,7 +78,7 @@ impl Http {
         let started = clock::now();
         let total = self.limits.total;
         let timed = tokio::time::timeout(total, self.fetch_redirected(&request, &mut trace)).await;
-        let result = timed.unwrap_or(Err(Failure::Timeout {
+        let result = timed.unwrap_or(Err(FetchFailure::Timeout {
             phase: "the whole answer",
             seconds: total.as_secs(),
         }));
@@ -90,7 +90,7 @@ impl Http {
         &self,
         request: &FetchRequest,
         trace: &mut FetchTrace,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, FetchFailure> {
         let mut url = parse_url(&request.url)?;
         let trust = Trust::from_source(&request.address_source);
         trust.check(&url, request.allow_insecure)?;
@@ -134,7 +134,7 @@ impl Http {
         request: &FetchRequest,
         credentials: &FetchCredentials<'_>,
         trace: &mut FetchTrace,
-    ) -> Result<ReceivedResponse, Failure> {
+    ) -> Result<ReceivedResponse, FetchFailure> {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
         let headers = request_headers::headers(request, &path.at);
@@ -163,7 +163,7 @@ impl Http {
         arrived: ReceivedResponse,
         kind: RequestKind,
         trace: &mut FetchTrace,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, FetchFailure> {
         let answer = unread_answer(&url, &arrived);
         if !(200..300).contains(&answer.status) {
             return Ok(answer);
@@ -194,8 +194,9 @@ impl Http {
                 AnswerBody::Listing,
             )
         });
-        let body =
-            read.await.map_err(|_| Failure::Protocol("the answer could not be read".into()))?;
+        let body = read
+            .await
+            .map_err(|_| FetchFailure::Protocol("the answer could not be read".into()))?;
         Ok(Answer { body, ..answer })
     }
 
@@ -207,7 +208,7 @@ impl Http {
         response: &mut Response,
         limits: BodyLimits,
         trace: &mut FetchTrace,
-    ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Failure> {
+    ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), FetchFailure> {
         trace.wire_bytes = 0;
         let encoding =
             joined_header(response.headers(), &header::CONTENT_ENCODING).unwrap_or_default();
@@ -251,13 +252,13 @@ fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     }
 }
 
-fn parse_url(text: &str) -> Result<Url, Failure> {
+fn parse_url(text: &str) -> Result<Url, FetchFailure> {
     let url = Url::parse(text).map_err(|error| {
-        Failure::Address(format!("'{}' is no address: {error}", without_login(text)))
+        FetchFailure::Address(format!("'{}' is no address: {error}", without_login(text)))
     })?;
     if matches!(url.scheme(), "http" | "https") {
         return Ok(url);
     }
     let shown = without_login(text);
-    Err(Failure::Address(format!("'{shown}' cannot be asked: only http and https can")))
+    Err(FetchFailure::Address(format!("'{shown}' cannot be asked: only http and https can")))
 }

@@ -7,7 +7,7 @@ use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
 use super::limits::Limits;
-use crate::engine::poll::fetch::{CONNECTING, Failure};
+use crate::engine::poll::fetch::{CONNECTING, FetchFailure};
 
 /// Classifies an error of the library; `through` is the host of the proxy that the request went through.
 pub(super) fn classify_error(
@@ -15,7 +15,7 @@ pub(super) fn classify_error(
     url: &Url,
     through: Option<&str>,
     limits: &Limits,
-) -> Failure {
+) -> FetchFailure {
     let host = url.host_str().unwrap_or_default();
     if error.is_timeout() {
         let (phase, limit) = if error.is_connect() {
@@ -23,13 +23,13 @@ pub(super) fn classify_error(
         } else {
             ("the next byte", limits.idle)
         };
-        return Failure::Timeout { phase, seconds: limit.as_secs() };
+        return FetchFailure::Timeout { phase, seconds: limit.as_secs() };
     }
     if let Some(tls) = find_error::<rustls::Error>(error) {
-        return Failure::Tls(tls_words(tls));
+        return FetchFailure::Tls(tls_words(tls));
     }
     if error.is_dns() || message_chain(error).contains("dns error") {
-        return Failure::Name(through.unwrap_or(host).to_owned());
+        return FetchFailure::Name(through.unwrap_or(host).to_owned());
     }
     let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
     if error.is_connect() {
@@ -41,22 +41,22 @@ pub(super) fn classify_error(
     }
     if let Some(http) = find_error::<hyper::Error>(error) {
         if http.is_parse_too_large() {
-            return Failure::TooLarge("its headers".into());
+            return FetchFailure::TooLarge("its headers".into());
         }
         if http.is_incomplete_message() {
-            return Failure::CutOff;
+            return FetchFailure::CutOff;
         }
         if http.is_parse() {
-            return Failure::Protocol("what answers is no HTTP".into());
+            return FetchFailure::Protocol("what answers is no HTTP".into());
         }
     }
     if error.is_body() || error.is_decode() {
-        return Failure::CutOff;
+        return FetchFailure::CutOff;
     }
     if io.is_some_and(is_reset) {
-        return Failure::Protocol("the connection was reset".into());
+        return FetchFailure::Protocol("the connection was reset".into());
     }
-    Failure::Protocol(message_chain(error))
+    FetchFailure::Protocol(message_chain(error))
 }
 
 /// Whether the server closed the connection instead of answering.
@@ -74,19 +74,19 @@ const fn is_reset(kind: ErrorKind) -> bool {
 }
 
 /// Returns the failure for a connection that could not be made.
-fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> Failure {
+fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> FetchFailure {
     match io {
         Some(
             ErrorKind::NetworkUnreachable
             | ErrorKind::HostUnreachable
             | ErrorKind::NetworkDown
             | ErrorKind::AddrNotAvailable,
-        ) => Failure::Unreachable(place),
+        ) => FetchFailure::Unreachable(place),
         Some(ErrorKind::UnexpectedEof) if url.scheme() == "https" => {
-            Failure::Tls("the server hung up while it was being agreed on".into())
+            FetchFailure::Tls("the server hung up while it was being agreed on".into())
         }
-        Some(kind) => Failure::Connect(format!("{place} ({kind})")),
-        None => Failure::Connect(place),
+        Some(kind) => FetchFailure::Connect(format!("{place} ({kind})")),
+        None => FetchFailure::Connect(place),
     }
 }
 

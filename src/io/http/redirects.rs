@@ -7,7 +7,7 @@ use reqwest::header::{self, HeaderMap};
 use url::Url;
 
 use super::trust::{Trust, carries_credentials};
-use crate::engine::poll::fetch::{Answer, AnswerBody, Failure, FetchRequest, Hop};
+use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, FetchRequest, Hop};
 use crate::feed::{Kind, NewLocation};
 use crate::schedule::WaitHeader;
 
@@ -49,7 +49,7 @@ impl RedirectPath {
         public: bool,
         request: &FetchRequest,
         steps: RedirectLimits,
-    ) -> Result<Hop, Failure> {
+    ) -> Result<Hop, FetchFailure> {
         let to = resolve_target(&self.at, &turn.location)?;
         if carries_credentials(&to) {
             return Err(bad_redirect("its address carries credentials"));
@@ -57,15 +57,15 @@ impl RedirectPath {
         let trust = Trust::Supplied { by: Some(self.at.clone()), public };
         trust.check(&to, request.allow_insecure)?;
         if self.seen.contains(&to) {
-            return Err(Failure::Redirect(format!("it leads back to {to}")));
+            return Err(FetchFailure::Redirect(format!("it leads back to {to}")));
         }
         if self.seen.len() > steps.all_max {
-            return Err(Failure::Redirect(format!("more than {} in a row", steps.all_max)));
+            return Err(FetchFailure::Redirect(format!("more than {} in a row", steps.all_max)));
         }
         self.by_document += usize::from(turn.by_document);
         if self.by_document > steps.documents_max {
             let max = steps.documents_max;
-            return Err(Failure::Redirect(format!("more than {max} by documents in a row")));
+            return Err(FetchFailure::Redirect(format!("more than {max} by documents in a row")));
         }
         self.seen.push(to.clone());
         (self.at, self.trust) = (to.clone(), trust);
@@ -86,7 +86,7 @@ impl Redirect {
     pub(super) fn from_head(
         status: StatusCode,
         headers: &HeaderMap,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, FetchFailure> {
         let status = status.as_u16();
         if !matches!(status, 301 | 302 | 303 | 307 | 308) {
             return Ok(None);
@@ -114,20 +114,20 @@ impl Redirect {
 }
 
 /// Resolves the target of a redirect, without its fragment; only http and https are allowed.
-fn resolve_target(from: &Url, location: &str) -> Result<Url, Failure> {
+fn resolve_target(from: &Url, location: &str) -> Result<Url, FetchFailure> {
     let mut to = from.join(location.trim()).map_err(|_| unreadable_address())?;
     to.set_fragment(None);
     if matches!(to.scheme(), "http" | "https") {
         return Ok(to);
     }
-    Err(Failure::Redirect(format!("it leads to '{}:'", to.scheme())))
+    Err(FetchFailure::Redirect(format!("it leads to '{}:'", to.scheme())))
 }
 
-fn bad_redirect(why: &str) -> Failure {
-    Failure::Redirect(why.to_owned())
+fn bad_redirect(why: &str) -> FetchFailure {
+    FetchFailure::Redirect(why.to_owned())
 }
 
-fn unreadable_address() -> Failure {
+fn unreadable_address() -> FetchFailure {
     bad_redirect("its address cannot be read")
 }
 

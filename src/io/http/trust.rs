@@ -4,7 +4,7 @@ use url::Url;
 
 use super::address_class::AddressClass;
 use super::address_guard::{Allowed, RefusedAddress};
-use crate::engine::poll::fetch::{AddressSource, Failure};
+use crate::engine::poll::fetch::{AddressSource, FetchFailure};
 
 /// Who named an address; see [`AddressSource`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,20 +43,20 @@ impl Trust {
     }
 
     /// Refuses what SPEC D.3 and D.6 forbid before any name is resolved.
-    pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), Failure> {
+    pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), FetchFailure> {
         let Self::Supplied { by, .. } = self else { return Ok(()) };
         if carries_credentials(to) {
-            return Err(Failure::Blocked("the address it names carries credentials".into()));
+            return Err(FetchFailure::Blocked("the address it names carries credentials".into()));
         }
         let secure = by.as_ref().is_some_and(|by| by.scheme() == "https");
         if secure && to.scheme() == "http" && !allow_insecure {
-            return Err(Failure::Insecure { to: to.to_string() });
+            return Err(FetchFailure::Insecure { to: to.to_string() });
         }
         Ok(())
     }
 
     /// Explains why an address must not be contacted.
-    pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> Failure {
+    pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> FetchFailure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
                 "; to ask it all the same, put allow_link_local = [\"{}\"] below [network] in the configuration",
@@ -71,7 +71,7 @@ impl Trust {
             }
             (Self::Supplied { by: None, .. }, _) => ", and nobody may lead there".to_owned(),
         };
-        Failure::Blocked(format!("not asked: {refusal}{advice}"))
+        FetchFailure::Blocked(format!("not asked: {refusal}{advice}"))
     }
 }
 
@@ -123,11 +123,11 @@ mod tests {
     /// SPEC D.6: user information, and https documents that name http.
     #[test]
     fn supplied_addresses_with_credentials_or_without_security_are_refused() {
-        let insecure = |to: &str| Err(Failure::Insecure { to: to.into() });
+        let insecure = |to: &str| Err(FetchFailure::Insecure { to: to.into() });
         let word = supplied("https://a.example/feed", true);
         assert!(matches!(
             word.check(&url("https://u:p@b.example/"), true),
-            Err(Failure::Blocked(_))
+            Err(FetchFailure::Blocked(_))
         ));
         assert_eq!(word.check(&url("http://b.example/"), false), insecure("http://b.example/"));
         assert_eq!(word.check(&url("http://b.example/"), true), Ok(()));

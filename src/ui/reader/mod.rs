@@ -2,6 +2,7 @@
 
 pub mod copying;
 pub mod full_text;
+pub mod gap_explained;
 pub mod lines;
 pub mod open_entry;
 pub mod picture_places;

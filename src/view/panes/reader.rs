@@ -6,13 +6,14 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use crate::engine::backfill::{gap_explained, gap_rows};
+use crate::engine::backfill::gap_rows;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
 use crate::feed::text::one_line;
 use crate::history::Gap;
 use crate::ui::app::App;
 use crate::ui::reader::full_text::TextSource;
+use crate::ui::reader::gap_explained;
 use crate::ui::screen::{Pane, Reader};
 use crate::view::{cells, pane, plain, theme, when};
 
@@ -31,7 +32,7 @@ pub(in crate::view) fn draw(
     let inside = pane::bordered(frame, area, "", app.ui.focus == Pane::Reader);
     let inside = column(app, inside);
     if let Some(gap) = selected_gap(app, now) {
-        let said = gap_explained::explained(&gap, app.engine.zone).join("\n\n");
+        let said = gap_explained::explain_gap(&gap, app.engine.zone).join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
         return inside;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use backissue::engine::poll::fetch::{AddressSource, Failure, FetchId, FetchRequest, Fetched};
+use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, Fetched};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_class::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
@@ -75,7 +75,7 @@ fn supplied(url: String, by: &str, public: bool) -> FetchRequest {
 
 fn blocked(fetched: &Fetched) -> &str {
     match &fetched.result {
-        Err(Failure::Blocked(why)) => why,
+        Err(FetchFailure::Blocked(why)) => why,
         other => panic!("not blocked: {other:?}"),
     }
 }
@@ -260,7 +260,7 @@ async fn a_supplied_address_with_credentials_or_another_scheme_is_refused() {
     blocked(&fetch(SMALL, supplied("http://u:p@b.example/".into(), by, true)).await);
     for scheme in ["file:///etc/hostname", "ftp://b.example/", "gopher://b.example/"] {
         let refused = fetch(SMALL, supplied(scheme.into(), by, true)).await.result;
-        assert!(matches!(refused, Err(Failure::Address(_))), "{refused:?}");
+        assert!(matches!(refused, Err(FetchFailure::Address(_))), "{refused:?}");
     }
 }
 
@@ -271,7 +271,7 @@ async fn a_secure_document_may_not_name_an_insecure_address_unless_the_reader_al
     let names = listed(&[&[PUBLIC]]);
     let asked = supplied(format!("http://b.example:{port}/"), "https://a.example/feed", true);
     let refused = fetch_in(&world(&names), &settings(), roomy(), asked.clone()).await.result;
-    assert_eq!(refused, Err(Failure::Insecure { to: format!("http://b.example:{port}/") }));
+    assert_eq!(refused, Err(FetchFailure::Insecure { to: format!("http://b.example:{port}/") }));
     assert_eq!(publisher.requests().len(), 0);
     let allowed = FetchRequest { allow_insecure: true, ..asked };
     fetch_in(&world(&names), &settings(), roomy(), allowed).await.result.unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use backissue::engine::poll::fetch::{Answer, AnswerBody, Failure, Fetched};
+use backissue::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, Fetched};
 use backissue::feed::Kind;
 use backissue::io::http::Limits;
 use backissue::io::http::body::BodyLimits;
@@ -76,7 +76,7 @@ async fn an_encoding_that_was_not_asked_for_is_refused() {
     for encoding in ["zstd", "compress", "gzip, br"] {
         let sent = answer(200, &[("content-encoding", encoding)], "x");
         let refused = fetched(roomy(), sent).await.result;
-        assert!(matches!(refused, Err(Failure::Encoding(_))), "{encoding}: {refused:?}");
+        assert!(matches!(refused, Err(FetchFailure::Encoding(_))), "{encoding}: {refused:?}");
     }
 }
 
@@ -130,7 +130,7 @@ async fn a_body_at_the_limit_is_read_and_one_byte_more_is_not() {
     fetched(SMALL, answer(200, &[], body.clone())).await.result.unwrap();
     body.push(b' ');
     let refused = fetched(SMALL, answer(200, &[], body)).await;
-    assert!(matches!(refused.result, Err(Failure::TooLarge(_))), "{refused:?}");
+    assert!(matches!(refused.result, Err(FetchFailure::TooLarge(_))), "{refused:?}");
     assert_eq!(refused.wire_bytes, 0, "the announcement is enough");
 }
 
@@ -140,7 +140,7 @@ async fn a_body_that_is_too_large_without_saying_so_is_left() {
         [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b' '; 4 * SMALL.body.wire_max]].concat();
     let server = BrokenServer::start(endless, Then::Close).await;
     let refused = fetch(SMALL, request(&server.at("/"))).await;
-    assert_eq!(refused.result, Err(Failure::TooLarge("more than 64 KiB".into())));
+    assert_eq!(refused.result, Err(FetchFailure::TooLarge("more than 64 KiB".into())));
     assert!(refused.wire_bytes > SMALL.body.wire_max as u64);
 }
 
@@ -153,7 +153,7 @@ async fn a_bomb_ends_at_the_size_of_a_body() {
     ] {
         let sent = answer(200, &[("content-encoding", encoding)], bomb);
         let refused = fetched(SMALL, sent).await.result;
-        assert!(matches!(refused, Err(Failure::TooLarge(_))), "{encoding}: {refused:?}");
+        assert!(matches!(refused, Err(FetchFailure::TooLarge(_))), "{encoding}: {refused:?}");
     }
 }
 
@@ -184,6 +184,6 @@ async fn a_body_that_is_cut_off_is_told() {
     for bytes in [short.into_bytes(), chunked.into_bytes(), within.into_bytes(), half] {
         let server = BrokenServer::start(bytes.clone(), Then::Close).await;
         let cut = fetch(SMALL, request(&server.at("/"))).await.result;
-        assert_eq!(cut, Err(Failure::CutOff), "{}", bytes[..90].escape_ascii());
+        assert_eq!(cut, Err(FetchFailure::CutOff), "{}", bytes[..90].escape_ascii());
     }
 }

@@ -1,6 +1,6 @@
 //! Credentials: to the origin they belong to, to no other, and shown to nobody (SPEC D.1, D.3, D.6).
 
-use backissue::engine::poll::fetch::{Failure, FetchRequest};
+use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
 use backissue::engine::settings::{Credentials, Login, NetworkSettings, Secret};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 
@@ -149,7 +149,7 @@ async fn secrets_stand_in_no_message() {
         "http://o:hunter2@169.254.1.1/",
         "o:hunter2@a.example",
     ] {
-        let failure: Failure = fetch(roomy(), request(url)).await.result.unwrap_err();
+        let failure: FetchFailure = fetch(roomy(), request(url)).await.result.unwrap_err();
         assert!(!format!("{failure} {failure:?}").contains("hunter2"), "{failure:?}");
     }
     for proxy in ["ht!tp://o:hunter2@p", "ftp://o:hunter2@p:1", "o:hunter2@"] {

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backissue::engine::poll::fetch::{Failure, Fetched};
+use backissue::engine::poll::fetch::{FetchFailure, Fetched};
 use backissue::io::http::{ClientEnvironment, Limits, NameLookup, NameResolver};
 use tokio::net::TcpListener;
 
@@ -15,7 +15,7 @@ const FEED_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n<rss ver
 
 fn waited_for(fetched: &Fetched) -> &'static str {
     match &fetched.result {
-        Err(Failure::Timeout { phase, .. }) => phase,
+        Err(FetchFailure::Timeout { phase, .. }) => phase,
         other => panic!("no time-out: {other:?}"),
     }
 }
@@ -26,7 +26,7 @@ async fn a_refused_connection_is_told_with_the_host() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let refused = fetch(SMALL, request(&format!("http://127.0.0.1:{port}/"))).await.result;
-    let Err(Failure::Connect(why)) = &refused else { panic!("{refused:?}") };
+    let Err(FetchFailure::Connect(why)) = &refused else { panic!("{refused:?}") };
     assert!(why.contains("127.0.0.1") && why.contains("refused"), "{why}");
 }
 
@@ -35,14 +35,14 @@ async fn a_name_that_does_not_exist_is_told() {
     let limits =
         Limits { connect: Duration::from_secs(10), total: Duration::from_secs(10), ..SMALL };
     let unknown = fetch(limits, request("http://no-such-host.invalid/feed")).await.result;
-    assert_eq!(unknown, Err(Failure::Name("no-such-host.invalid".into())));
+    assert_eq!(unknown, Err(FetchFailure::Name("no-such-host.invalid".into())));
 }
 
 #[tokio::test]
 async fn an_address_that_cannot_be_asked_is_told() {
     for url in ["file:///etc/hostname", "ftp://a.example/", "not an address", "http://"] {
         let refused = fetch(SMALL, request(url)).await.result;
-        assert!(matches!(refused, Err(Failure::Address(_))), "{url}: {refused:?}");
+        assert!(matches!(refused, Err(FetchFailure::Address(_))), "{url}: {refused:?}");
     }
 }
 
@@ -91,7 +91,7 @@ async fn a_header_line_without_end_is_refused() {
     let head = format!("HTTP/1.1 200 OK\r\nX: {}", "y".repeat(2 << 20));
     let server = BrokenServer::start(head, Then::Wait).await;
     let refused = fetch(roomy(), request(&server.at("/"))).await.result;
-    assert_eq!(refused, Err(Failure::TooLarge("its headers".into())));
+    assert_eq!(refused, Err(FetchFailure::TooLarge("its headers".into())));
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn what_is_no_http_is_refused_in_one_line() {
         let refused = fetch(SMALL, request(&server.at("/"))).await.result;
         let Err(failure) = &refused else { panic!("{bytes:?}: {refused:?}") };
         assert!(
-            matches!(failure, Failure::Protocol(_) | Failure::CutOff),
+            matches!(failure, FetchFailure::Protocol(_) | FetchFailure::CutOff),
             "{bytes:?}: {failure:?}"
         );
         assert!(!failure.to_string().contains('\n') && !failure.to_string().is_empty());
@@ -113,7 +113,7 @@ async fn plain_text_where_tls_was_expected_is_no_secure_connection() {
     let server = BrokenServer::start("HTTP/1.1 400 X\r\n\r\n", Then::Close).await;
     let url = server.at("/").replace("http:", "https:");
     let refused = fetch(SMALL, request(&url)).await.result;
-    assert!(matches!(refused, Err(Failure::Tls(_))), "{refused:?}");
+    assert!(matches!(refused, Err(FetchFailure::Tls(_))), "{refused:?}");
 }
 
 /// SPEC B.4: no way there is told apart from nobody there and from an unknown name.
@@ -123,8 +123,8 @@ async fn no_way_to_a_host_is_told_apart_from_nobody_there() {
     let none = Gone(ErrorKind::NotFound, None);
     let nowhere = Gone(ErrorKind::NotFound, Some("255.255.255.255:0"));
     for (names, told) in [
-        (none, Failure::Name("a.example".into())),
-        (nowhere, Failure::Unreachable("a.example".into())),
+        (none, FetchFailure::Name("a.example".into())),
+        (nowhere, FetchFailure::Unreachable("a.example".into())),
     ] {
         let around = ClientEnvironment { names: Arc::new(names), ..in_public() };
         let fetched = fetch_in(&around, &settings(), SMALL, request("http://a.example/")).await;
@@ -151,7 +151,7 @@ impl NameResolver for Gone {
 async fn a_server_that_hangs_up_is_told() {
     let server = BrokenServer::start("", Then::Close).await;
     let fetched = fetch(SMALL, request(&server.at("/"))).await;
-    assert_eq!(fetched.result, Err(Failure::CutOff));
+    assert_eq!(fetched.result, Err(FetchFailure::CutOff));
 }
 
 /// SPEC D.8: headers that never end are left, and so are answers before the answer.
@@ -161,7 +161,7 @@ async fn a_flood_of_headers_ends() {
         let head = format!("HTTP/1.1 200 OK\r\n{}", flood.repeat(1_000_000));
         let server = BrokenServer::start(head, Then::Wait).await;
         let refused = fetch(roomy(), request(&server.at("/"))).await.result;
-        assert_eq!(refused, Err(Failure::TooLarge("its headers".into())));
+        assert_eq!(refused, Err(FetchFailure::TooLarge("its headers".into())));
     }
     let server =
         BrokenServer::start("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50_000), Then::Wait).await;

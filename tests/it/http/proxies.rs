@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backissue::engine::poll::fetch::{AddressSource, Failure, FetchId, FetchRequest};
+use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::{ClientEnvironment, NameLookup, NameResolver};
 use backissue::io::publisher::server::Publisher;
@@ -115,10 +115,10 @@ async fn literal_addresses_are_checked_behind_a_proxy_too() {
             ..FetchRequest::typed(FetchId(1), format!("http://{host}/"))
         };
         let refused = fetch_in(&here(), &through, roomy(), asked).await.result;
-        assert!(matches!(refused, Err(Failure::Blocked(_))), "{host}: {refused:?}");
+        assert!(matches!(refused, Err(FetchFailure::Blocked(_))), "{host}: {refused:?}");
     }
     let refused = fetch_in(&here(), &through, roomy(), request("http://169.254.169.254/")).await;
-    assert!(matches!(refused.result, Err(Failure::Blocked(_))), "{refused:?}");
+    assert!(matches!(refused.result, Err(FetchFailure::Blocked(_))), "{refused:?}");
     assert_eq!(proxy.connections(), 0);
 }
 
@@ -131,5 +131,5 @@ async fn a_proxy_that_cannot_be_had_is_named() {
     let why = "no connection to a.example through the proxy 127.0.0.1 (connection refused)";
     assert_eq!(refused.unwrap_err().to_string(), why);
     let unknown = fetch_in(&around, &through("http://p.lan:8"), roomy(), asked).await.result;
-    assert_eq!(unknown, Err(Failure::Name("p.lan".into())));
+    assert_eq!(unknown, Err(FetchFailure::Name("p.lan".into())));
 }

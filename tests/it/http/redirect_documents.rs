@@ -1,6 +1,6 @@
 //! Documents that say nothing but where a feed is now (SPEC D.5, S1.12, S1.14).
 
-use backissue::engine::poll::fetch::{AnswerBody, Failure, Fetched};
+use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
 use backissue::feed::{Kind, NewLocation};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 
@@ -85,7 +85,7 @@ async fn two_redirect_documents_are_followed_and_three_are_not() {
             fetched.result.unwrap();
         } else {
             let why = "more than 2 by documents in a row".to_owned();
-            assert_eq!(fetched.result, Err(Failure::Redirect(why)));
+            assert_eq!(fetched.result, Err(FetchFailure::Redirect(why)));
         }
     }
 }
@@ -99,7 +99,7 @@ async fn a_loop_of_a_document_and_a_status_ends() {
     })
     .await;
     let fetched = fetch(roomy(), request(&format!("{base}/a"))).await;
-    assert_eq!(fetched.result, Err(Failure::Redirect(format!("it leads back to {base}/a"))));
+    assert_eq!(fetched.result, Err(FetchFailure::Redirect(format!("it leads back to {base}/a"))));
     assert_eq!(publisher.requests().len(), 2);
 }
 

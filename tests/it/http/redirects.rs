@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use backissue::engine::poll::fetch::{AnswerBody, Failure, FetchRequest, Fetched};
+use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, FetchRequest, Fetched};
 use backissue::io::http::Limits;
 use backissue::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
 
@@ -33,7 +33,7 @@ async fn fetch_publicly(limits: Limits, request: FetchRequest) -> Fetched {
 
 fn refused(fetched: &Fetched) -> &str {
     match &fetched.result {
-        Err(Failure::Redirect(why)) => why,
+        Err(FetchFailure::Redirect(why)) => why,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -221,8 +221,10 @@ async fn a_redirect_that_asks_for_a_short_wait_is_followed_after_it() {
         let fetched = fetch(super::SMALL, request(&format!("{base}/old"))).await;
         assert_eq!(publisher.requests().len(), requests, "{wait}");
         if requests == 1 {
-            let waiting =
-                matches!(fetched.result, Err(Failure::Timeout { phase: "the whole answer", .. }));
+            let waiting = matches!(
+                fetched.result,
+                Err(FetchFailure::Timeout { phase: "the whole answer", .. })
+            );
             assert!(waiting, "{:?}", fetched.result);
             assert_eq!(fetched.hops, []);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backissue::engine::poll::fetch::{Failure, FetchRequest};
+use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
 use backissue::io::http::ClientEnvironment;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -124,7 +124,7 @@ async fn a_redirect_from_https_to_http_needs_the_readers_word() {
         let around = trusting(in_public());
         let asked = request(&server.at("/f"));
         let fetched = fetch_in(&around, &settings(), roomy(), asked.clone()).await;
-        assert_eq!(fetched.result, Err(Failure::Insecure { to: to.clone() }));
+        assert_eq!(fetched.result, Err(FetchFailure::Insecure { to: to.clone() }));
         assert_eq!(fetched.hops, []);
         let allowed = FetchRequest { allow_insecure: true, ..asked };
         let fetched = fetch_in(&around, &settings(), roomy(), allowed).await;
@@ -144,8 +144,8 @@ async fn a_loop_between_http_and_https_ends() {
         bound.serve(move |_| crate::support::site::answer(301, &[("location", &there)], ""));
     let around = trusting(in_public());
     for (allow_insecure, expected) in [
-        (false, Failure::Insecure { to: plain.clone() }),
-        (true, Failure::Redirect(format!("it leads back to {plain}"))),
+        (false, FetchFailure::Insecure { to: plain.clone() }),
+        (true, FetchFailure::Redirect(format!("it leads back to {plain}"))),
     ] {
         let asked = FetchRequest { allow_insecure, ..request(&plain) };
         let fetched = fetch_in(&around, &settings(), roomy(), asked).await;

@@ -1,7 +1,7 @@
 //! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
 
 use backissue::engine::poll::fetch::{
-    AddressSource, AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, RequestKind,
+    AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
 use backissue::engine::settings::Settings;
 use backissue::history::FeedKey;
@@ -81,7 +81,7 @@ fn what_cannot_be_had_is_said_and_the_feeds_text_stays() {
             "no full text: the link leads to no page but to application/pdf",
         ),
         (
-            Scripted { fails: Some(Failure::CutOff), ..Scripted::default() },
+            Scripted { fails: Some(FetchFailure::CutOff), ..Scripted::default() },
             "no full text: the answer was cut off",
         ),
     ] {

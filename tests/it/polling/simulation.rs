@@ -9,7 +9,7 @@ use backissue::engine::effect::Effect;
 use backissue::engine::feeds::chosen_settings::FeedSettings;
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
-use backissue::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, Failure, Fetched};
+use backissue::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure, Fetched};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, JobSubject, Stored};
@@ -227,7 +227,7 @@ impl Simulation {
         &self.kinds[feed.0 as usize % self.kinds.len()]
     }
 
-    fn result(&self, feed: FeedKey, url: String) -> Result<Answer, Failure> {
+    fn result(&self, feed: FeedKey, url: String) -> Result<Answer, FetchFailure> {
         let asked = self.polls[&feed].len();
         let publisher = self.kind(feed).publisher;
         let (status, cache_control, retry_after) = match publisher {
@@ -236,7 +236,7 @@ impl Simulation {
                 (status, None, wait.map(str::to_owned))
             }
             Publisher::Well | Publisher::Refusing(..) => (200, None, None),
-            Publisher::Silent => return Err(Failure::Connect("the host (refused)".into())),
+            Publisher::Silent => return Err(FetchFailure::Connect("the host (refused)".into())),
             Publisher::Ending => (if asked >= 10 { 410 } else { 200 }, None, None),
         };
         let body = if status == 200 {

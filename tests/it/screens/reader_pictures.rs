@@ -2,7 +2,7 @@
 //! where it is.
 
 use backissue::engine::poll::fetch::{
-    AddressSource, AnswerBody, AnswerHeaders, Failure, FetchId, FetchRequest, RequestKind,
+    AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
 use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
@@ -127,7 +127,7 @@ fn what_cannot_be_shown_says_why_and_is_asked_for_again_only_by_hand() {
         (Scripted { status: 200, ..Scripted::default() }, "pictures.example sent nothing"),
         (
             Scripted {
-                fails: Some(Failure::TooLarge("more than 8 MiB".into())),
+                fails: Some(FetchFailure::TooLarge("more than 8 MiB".into())),
                 ..Scripted::default()
             },
             "the answer is too large: more than 8 MiB",
@@ -354,7 +354,10 @@ fn a_picture_is_asked_for_as_one_and_refused_beyond_its_limit() {
         let refused = http.fetch(ask("/large", false)).await.result.unwrap_err();
         assert_eq!(refused.to_string(), "the answer is too large: more than 8 MiB");
         let blocked = http.fetch(ask("/small", true)).await.result.unwrap_err();
-        assert!(matches!(blocked, Failure::Blocked(_)), "a public feed leads to public pictures");
+        assert!(
+            matches!(blocked, FetchFailure::Blocked(_)),
+            "a public feed leads to public pictures"
+        );
     });
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, Failure, FetchRequest, Fetched, Hop, RequestKind,
+    Answer, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
 };
 use backissue::history::walk::adaptor::read_listing;
 use backissue::io::http::article::extract_article;
@@ -26,7 +26,7 @@ pub struct Scripted {
     /// It redirects: by which status, and where to.
     pub leads: Option<(u16, String)>,
     /// There is no answer.
-    pub fails: Option<Failure>,
+    pub fails: Option<FetchFailure>,
 }
 
 impl World {
@@ -42,7 +42,7 @@ impl World {
         let known = request.validators.as_ref().filter(|known| known.speak_for(&url));
         let sent = known.and_then(|validators| validators.etag.clone());
         let result = match self.network.get(&url) {
-            None => Err(Failure::Connect("the host (connection refused)".into())),
+            None => Err(FetchFailure::Connect("the host (connection refused)".into())),
             Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
             Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
         };

@@ -1,6 +1,6 @@
 //! Walks that the reader stops, and chains that mean no good.
 
-use backissue::engine::poll::fetch::{AddressSource, Failure};
+use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue::history::{GapKind, Limit, Reason};
 use chrono::TimeDelta;
 
@@ -91,7 +91,7 @@ fn a_public_page_does_not_lead_into_the_readers_machine() {
     let near = "https://127.0.0.1/admin";
     let mut world = World::new(120, 36);
     world.serve(TRAP, &document("now", &format!("<link rel='prev-archive' href='{near}'/>")));
-    let blocked = Failure::Blocked("not asked: 127.0.0.1 is this machine".into());
+    let blocked = FetchFailure::Blocked("not asked: 127.0.0.1 is this machine".into());
     world.network.insert(near.into(), Scripted { fails: Some(blocked), ..Scripted::default() });
     subscribe(&mut world, TRAP);
     world.rest();

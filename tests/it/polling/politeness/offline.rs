@@ -1,7 +1,7 @@
 //! Without a network nothing is a failure, and it is tried once a minute (SPEC B.4.4, G.32).
 
 use backissue::engine::input::Input;
-use backissue::engine::poll::fetch::{CONNECTING, Failure};
+use backissue::engine::poll::fetch::{CONNECTING, FetchFailure};
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
@@ -26,7 +26,7 @@ fn world() -> World {
     World::subscribed(120, 36, &feeds)
 }
 
-fn fails(world: &mut World, urls: &[&str], failure: &Failure) {
+fn fails(world: &mut World, urls: &[&str], failure: &FetchFailure) {
     for url in urls {
         let fails = Some(failure.clone());
         world.network.insert((*url).into(), Scripted { fails, ..Scripted::default() });
@@ -35,8 +35,9 @@ fn fails(world: &mut World, urls: &[&str], failure: &Failure) {
 
 #[test]
 fn three_hosts_in_a_row_that_cannot_be_reached_are_no_network() {
-    let timeout = Failure::Timeout { phase: CONNECTING, seconds: 10 };
-    for failure in [Failure::Name("h".into()), Failure::Unreachable("h".into()), timeout] {
+    let timeout = FetchFailure::Timeout { phase: CONNECTING, seconds: 10 };
+    for failure in [FetchFailure::Name("h".into()), FetchFailure::Unreachable("h".into()), timeout]
+    {
         let mut world = world();
         fails(&mut world, &FEEDS[..4], &failure);
         let before = world.requests.len();
@@ -69,9 +70,9 @@ fn three_hosts_in_a_row_that_cannot_be_reached_are_no_network() {
 #[test]
 fn a_host_that_refuses_or_answers_proves_that_there_is_a_network() {
     let mut world = world();
-    fails(&mut world, &FEEDS[..2], &Failure::Name("h".into()));
-    fails(&mut world, &FEEDS[2..3], &Failure::Connect("h (connection refused)".into()));
-    fails(&mut world, &FEEDS[3..4], &Failure::Name("h".into()));
+    fails(&mut world, &FEEDS[..2], &FetchFailure::Name("h".into()));
+    fails(&mut world, &FEEDS[2..3], &FetchFailure::Connect("h (connection refused)".into()));
+    fails(&mut world, &FEEDS[3..4], &FetchFailure::Name("h".into()));
     world.pass(TimeDelta::minutes(130));
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.app.engine.reachability.offline_since, None);
@@ -87,7 +88,7 @@ fn one_broken_host_is_a_broken_host_however_many_feeds_it_has() {
         urls.iter().map(|url| (url.as_str(), body.as_str(), &[][..])).collect();
     let mut world = World::subscribed(90, 24, &feeds);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    fails(&mut world, &urls, &Failure::Name("h".into()));
+    fails(&mut world, &urls, &FetchFailure::Name("h".into()));
     for _ in 0..100 {
         world.pass(TimeDelta::minutes(1));
     }

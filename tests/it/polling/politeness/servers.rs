@@ -1,7 +1,7 @@
 //! Servers with habits: deltas, broken tags, 304 for ever, forms they do not accept, 404 for a month (SPEC D.2, D.4, D.7).
 
 use backissue::engine::feeds::trouble::{self, Remedy};
-use backissue::engine::poll::fetch::{AnswerHeaders, Failure, RequestKind};
+use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, RequestKind};
 use backissue::history::FeedKey;
 use backissue::schedule::{FeedStatus, SettledBy};
 use chrono::TimeDelta;
@@ -209,7 +209,7 @@ fn a_feed_that_ended_is_left_alone_until_the_reader_resumes_it() {
 #[test]
 fn an_insecure_redirect_is_allowed_by_one_key() {
     let mut world = world();
-    let fails = Some(Failure::Insecure { to: "http://a.example/feed".into() });
+    let fails = Some(FetchFailure::Insecure { to: "http://a.example/feed".into() });
     world.network.insert(A.into(), Scripted { fails, ..Scripted::default() });
     world.poll(FEED);
     let told = trouble::concerns(&world.app.engine, world.now);

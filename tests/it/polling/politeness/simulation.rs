@@ -8,8 +8,8 @@ use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, CONNECTING, Failure, FetchId, FetchRequest, Fetched, Hop,
-    RequestKind,
+    Answer, AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchId, FetchRequest, Fetched,
+    Hop, RequestKind,
 };
 use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
@@ -247,7 +247,8 @@ impl Simulation {
         } else {
             self.counts.unanswered += 1;
             // Nobody was reached, and nobody asked: without a network it does not count.
-            let unreached = matches!(&result, Err(Failure::Name(_) | Failure::Timeout { .. }));
+            let unreached =
+                matches!(&result, Err(FetchFailure::Name(_) | FetchFailure::Timeout { .. }));
             let seen = self.observed.entry(request.url.clone()).or_default();
             seen.last_try = seen.last_try.filter(|_| !unreached);
         }
@@ -297,7 +298,7 @@ impl Simulation {
     }
 
     /// What the publisher of an address answers now.
-    fn publisher(&mut self, request: &FetchRequest) -> (Vec<Hop>, Result<Answer, Failure>) {
+    fn publisher(&mut self, request: &FetchRequest) -> (Vec<Hop>, Result<Answer, FetchFailure>) {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
         let number: u64 = url.rsplit('f').next().unwrap().trim_end_matches('m').parse().unwrap();
@@ -308,11 +309,11 @@ impl Simulation {
             hops.push(Hop { status, to: url.clone(), by_document: false });
         }
         let failed = match self.dice.roll() % 60 {
-            0 => Some(Failure::Timeout { phase: CONNECTING, seconds: 10 }),
-            1 => Some(Failure::Connect(host)),
-            2 => Some(Failure::Name(host)),
-            3 => Some(Failure::CutOff),
-            4 => Some(Failure::TooLarge("more than 16 MiB".into())),
+            0 => Some(FetchFailure::Timeout { phase: CONNECTING, seconds: 10 }),
+            1 => Some(FetchFailure::Connect(host)),
+            2 => Some(FetchFailure::Name(host)),
+            3 => Some(FetchFailure::CutOff),
+            4 => Some(FetchFailure::TooLarge("more than 16 MiB".into())),
             _ => None,
         };
         if let Some(failure) = failed {

@@ -1,11 +1,11 @@
-//! What a gap is, why it is there and what happens next, as paragraphs.
+//! Explains a gap in the reader's pane, with the keys that do something about it.
 
 use chrono::{DateTime, Utc};
 
 use crate::history::{Gap, GapKind, Via};
 
 /// What a gap is, why it is there and what happens next, as paragraphs.
-pub fn explained(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
+pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
     let mut said = vec![format!("{}.", gap.text())];
     said.extend(gap.advice().map(|advice| format!("{advice}.")));
@@ -47,4 +47,27 @@ pub fn explained(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     });
     said.push("D hides this line; u takes that back.".to_owned());
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::history::gap::Edge;
+    use crate::history::{Limit, Reason};
+    use crate::ui::reader::gap_explained::*;
+
+    fn explained(reason: Reason, retry_at: Option<DateTime<Utc>>) -> String {
+        let edge = Edge { url: "https://a.example/2".into(), ..Edge::default() };
+        let gap = Gap { retry_at, ..Gap::new(edge, reason, DateTime::UNIX_EPOCH) };
+        explain_gap(&gap, chrono_tz::Tz::UTC).join(" ")
+    }
+
+    #[test]
+    fn a_gap_says_where_it_is_when_it_is_asked_for_again_and_with_which_key() {
+        let text = explained(Reason::Status(503), Some(DateTime::UNIX_EPOCH));
+        assert!(text.contains("It should be at https://a.example/2"), "{text}");
+        assert!(text.contains("again by itself after 1 January 1970 at 00:00"), "{text}");
+        assert!(text.ends_with("Enter or H asks now. D hides this line; u takes that back."));
+        let text = explained(Reason::Limit { limit: Limit::Stopped, fetched: 3 }, None);
+        assert!(text.contains("Enter or H goes on."), "{text}");
+    }
 }
