@@ -63,13 +63,12 @@ pub(super) fn is_swallowed(owner: &ElementName<'_>, child: &ElementName<'_>) -> 
     if ElementPurpose::find(child.ns, local) == ElementPurpose::Entry {
         return true;
     }
-    match child.ns {
-        _ if !is_ours(owner.ns) => is_ours(child.ns),
-        Ns::Rss => HEAD_ONLY.contains(&local),
-        // A person consists of these three alone (RFC 4287 §3.2).
-        Ns::Atom if matches!(owner.local.as_ref(), "author" | "contributor") => {
-            !matches!(local, "name" | "uri" | "url" | "email")
-        }
-        _ => false,
+    if !is_ours(owner.ns) {
+        return is_ours(child.ns);
     }
+    // A person consists of these three alone (RFC 4287 §3.2).
+    let is_person = owner.ns == Ns::Atom && matches!(&*owner.local, "author" | "contributor");
+    let is_of_person = matches!(local, "name" | "uri" | "url" | "email");
+    (child.ns == Ns::Rss && HEAD_ONLY.contains(&local))
+        || (child.ns == Ns::Atom && is_person && !is_of_person)
 }
