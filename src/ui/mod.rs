@@ -15,5 +15,6 @@ pub mod reconfigure;
 pub mod screen;
 pub mod scroll_list;
 pub mod settings;
+pub mod state;
 pub mod theme;
 pub mod update;

@@ -10,7 +10,7 @@ use super::overlays::{filter_dialog, plan_pane, timetable_pane};
 use super::panes::{counts, feeds_pane, gap_list, navigation, search_pane, tour};
 use super::reader::{open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
-use super::screen::Viewport;
+use super::state::layout::Viewport;
 use crate::engine::calendar::day_start;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};

@@ -22,7 +22,8 @@ use super::{dressing, pane, plain};
 use crate::ui::app::App;
 use crate::ui::panes::attention;
 use crate::ui::reader::pictures::are_shown;
-use crate::ui::screen::{Area, Arrangement, Overlay, Pane, Viewport};
+use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
+use crate::ui::state::overlay::Overlay;
 
 /// Smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (40, 12);

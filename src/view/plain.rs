@@ -12,7 +12,8 @@ use super::theme;
 use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;
 use crate::ui::reader::lines::{Role, StyledSpan};
-use crate::ui::screen::{Area, Overlay, Pane, Viewport};
+use crate::ui::state::layout::{Area, Pane, Viewport};
+use crate::ui::state::overlay::Overlay;
 
 /// Signs of ours and what stands for each.
 const SIGNS: [(&str, &str); 24] = [

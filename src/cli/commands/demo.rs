@@ -12,7 +12,7 @@ use crate::io::performing::Ending;
 use crate::io::publisher::demo_server::DemoServer;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
-use crate::ui::panes::tour::Tour;
+use crate::ui::screen::Tour;
 use crate::ui::settings::ScreenSettings;
 
 /// Runs the demo.

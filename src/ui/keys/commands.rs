@@ -13,11 +13,11 @@ use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::overlays::{
     filter_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, tag_dialog,
 };
-use crate::ui::panes::navigation::{self, Distance};
-use crate::ui::panes::{browsing, saved_searches, search_pane, shown_marks};
+use crate::ui::panes::{browsing, navigation, saved_searches, search_pane, shown_marks};
 use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
-use crate::ui::screen::Pane;
-use crate::ui::theme::appearance;
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::layout::Pane;
+use crate::ui::theme::choose_theme;
 
 /// What a key or a name in the palette means. Each has its row in [`COMMANDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,7 +266,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Show, "show", "f", run_command::show_next)
         .only_in(LISTS)
         .help("show all, unread or starred entries, or those that filters hide"),
-    command(Command::Theme, "theme", "T", appearance::next)
+    command(Command::Theme, "theme", "T", choose_theme::next)
         .help("the next theme; ':theme light' chooses one"),
     command(Command::Palette, "command", ": Ctrl-p", |app, _| palette::open(app))
         .help("every command by its name; 'goto 2014-03' takes what stands behind it along"),

@@ -14,13 +14,13 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt_input;
 use crate::ui::overlays::table::{self, Beside, WHEEL_LINES, Wheel};
-use crate::ui::panes::attention;
 use crate::ui::panes::entry_list::row_height;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::navigation::{self, Distance};
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
+use crate::ui::panes::{attention, navigation};
 use crate::ui::reader::{open_entry, sideways};
-use crate::ui::screen::{Area, Pane};
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::{Area, Pane};
 
 /// Cells that one step moves what is wider than the pane.
 const WHEEL_CELLS: usize = 6;

@@ -14,7 +14,9 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::{edit_dialog, plan_pane, timetable_pane};
 use crate::ui::panes::{attention, feeds_pane, navigation, saved_searches, shown_marks, tag_tree};
 use crate::ui::reader::open_entry;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// Does what a command says.
 pub fn obey(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
@@ -87,7 +89,7 @@ pub(super) fn give_up(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let concerned = attention::selected(app, now).map(|concern| concern.feed);
     let selected = match app.ui.feeds.selected_row() {
-        Some(feeds_pane::FeedsRow::Feed(feed, _)) => Some(*feed),
+        Some(FeedsRow::Feed(feed, _)) => Some(*feed),
         Some(_) | None => concerned,
     };
     let Some(feed) = selected else {
@@ -150,15 +152,15 @@ pub(super) fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffec
 pub(super) fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let selected = feeds_pane::selected_feed(app, now).map(|feed| vec![feed]);
     let selected = selected.or_else(|| match app.ui.feeds.selected_row() {
-        Some(feeds_pane::FeedsRow::Tag(_, keys)) => Some(keys.clone()),
+        Some(FeedsRow::Tag(_, keys)) => Some(keys.clone()),
         Some(
-            feeds_pane::FeedsRow::AllUnread
-            | feeds_pane::FeedsRow::Today
-            | feeds_pane::FeedsRow::Starred
-            | feeds_pane::FeedsRow::Gaps
-            | feeds_pane::FeedsRow::Attention
-            | feeds_pane::FeedsRow::Search(_)
-            | feeds_pane::FeedsRow::Feed(..),
+            FeedsRow::AllUnread
+            | FeedsRow::Today
+            | FeedsRow::Starred
+            | FeedsRow::Gaps
+            | FeedsRow::Attention
+            | FeedsRow::Search(_)
+            | FeedsRow::Feed(..),
         )
         | None => None,
     });

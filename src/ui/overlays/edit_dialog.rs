@@ -15,7 +15,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::feeds_pane;
-use crate::ui::screen::Overlay;
+use crate::ui::state::overlay::Overlay;
 
 /// The form.
 #[derive(Debug, Clone, PartialEq, Eq)]

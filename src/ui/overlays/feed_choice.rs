@@ -10,8 +10,9 @@ use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
 use crate::ui::panes::{navigation, tag_tree};
-use crate::ui::screen::{Choice, Overlay, Pane};
 use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{Choice, Overlay};
 
 /// A page names several feeds. Where something else is being typed the first one is taken, as on the command line.
 pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {

@@ -13,7 +13,8 @@ use crate::history::{EntryKey, FeedKey};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// The form.
 #[derive(Debug, Clone, PartialEq, Eq)]

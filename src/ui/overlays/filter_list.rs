@@ -10,18 +10,12 @@ use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::{key_input, run_command};
-use crate::ui::screen::{Overlay, Pane};
 use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{FilterList, Overlay};
 
 /// Lines of a rule on the screen.
 pub const RULE_LINES: usize = 2;
-
-/// The open list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FilterList {
-    /// The selected rule.
-    pub list: ScrollList,
-}
 
 /// Opens the list, or closes it.
 pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

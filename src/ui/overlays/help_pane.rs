@@ -6,20 +6,8 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
-use crate::ui::scroll_list::moved;
-
-/// The open help.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelpPane {
-    /// First line shown.
-    pub top: usize,
-    /// What the lines must hold.
-    pub filter: Prompt,
-    /// The filter has the keys.
-    pub typing: bool,
-}
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::overlay::{HelpPane, Overlay};
 
 /// Opens the help, or closes it.
 pub fn toggle(app: &mut App) -> Vec<ScreenEffect> {

@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::heat_map;
-use super::plan_pane::PlanPane;
 use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::feeds::interval_rules::{RULES_MAX, read_rule, rule_text};
 use crate::engine::poll::learn::zone_of;
@@ -17,47 +16,13 @@ use crate::schedule::learning::PRICE_MINUTES;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::screen::Overlay;
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::plan_pane::{Outline, PlanPane};
 
 /// The interval proposed where nothing is known, minutes.
 const PROPOSED_MINUTES: u32 = 60;
 /// Proposals are rounded to this, minutes.
 const ROUND_MINUTES: u32 = 5;
-
-/// Hours being marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outline {
-    /// Where the cursor is: day, 0 is Monday, and hour.
-    pub cursor: (u8, u8),
-    /// The corner the marking began at.
-    pub corner: Option<(u8, u8)>,
-}
-
-impl Outline {
-    /// First and last day, first and last hour.
-    pub fn bounds(&self) -> ((u8, u8), (u8, u8)) {
-        let (day, hour) = self.cursor;
-        let (from_day, from_hour) = self.corner.unwrap_or(self.cursor);
-        ((day.min(from_day), day.max(from_day)), (hour.min(from_hour), hour.max(from_hour)))
-    }
-
-    /// Whether an hour of the week is marked.
-    pub fn contains(&self, hour: usize) -> bool {
-        let ((first_day, last_day), (first_hour, last_hour)) = self.bounds();
-        let (day, hour) = (hour / 24, hour % 24);
-        (usize::from(first_day)..=usize::from(last_day)).contains(&day)
-            && (usize::from(first_hour)..=usize::from(last_hour)).contains(&hour)
-    }
-
-    fn step(&mut self, days: i8, hours: i8) {
-        let (day, hour) = self.cursor;
-        let moved = |at: u8, by: i8, count: i8| {
-            let at = i8::try_from(at).unwrap_or(0).saturating_add(by).rem_euclid(count);
-            u8::try_from(at).unwrap_or(0)
-        };
-        self.cursor = (moved(day, days, 7), moved(hour, hours, 24));
-    }
-}
 
 /// Begins to mark hours, at the present one.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

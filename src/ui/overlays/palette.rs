@@ -13,22 +13,9 @@ use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
 use crate::ui::panes::browsing;
-use crate::ui::screen::{Overlay, Pane};
 use crate::ui::scroll_list::ScrollList;
-use crate::ui::theme::appearance;
-
-/// The open palette.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Palette {
-    /// What was typed.
-    pub line: Prompt,
-    /// The commands it may mean, as places in the table of keys, best first.
-    pub found: Vec<usize>,
-    /// The selected one among them.
-    pub list: ScrollList,
-    /// The pane the keys were with.
-    focus: Pane,
-}
+use crate::ui::state::overlay::{Overlay, Palette};
+use crate::ui::theme::choose_theme;
 
 /// Opens the palette: with nothing typed it lists every command that works here.
 pub fn open(app: &mut App) -> Vec<ScreenEffect> {
@@ -158,7 +145,7 @@ fn with_argument(
         return browsing::go_to(app, now, argument);
     }
     if row.command == Command::Theme {
-        return appearance::choose(app, now, argument);
+        return choose_theme::choose(app, now, argument);
     }
     if row.command == Command::Add {
         let id = app.engine.next_addition();

@@ -8,23 +8,7 @@ use crate::engine::poll::polling::PollStage;
 use crate::history::FeedKey;
 use crate::schedule::{self, ByHand, FeedStatus, SettledBy};
 use crate::ui::app::App;
-
-/// Something the reader can do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
-    /// The key; empty where nothing is to be pressed.
-    pub key: &'static str,
-    /// What it does.
-    pub text: String,
-    /// From when on it works; `None`: now.
-    pub from: Option<DateTime<Utc>>,
-}
-
-impl Advice {
-    fn now(key: &'static str, text: impl Into<String>) -> Self {
-        Self { key, text: text.into(), from: None }
-    }
-}
+use crate::ui::state::plan_pane::Advice;
 
 /// What keeps a poll away or is about to make it, whatever the plan says.
 pub fn held_up(app: &App, feed: FeedKey) -> Option<String> {

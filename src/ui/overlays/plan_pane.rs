@@ -7,9 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::heat_map::{self, RhythmPicture};
-use super::hour_selection::Outline;
-use super::plan_advice::{self, Advice};
+use super::{heat_map, plan_advice};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_log::PollLogEntry;
@@ -18,128 +16,19 @@ use crate::engine::store_work::Job;
 use crate::feed::{IntervalRule, Zone};
 use crate::history::FeedKey;
 use crate::schedule::learning::{LearnedPlan, Publications};
-use crate::schedule::{self, Facts, Pace, Plan, Restriction};
+use crate::schedule::{self, Facts, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
 use crate::ui::panes::feeds_pane;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
-use crate::ui::scroll_list::moved;
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::plan_pane::{
+    Known, MadeFrom, PaceEffect, PlanPage, PlanPane, RuleRow, WeekHour, WeekPicture,
+};
 
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;
-
-/// The plan pane.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanPane {
-    /// The feed.
-    pub feed: FeedKey,
-    /// First line shown.
-    pub top: usize,
-    /// Times are shown in UTC, not in the reader's zone.
-    pub utc: bool,
-    /// Hours being marked for a rule.
-    pub outline: Option<Outline>,
-    /// What it says.
-    pub page: PlanPage,
-    /// When it published; `None` while that is read.
-    pub publications: Option<Arc<Publications>>,
-    /// What is learned of it, whether that counts or not.
-    pub learned: Option<Arc<LearnedPlan>>,
-    /// The last polls, newest first; `None` while they are read.
-    pub polls: Option<Vec<PollLogEntry>>,
-}
-
-/// Everything the plan pane says of a feed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanPage {
-    /// The plan with its explanation.
-    pub plan: Plan,
-    /// Something that keeps all polls away, whatever the plan says.
-    pub held_up: Option<String>,
-    /// What each pace would bring.
-    pub paces: Vec<PaceEffect>,
-    /// What can be done.
-    pub advice: Vec<Advice>,
-    /// Floors that have not passed.
-    pub floors: Vec<Restriction>,
-    /// The publisher's hours and days to skip, in words, and whether they are kept.
-    pub skips: Option<String>,
-    /// The interval rules, in document order.
-    pub rules: Vec<RuleRow>,
-    /// Its rhythm; `None` while it is being read.
-    pub rhythm: Option<RhythmPicture>,
-    /// A learned plan places the polls: there is no interval.
-    pub placed: bool,
-    /// The week, where it is not the same all through.
-    pub week: Option<WeekPicture>,
-    /// What it was made from.
-    made_from: MadeFrom,
-}
-
-/// What a page depends on.
-#[derive(Debug, Clone, PartialEq)]
-struct MadeFrom {
-    facts: Facts,
-    minute: i64,
-    zone: Tz,
-    held_up: Option<String>,
-    known: Known,
-}
-
-/// What is known of a feed's rhythm.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Known {
-    pub(crate) publications: Option<Arc<Publications>>,
-    pub(crate) learned: Option<Arc<LearnedPlan>>,
-}
-
-/// What a pace would bring.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaceEffect {
-    /// The pace.
-    pub pace: Pace,
-    /// It is the one in force.
-    pub in_force: bool,
-    /// The next poll then.
-    pub next_poll: Option<DateTime<Utc>>,
-    /// The interval behind it, seconds.
-    pub interval_seconds: Option<u32>,
-    /// What settles it then, in a few words.
-    pub settled_by: &'static str,
-}
-
-/// One interval rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleRow {
-    /// The interval it states, seconds.
-    pub interval_seconds: i64,
-    /// When it applies.
-    pub when: String,
-    /// It is in force now.
-    pub in_force: bool,
-}
-
-/// A week, hour by hour.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WeekPicture {
-    /// 168 hours, Monday 00:00 of the shown zone first.
-    pub hours: Vec<WeekHour>,
-    /// The hour it is now.
-    pub now: Option<usize>,
-    /// The intervals there are, the shortest first.
-    pub intervals: Vec<u32>,
-}
-
-/// One hour of a week.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WeekHour {
-    /// The interval in force at its start, seconds.
-    pub interval_seconds: u32,
-    /// The publisher asks to be left alone.
-    pub skipped: bool,
-}
 
 /// Opens the plan of the selected feed, or closes it.
 pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

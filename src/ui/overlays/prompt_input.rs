@@ -11,7 +11,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::{browsing, saved_searches, search_pane};
 use crate::ui::reader::pipe;
-use crate::ui::screen::Overlay;
+use crate::ui::state::overlay::Overlay;
 
 /// Text was pasted into the line.
 pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {

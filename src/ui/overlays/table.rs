@@ -13,8 +13,8 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::overlay::Overlay;
 
 /// Rows or lines that one step of the wheel scrolls.
 pub const WHEEL_LINES: usize = 3;

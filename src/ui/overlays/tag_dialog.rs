@@ -12,9 +12,10 @@ use crate::feed::opml::subscription_list::{normal_tag, normal_tags};
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::panes::feeds_pane::{self, FeedsRow};
-use crate::ui::panes::navigation;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::panes::{feeds_pane, navigation};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// Tags that are offered at once.
 const OFFERED_MAX: usize = 8;

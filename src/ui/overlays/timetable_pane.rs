@@ -8,35 +8,8 @@ use crate::history::FeedKey;
 use crate::schedule::{self, Cost, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
-use crate::ui::scroll_list::ScrollList;
-
-/// The timetable on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct TimetablePane {
-    /// The selected poll.
-    pub list: ScrollList,
-    /// The feed it belongs to: the selection follows it when others move.
-    pub feed: Option<FeedKey>,
-    /// What all feeds cost together; `None`: to be summed up.
-    pub sums: Option<Sums>,
-    /// The minute for which they were summed up.
-    summed: i64,
-}
-
-/// What all feeds that are polled by themselves cost together, by their recommendations.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sums {
-    /// How many feeds.
-    pub feeds: u32,
-    /// Polls a day.
-    pub polls_a_day: f64,
-    /// How long a publication of a feed waits, minutes, on average over the feeds.
-    pub delay_minutes: f64,
-    /// Polls a day that would be saved if every feed were polled one pace less often.
-    pub saved_a_day: f64,
-}
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::overlay::{Overlay, Sums, TimetablePane};
 
 impl Sums {
     fn of(app: &App) -> Self {

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use super::feeds_pane::FeedsRow;
 use crate::engine::feeds::trouble::{self, Concern, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
 
 /// Lines of one row: title, reason in three, remedy.
 pub const ROW_LINES: usize = 5;

@@ -4,15 +4,15 @@ use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::entry_list::rows_around;
-use super::feeds_pane::{self, FeedsRow};
-use super::navigation;
+use super::{feeds_pane, navigation};
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
 
 /// Goes to the row of a date that was typed: a year, a month or a day.
 pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {

@@ -10,31 +10,6 @@ use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 
-/// A count, and whether it is being made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted<T> {
-    /// The last answer.
-    pub value: T,
-    /// It has been asked for.
-    waiting: bool,
-    /// Something changed since: it is to be asked for again.
-    again: bool,
-}
-
-impl<T> Counted<T> {
-    /// Whether it may be asked for now; if not, it is asked for again when the answer has come.
-    const fn begin(&mut self) -> bool {
-        self.again = self.waiting;
-        !std::mem::replace(&mut self.waiting, true)
-    }
-
-    /// The answer came; says whether to ask again.
-    fn end(&mut self, value: T) -> bool {
-        (self.value, self.waiting) = (value, false);
-        std::mem::take(&mut self.again)
-    }
-}
-
 /// Asks for both counts.
 pub fn count(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = count_today(app, now);

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::feeds_pane::{self, FeedsRow};
-use super::navigation;
+use super::{feeds_pane, navigation};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::state::feeds_pane::FeedsRow;
 
 /// Builds the open list anew if gaps came or went.
 pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -10,21 +10,8 @@ use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::table;
-use crate::ui::screen::{Arrangement, Pane};
-use crate::ui::scroll_list::moved;
-
-/// How far a movement goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distance {
-    /// One row or line.
-    One,
-    /// Half a page.
-    Half,
-    /// A page.
-    Page,
-    /// To the end.
-    All,
-}
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::layout::{Arrangement, Pane};
 
 /// Moves down (`true`) or up in what has the keys.
 pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<ScreenEffect> {
@@ -72,18 +59,6 @@ pub fn go_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEf
     let list = &mut app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
     load_visible_rows(app)
-}
-
-impl Distance {
-    /// How many steps that is on a screen of so many rows.
-    pub const fn steps(self, rows: u16) -> usize {
-        match self {
-            Self::Half if rows > 2 => rows as usize / 2,
-            Self::Page if rows > 1 => rows as usize - 1,
-            Self::One | Self::Half | Self::Page => 1,
-            Self::All => usize::MAX,
-        }
-    }
 }
 
 /// After the selection moved: the row is brought into sight, rows near the edge are asked for.

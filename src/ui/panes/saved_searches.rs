@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::feeds_pane::FeedsRow;
 use super::{counts, navigation};
 use crate::engine::request::Request;
 use crate::engine::saved_searches::SavedSearch;
@@ -11,7 +10,9 @@ use crate::search::{Marks, Matching};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// Saved searches at most.
 const SEARCHES_MAX: usize = 100;

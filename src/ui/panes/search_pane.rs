@@ -3,9 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::entry_list::{Listing, sight_rows};
-use super::feeds_pane::FeedsRow;
-use super::navigation::{self, Distance};
-use super::{counts, saved_searches};
+use super::{counts, navigation, saved_searches};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{ListQuery, RowOrder, RowsWanted, Scope, Show};
 use crate::engine::search_query::resolve;
@@ -15,29 +13,11 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::screen::{Overlay, Pane, Reader};
-
-/// A search that is open.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Search {
-    /// What was typed.
-    pub text: String,
-    /// What is looked for; `None`: nothing was typed yet.
-    pub matching: Option<Matching>,
-    /// Why the text cannot be read, as a sentence; the list is that of the text before.
-    pub flaw: Option<String>,
-    /// Where the reader was.
-    before: Before,
-}
-
-/// Where the reader was when a search was opened.
-#[derive(Debug, Clone, PartialEq)]
-struct Before {
-    focus: Pane,
-    list: Listing,
-    reader: Option<Reader>,
-    marks: Marks,
-}
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::search::{Before, Search};
 
 /// Opens the search, or the line of the one that is open.
 pub fn open(app: &mut App) -> Vec<ScreenEffect> {

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::feeds_pane::{self, FeedsRow};
+use super::feeds_pane;
 use crate::engine::store_work::Job;
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
 
 /// Cells that each step down the tree is moved to the right.
 pub const INDENT_CELLS: usize = 2;

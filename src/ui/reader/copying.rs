@@ -6,7 +6,7 @@ use crate::feed::text::one_line;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::feeds_pane;
-use crate::ui::screen::Pane;
+use crate::ui::state::layout::Pane;
 
 /// Bytes of a text that is copied at most: terminals refuse long ones.
 const COPIED_MAX: usize = 8 * 1024;

@@ -12,60 +12,13 @@ use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::feeds_pane;
-use crate::ui::screen::Reader;
+use crate::ui::state::reader::TextSource;
 
 /// A page that could not be read is not asked for again by itself within this time.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
 
 /// Said until the answer is there.
 const ASKING: &str = "asking for the page of this entry …";
-
-/// Which text of an entry is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TextSource {
-    /// The feed's.
-    #[default]
-    Feed,
-    /// The feed's, while the page is asked for.
-    Waiting,
-    /// The page's.
-    Page,
-}
-
-impl Reader {
-    /// The page's text, if it was read.
-    fn page(&self) -> Option<&FullText> {
-        self.entry.full.as_ref().filter(|full| full.failed.is_none())
-    }
-
-    /// The text to show, as marked up, and the address that references in it are relative to.
-    pub fn markup(&self) -> (&str, Option<&str>) {
-        if let Some(full) = self.page().filter(|_| self.source == TextSource::Page) {
-            return (&full.html, Some(&full.url));
-        }
-        let text = self.entry.body.as_ref().and_then(|body| body.text());
-        (text.unwrap_or_default(), self.entry.kept.link.as_deref())
-    }
-
-    fn show(&mut self, source: TextSource) {
-        if (self.source == TextSource::Page) != (source == TextSource::Page) {
-            (self.rendered, self.width) = (None, 0);
-            (self.scroll, self.sideways) = (0, 0);
-            self.entry.place = None;
-        }
-        self.source = source;
-    }
-
-    fn waits_for(&self, key: EntryKey) -> bool {
-        self.entry.key == key && self.source == TextSource::Waiting
-    }
-
-    /// Whether the page is older than the entry says it is.
-    fn is_outdated(&self) -> bool {
-        let changed = self.entry.kept.updated;
-        self.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
-    }
-}
 
 /// Shows the full text, or the feed's again.
 pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -2,9 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::full_text::{self, TextSource};
-use super::read_ahead::{self, AheadEntry};
-use super::{picture_places, pictures, reading_position};
+use super::{full_text, picture_places, pictures, read_ahead, reading_position};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use crate::engine::request::Request;
@@ -13,10 +11,13 @@ use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect, store};
 use crate::ui::panes::entry_list::rows_around;
-use crate::ui::panes::feeds_pane::{self, FeedsRow};
-use crate::ui::panes::navigation::{self, Distance};
-use crate::ui::panes::{browsing, tag_tree};
-use crate::ui::screen::{Pane, Reader, Then};
+use crate::ui::panes::{browsing, feeds_pane, navigation, tag_tree};
+use crate::ui::screen::Then;
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::read_ahead::AheadEntry;
+use crate::ui::state::reader::{Reader, TextSource};
 
 /// Opens the selected entry and marks it read.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -6,10 +6,11 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
-use super::pictures::{OF_AN_ENTRY_MAX, PictureState, Pictures};
+use super::pictures::OF_AN_ENTRY_MAX;
 use super::reading_position;
 use crate::ui::app::App;
-use crate::ui::screen::Reader;
+use crate::ui::state::pictures::{PictureState, Pictures};
+use crate::ui::state::reader::{PicturePlace, Reader};
 use crate::ui::theme::graphics::Graphics;
 
 /// A picture no larger than this, in pixels, stays words: a letter, a sign, a pixel that counts readers.
@@ -18,21 +19,6 @@ const ICON_MAX: u32 = 24;
 const SMALL_ROWS: u16 = 6;
 /// Pixels of a side that a declaration is believed.
 const DECLARED_MAX: u32 = 20_000;
-
-/// The place of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PicturePlace {
-    /// Its number in the text, from 1.
-    pub image: u16,
-    /// The first line that is kept for it, or where it would be.
-    pub line: usize,
-    /// Columns to the left of it, those of a quotation's bar or of a list.
-    pub indent: u16,
-    /// Columns.
-    pub columns: u16,
-    /// Lines kept for it.
-    pub rows: u16,
-}
 
 /// Where the text stood, to be put there again.
 #[derive(Debug, Clone, Copy)]

@@ -4,16 +4,16 @@
 //! The bytes never enter the app: it knows of each picture how it stands, and holds the few drawings that are near
 //! the screen. What is near the screen comes first, and what has failed is not asked for again by itself.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::picture_places::{self, PicturePlace};
+use super::picture_places;
 use crate::engine::request::Request;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::state::pictures::{PictureAnswer, PictureState, PictureWork};
+use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
 
@@ -34,73 +34,6 @@ const NOT_SHOWN: [(&str, &str); 6] = [
     (".jxl", "JPEG XL"),
     (".tiff", "TIFF"),
 ];
-
-/// The reader's pictures.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Pictures {
-    /// They are wanted.
-    pub on: bool,
-    /// What the terminal can show.
-    pub graphics: Graphics,
-    standings: BTreeMap<String, PictureState>,
-    /// The entry they belong to.
-    entry: Option<EntryKey>,
-    /// Ready to be shown, the one wanted last behind.
-    drawings: Vec<(DrawingWanted, Arc<Drawing>)>,
-    /// Being made ready.
-    drawing: bool,
-}
-
-/// How a picture stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PictureState {
-    /// It is looked for among those that are kept.
-    Sought,
-    /// It waits for its site, or is being fetched.
-    Asked,
-    /// It is kept; its width and height in pixels.
-    Kept(u32, u32),
-    /// It is not shown; why, as the rest of a sentence.
-    Failed(String),
-}
-
-/// Something asked about pictures.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PictureWork {
-    /// Look whether it is kept.
-    Find(String),
-    /// Keep it, if it is a picture that can be shown.
-    Keep(String, Arc<Vec<u8>>),
-    /// Make it ready for the screen.
-    Draw(DrawingWanted),
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PictureAnswer {
-    /// Width and height of one that is kept, or why it is not shown; `None`: it is not kept.
-    Found(String, Option<Result<(u32, u32), String>>),
-    /// One is ready, or cannot be made ready; a fragment.
-    Drawn(DrawingWanted, Result<Drawing, String>),
-}
-
-impl Pictures {
-    /// How a picture stands; `None`: nobody has looked yet.
-    pub fn standing(&self, url: &str) -> Option<&PictureState> {
-        self.standings.get(url)
-    }
-
-    /// The drawing of a picture in a size, if it is ready.
-    pub fn drawing(&self, url: &str, cells: (u16, u16)) -> Option<&Drawing> {
-        let found = self.drawings.iter().find(|(made, _)| made.url == url && made.cells == cells);
-        found.map(|(_, drawing)| &**drawing)
-    }
-
-    /// Everything that is ready.
-    pub fn drawings(&self) -> impl Iterator<Item = &Drawing> {
-        self.drawings.iter().map(|(_, drawing)| &**drawing)
-    }
-}
 
 /// Why no picture can be shown, whatever the reader wants; a sentence.
 fn cannot_be_shown(app: &App) -> Option<&'static str> {

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::full_text::TextSource;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external_command::ExternalCommand;
 use crate::engine::run_external;
@@ -11,6 +10,7 @@ use crate::history::{EntryBody, EntryKey};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::state::reader::TextSource;
 
 /// Asks for the command that the selected entry is piped to; the last one stands there already.
 pub fn ask(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

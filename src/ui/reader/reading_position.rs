@@ -10,7 +10,6 @@ use crate::engine::store_work::Job;
 use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::screen::Reader;
 
 /// For each line of a text the characters before it, and behind the last those of all.
 pub fn starts(text: &Rendered) -> Vec<u32> {
@@ -58,22 +57,6 @@ pub fn line_at(starts: &[u32], place: ReadingPosition) -> usize {
     };
     // The line that holds the character: the last that begins at or before it.
     starts.partition_point(|&start| u64::from(start) <= offset).saturating_sub(1)
-}
-
-impl Reader {
-    /// Where the text stands now.
-    pub fn place(&self) -> Option<ReadingPosition> {
-        let of = self.starts.last().copied()?;
-        let offset = self.starts.get(self.scroll).copied().unwrap_or(of);
-        Some(ReadingPosition { offset, of })
-    }
-
-    /// What is kept of where it stands: nothing at the beginning, and nothing at the end, where it was read.
-    fn kept(&self, rows: u16) -> Option<ReadingPosition> {
-        let lines = self.rendered.as_ref()?.lines.len();
-        let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;
-        if self.scroll == 0 || at_end { None } else { self.place() }
-    }
 }
 
 /// What is open, as it is compared with what is open after a message.

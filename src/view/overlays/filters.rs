@@ -12,8 +12,9 @@ use crate::filters::{EntryFilter, until_text};
 use crate::ui::app::App;
 use crate::ui::overlays::edit_dialog::EditValue;
 use crate::ui::overlays::filter_dialog::FilterForm;
-use crate::ui::overlays::filter_list::{FilterList, RULE_LINES};
+use crate::ui::overlays::filter_list::RULE_LINES;
 use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::overlay::FilterList;
 use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.

@@ -7,7 +7,8 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::ui::app::App;
 use crate::ui::keys::commands::COMMANDS;
-use crate::ui::overlays::help_pane::{self, HelpPane};
+use crate::ui::overlays::help_pane;
+use crate::ui::state::overlay::HelpPane;
 use crate::view::{cells, pane, theme};
 
 /// Cells of the keys.

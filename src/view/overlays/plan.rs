@@ -26,7 +26,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::{settled_words, stage_words};
 use crate::schedule::{Pace, PlanStep, Value, duration_words};
 use crate::ui::app::App;
-use crate::ui::overlays::plan_pane::{PaceEffect, PlanPane};
+use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
 
 /// From this width on a step stands on one line with its values beside it.

@@ -10,7 +10,8 @@ use super::plan::pace_sign;
 use crate::engine::poll::plans::settled_words;
 use crate::history::FeedKey;
 use crate::ui::app::App;
-use crate::ui::overlays::timetable_pane::{Sums, TimetablePane, cost};
+use crate::ui::overlays::timetable_pane::cost;
+use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
 
 /// From this width on the reason stands beside the feed.

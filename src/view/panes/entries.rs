@@ -12,10 +12,10 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::history::{FeedKey, GapKey, GapLines};
 use crate::ui::app::App;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::search_pane::Search;
 use crate::ui::panes::{browsing, saved_searches};
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
 
 /// The least and the most cells of a feed's name beside its entries in a list of several feeds.

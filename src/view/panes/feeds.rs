@@ -11,10 +11,10 @@ use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
-use crate::ui::panes::feeds_pane::{self, FeedsRow, SortOrder};
-use crate::ui::panes::saved_searches;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::screen::Pane;
+use crate::ui::panes::{feeds_pane, saved_searches};
+use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
+use crate::ui::state::layout::Pane;
 use crate::view::overlays::plan;
 use crate::view::{cells, pane, theme, when};
 

@@ -7,8 +7,8 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::schedule::Pace;
 use crate::ui::app::App;
-use crate::ui::panes::feeds_pane::{self, FeedsRow};
-use crate::ui::panes::{saved_searches, tag_tree};
+use crate::ui::panes::{feeds_pane, saved_searches, tag_tree};
+use crate::ui::state::feeds_pane::FeedsRow;
 use crate::view::when;
 
 /// A row: what it is, what is in it, what is the matter with it.

@@ -14,13 +14,13 @@ use crate::engine::poll::polling::PollStage;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::shown;
-use crate::ui::overlays::palette::Palette;
 use crate::ui::overlays::prompt::Prompt;
 use crate::ui::overlays::tag_dialog;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::tour::Tour;
 use crate::ui::reader::sideways;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::screen::Tour;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{Overlay, Palette};
 use crate::view::{cells, theme, when};
 
 /// A message stays this long, unless a key is pressed before.

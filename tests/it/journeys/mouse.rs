@@ -1,11 +1,11 @@
 //! The mouse: clicks and the wheel at places that are found on the screen.
 
+use crate::support::world::{World, rss};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
-use backissue::ui::screen::{Overlay, Pane};
+use backissue::ui::state::layout::Pane;
+use backissue::ui::state::overlay::Overlay;
 use chrono::TimeDelta;
-
-use crate::support::world::{World, rss};
 
 /// A world with two feeds; the first has a long text with a link, and many entries.
 fn world(columns: u16, rows: u16) -> World {
