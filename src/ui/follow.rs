@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use super::app::App;
 use super::effect::{ScreenEffect, store};
 use super::overlays::{feed_choice, plan_pane, timetable_pane};
-use super::panes::{counts, feeds_pane, navigation, shown_marks};
-use super::reader::{full_text, pictures};
+use super::panes::{counts, feeds_pane, list_query, load_rows, shown_marks};
+use super::reader::{page_text, pictures};
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::store_work::Job;
 use crate::history::FeedKey;
@@ -21,7 +21,7 @@ pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffec
         Event::FeedsChanged => feeds_pane::rebuild(app),
         Event::FeedListChanged => {
             feeds_pane::rebuild(app);
-            let mut effects = navigation::open_list(app, now);
+            let mut effects = load_rows::open_list(app, now);
             effects.extend(counts::count_today(app, now));
             return effects;
         }
@@ -39,13 +39,13 @@ pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffec
         Event::SearchesPutBack => {
             feeds_pane::rebuild(app);
             let mut effects = counts::count_searches(app, now);
-            effects.extend(navigation::open_list(app, now));
+            effects.extend(load_rows::open_list(app, now));
             return effects;
         }
         Event::PageFetched { key, full, failed } => {
-            return full_text::fetched(app, now, key, *full, failed);
+            return page_text::fetched(app, now, key, *full, failed);
         }
-        Event::PageDropped(key, why) => full_text::dropped(app, now, key, &why),
+        Event::PageDropped(key, why) => page_text::dropped(app, now, key, &why),
         Event::PictureFetched(url, bytes) => {
             return pictures::fetched(app, url, bytes).into_iter().collect();
         }
@@ -62,7 +62,7 @@ fn updated(app: &mut App, now: DateTime<Utc>, feed: FeedKey, entries: bool) -> V
         effects.extend(counts::count_today(app, now));
     }
     effects.extend(plan_pane::shows(app, feed).then(|| store(Job::ReadPolls(feed))));
-    if entries && feeds_pane::concerns(app, feed) {
+    if entries && list_query::concerns(app, feed) {
         effects.extend(refresh(app, now));
     }
     effects
@@ -74,5 +74,5 @@ fn refresh(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.list.stale = true;
         return Vec::new();
     }
-    navigation::refresh_list(app, now)
+    load_rows::refresh_list(app, now)
 }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::app::App;
 use super::effect::ScreenEffect;
 use super::input::Reconfigured;
-use super::reader::{open_entry, pictures};
+use super::reader::{lay_out, pictures};
 use crate::engine::input::Input;
 
 /// Takes the new settings over. A wrong file changes nothing.
@@ -29,7 +29,7 @@ pub fn reconfigured(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Ve
     {
         // What is wide is laid out otherwise then.
         reader.width = 0;
-        effects.extend(open_entry::render(app));
+        effects.extend(lay_out::render(app));
     }
     effects.extend(app.tell_engine(now, Input::Reconfigured(settings)));
     if before.images != app.ui.settings.images {

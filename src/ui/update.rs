@@ -7,8 +7,8 @@ use super::effect::ScreenEffect;
 use super::input::ScreenInput;
 use super::keys::{key_input, mouse};
 use super::overlays::{filter_dialog, plan_pane, timetable_pane};
-use super::panes::{counts, feeds_pane, gap_list, navigation, search_pane, tour};
-use super::reader::{open_entry, pictures, pipe, reading_position};
+use super::panes::{counts, feeds_pane, gap_list, load_rows, search_pane, tour};
+use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
 use super::state::layout::Viewport;
 use crate::engine::calendar::day_start;
@@ -64,7 +64,7 @@ fn happened(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Screen
             Vec::new()
         }
         ScreenInput::Rendered(made) => {
-            open_entry::rendered(app, *made);
+            lay_out::rendered(app, *made);
             Vec::new()
         }
         ScreenInput::Picture(answer) => pictures::answered(app, now, *answer),
@@ -133,14 +133,14 @@ fn ticked(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> 
     if app.ui.today_since != today {
         app.ui.today_since = today;
         effects.extend(counts::count_today(app, now));
-        effects.extend(navigation::refresh_list(app, now));
+        effects.extend(load_rows::refresh_list(app, now));
     }
     effects
 }
 
 /// What the screen asks for before the first input: the rows of the first list.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let mut effects = navigation::open_list(app, now);
+    let mut effects = load_rows::open_list(app, now);
     app.ui.today_since = Some(day_start(now, app.engine.zone));
     effects.extend(counts::count(app, now));
     app.register(&mut effects);
@@ -151,11 +151,11 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// read is laid out for its column.
 pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<ScreenEffect> {
     let before = std::mem::replace(&mut app.ui.viewport, viewport);
-    let mut effects = open_entry::render(app);
+    let mut effects = lay_out::render(app);
     if before != viewport {
         app.ui.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
         timetable_pane::refresh(app);
-        effects.extend(navigation::load_visible_rows(app));
+        effects.extend(load_rows::load_visible_rows(app));
         effects.extend(pictures::follow(app, now));
     }
     app.register(&mut effects);

@@ -10,7 +10,7 @@ use ratatui::style::Color;
 
 use super::theme;
 use crate::ui::app::App;
-use crate::ui::overlays::edit_dialog::EditValue;
+use crate::ui::overlays::edit_form::EditValue;
 use crate::ui::reader::lines::{Role, StyledSpan};
 use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;

@@ -13,7 +13,7 @@ use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::overlays::{
     filter_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, tag_dialog,
 };
-use crate::ui::panes::{browsing, navigation, saved_searches, search_pane, shown_marks};
+use crate::ui::panes::{browsing, mark_entries, navigation, saved_searches, search_pane};
 use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::layout::Pane;
@@ -177,9 +177,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("tags of the feed, with commas; on a tag: another name for it"),
     command(Command::Filters, "filters", "F", filter_list::open)
         .help("filters: what is hidden, marked read, starred or labelled by itself"),
-    command(Command::MarkAll, "mark-all-read", "A", shown_marks::mark_list_read)
+    command(Command::MarkAll, "mark-all-read", "A", mark_entries::mark_list_read)
         .help("mark this list read (u takes it back)"),
-    command(Command::Star, "star", "s", |app, now| shown_marks::toggle(app, now, Flag::Starred))
+    command(Command::Star, "star", "s", |app, now| mark_entries::toggle(app, now, Flag::Starred))
         .only_in(ENTRIES)
         .help("star, or take the star away"),
     command(Command::Undo, "undo", "u", |app, now| app.ask(now, Request::Undo))

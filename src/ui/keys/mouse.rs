@@ -16,7 +16,7 @@ use crate::ui::overlays::prompt_input;
 use crate::ui::overlays::table::{self, Beside, WHEEL_LINES, Wheel};
 use crate::ui::panes::entry_list::row_height;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::panes::{attention, navigation};
+use crate::ui::panes::{attention, load_rows, navigation, tag_folds};
 use crate::ui::reader::{open_entry, sideways};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
@@ -139,13 +139,13 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     // Rows that are not in memory cannot be measured: the selection leads there.
     let top = top.min(last_row);
     if list.row(top).is_none() {
-        return navigation::go_in_list(app, down, Distance::Half);
+        return load_rows::go_in_list(app, down, Distance::Half);
     }
     list.top = top;
     let bottom = rows_in_sight(app, height).map(|(place, _)| place).last().unwrap_or(top);
     let list = &mut app.ui.list;
     list.selected = list.selected.clamp(list.top, bottom);
-    navigation::load_visible_rows(app)
+    load_rows::load_visible_rows(app)
 }
 
 /// The rows of the list that are whole on a screen of so many lines, with the first line of each.
@@ -218,13 +218,13 @@ fn clicked_feeds(
         && column <= SIGN_CELLS.saturating_add(tag_tree::depth(tag).saturating_mul(INDENT_CELLS))
     {
         let (tag, folded) = (tag.clone(), pane.folded.contains(tag));
-        return tag_tree::set(app, &tag, !folded);
+        return tag_folds::set(app, &tag, !folded);
     }
     if pane.selected == place {
         return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
     }
     pane.selected = place;
-    navigation::open_list(app, now)
+    load_rows::open_list(app, now)
 }
 
 fn clicked_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
@@ -242,7 +242,7 @@ fn clicked_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Screen
         return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
     }
     app.ui.list.selected = place;
-    navigation::load_visible_rows(app)
+    load_rows::load_visible_rows(app)
 }
 
 /// In the Attention list a click selects; on the remedy of the selected feed it does it.

@@ -12,7 +12,10 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::{edit_dialog, plan_pane, timetable_pane};
-use crate::ui::panes::{attention, feeds_pane, navigation, saved_searches, shown_marks, tag_tree};
+use crate::ui::panes::{
+    attention, feeds_pane, load_rows, mark_entries, navigation, saved_searches, selected_feed,
+    tag_folds,
+};
 use crate::ui::reader::open_entry;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -30,20 +33,20 @@ pub fn obey(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEf
 /// Goes to the pane on the left; in the tree of tags it folds a tag, or goes to the one above.
 pub(super) fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let before = app.ui.feeds.selected;
-    let folded = tag_tree::fold(app);
+    let folded = tag_folds::fold(app);
     let mut effects = folded.unwrap_or_else(|| {
         navigation::left(app);
         Vec::new()
     });
     if app.ui.feeds.selected != before {
-        effects.extend(navigation::open_list(app, now));
+        effects.extend(load_rows::open_list(app, now));
     }
     effects
 }
 
 /// Goes to the pane on the right; in the tree of tags it unfolds a tag.
 pub(super) fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    tag_tree::unfold(app).unwrap_or_else(|| {
+    tag_folds::unfold(app).unwrap_or_else(|| {
         navigation::right(app);
         Vec::new()
     })
@@ -54,7 +57,7 @@ pub(super) fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect
     if attention::is_open(app) {
         return attention::note(app, now);
     }
-    shown_marks::toggle(app, now, Flag::Read)
+    mark_entries::toggle(app, now, Flag::Read)
 }
 
 pub(super) fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -101,7 +104,7 @@ fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 /// Polls the selected feed more or less often.
 pub(super) fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
-    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first: the pace belongs to one feed");
         return Vec::new();
     };
@@ -142,7 +145,7 @@ pub(super) fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffec
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::MoreHistory(feed, Some(gap)));
     }
-    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first");
         return Vec::new();
     };
@@ -150,7 +153,7 @@ pub(super) fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffec
 }
 
 pub(super) fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let selected = feeds_pane::selected_feed(app, now).map(|feed| vec![feed]);
+    let selected = selected_feed::selected_feed(app, now).map(|feed| vec![feed]);
     let selected = selected.or_else(|| match app.ui.feeds.selected_row() {
         Some(FeedsRow::Tag(_, keys)) => Some(keys.clone()),
         Some(
@@ -206,5 +209,5 @@ pub(super) fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> 
     };
     app.ui.show = next;
     app.ui.say(now, format!("showing {text}"));
-    navigation::open_list(app, now)
+    load_rows::open_list(app, now)
 }

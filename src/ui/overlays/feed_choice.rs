@@ -9,7 +9,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_input;
-use crate::ui::panes::{navigation, tag_tree};
+use crate::ui::panes::{load_rows, tag_folds};
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Choice, Overlay};
@@ -75,8 +75,8 @@ pub fn subscribed(
     feed: FeedKey,
     to_read: bool,
 ) -> Vec<ScreenEffect> {
-    let mut effects: Vec<ScreenEffect> = tag_tree::select(app, feed).into_iter().collect();
-    effects.extend(navigation::open_list(app, now));
+    let mut effects: Vec<ScreenEffect> = tag_folds::select(app, feed).into_iter().collect();
+    effects.extend(load_rows::open_list(app, now));
     if to_read && app.ui.overlay.is_none() {
         // Who typed the address wants to read: Enter opens the newest entry.
         app.ui.focus = Pane::Entries;

@@ -1,8 +1,10 @@
 //! What lies over the panes: help, palette, plan, timetable, dialogs.
 
 pub mod edit_dialog;
+pub mod edit_form;
 pub mod feed_choice;
 pub mod filter_dialog;
+pub mod filter_form;
 pub mod filter_list;
 pub mod heat_map;
 pub mod help_pane;

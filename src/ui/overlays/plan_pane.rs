@@ -20,7 +20,7 @@ use crate::schedule::{self, Facts, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
-use crate::ui::panes::feeds_pane;
+use crate::ui::panes::selected_feed;
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::plan_pane::{
@@ -36,7 +36,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.uncover();
         return Vec::new();
     }
-    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first: i shows the plan of one feed");
         return Vec::new();
     };

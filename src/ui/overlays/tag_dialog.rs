@@ -12,7 +12,7 @@ use crate::feed::opml::subscription_list::{normal_tag, normal_tags};
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::panes::{feeds_pane, navigation};
+use crate::ui::panes::{load_rows, selected_feed};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
@@ -31,7 +31,7 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.open_prompt(line);
         return Vec::new();
     }
-    let selected = feeds_pane::selected_feed(app, now);
+    let selected = selected_feed::selected_feed(app, now);
     let Some((feed, subscription)) =
         selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
     else {
@@ -133,7 +133,7 @@ pub fn renamed(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffe
     let mut effects = app.ask(now, Request::RenameTag { tag, name: name.clone() });
     effects.push(store(Job::SaveFolded(folded)));
     select(app, &name);
-    effects.extend(navigation::open_list(app, now));
+    effects.extend(load_rows::open_list(app, now));
     effects
 }
 

@@ -4,7 +4,7 @@ use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::entry_list::rows_around;
-use super::{feeds_pane, navigation};
+use super::{list_query, load_rows};
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
@@ -76,12 +76,12 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.focus = Pane::Entries;
     let text = if oldest_first { "from the beginning, oldest first" } else { "newest first" };
     app.ui.say(now, text);
-    let mut effects = navigation::open_list(app, now);
+    let mut effects = load_rows::open_list(app, now);
     if !oldest_first {
         return effects;
     }
     app.ui.list.order = RowOrder::OldestFirst;
-    let query = feeds_pane::query(app, now);
+    let query = list_query::query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
     let rows = rows_around(app.ui.viewport.entries_rows.into());

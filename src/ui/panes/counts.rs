@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::saved_searches;
+use super::list_query;
 use crate::engine::calendar::day_start;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
@@ -37,7 +37,7 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let ids = app.engine.saved_searches.iter().map(|search| search.id);
-    let wanted = ids.filter_map(|id| Some((id, saved_searches::matching(app, now, id)?)));
+    let wanted = ids.filter_map(|id| Some((id, list_query::matching(app, now, id)?)));
     vec![store(Job::CountSearches(wanted.collect()))]
 }
 

@@ -1,18 +1,12 @@
 //! The subscriptions pane: smart lists first, then tags with their feeds, then feeds without a tag.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Utc};
 
-use super::{attention, saved_searches, search_pane, tag_tree};
-use crate::engine::backfill::gap_rows;
-use crate::engine::calendar::day_start;
-use crate::engine::entries::rows::{ListQuery, Scope, Show};
+use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
-use crate::ui::state::layout::Pane;
 
 /// Rows that move are ordered anew after this time at the soonest.
 const RESORT_SECONDS: i64 = 2;
@@ -107,38 +101,6 @@ pub fn resort(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
-/// row of the Attention list, of the selected entry, or the selected feed.
-pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
-    if let Some(overlay) = &app.ui.overlay
-        && let Some(feed) = overlay.row().feed
-    {
-        return feed(overlay);
-    }
-    if attention::is_open(app) {
-        return attention::selected(app, now).map(|concern| concern.feed);
-    }
-    let row = app.ui.list.selected_row();
-    match (app.ui.focus, row, app.ui.feeds.selected_row()) {
-        (Pane::Entries | Pane::Reader, Some(row), _) => Some(row.key.feed()),
-        (_, _, Some(FeedsRow::Feed(key, _))) => Some(*key),
-        (
-            _,
-            _,
-            Some(
-                FeedsRow::AllUnread
-                | FeedsRow::Today
-                | FeedsRow::Starred
-                | FeedsRow::Gaps
-                | FeedsRow::Attention
-                | FeedsRow::Search(_)
-                | FeedsRow::Tag(..),
-            )
-            | None,
-        ) => None,
-    }
-}
-
 /// A title as people order it: without regard to case, numbers by their value.
 fn in_order(title: &str) -> Vec<(u64, String)> {
     let mut parts: Vec<(u64, String)> = Vec::new();
@@ -161,58 +123,6 @@ fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
         (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
         (FeedsRow::Feed(a, _), FeedsRow::Feed(b, _)) => a == b,
         (a, b) => a == b,
-    }
-}
-
-/// The entries that the selected row stands for.
-pub fn query(app: &App, now: DateTime<Utc>) -> ListQuery {
-    let screen = &app.ui;
-    if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
-        return search_pane::query(app, matching, now);
-    }
-    let everything = |show, since| ListQuery {
-        scope: Scope::Everything,
-        show,
-        since,
-        keep: screen.list.keep.clone(),
-        gaps: Vec::new(),
-        order: screen.list.order,
-    };
-    let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
-    let query = match screen.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
-        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, app.engine.zone))),
-        Some(FeedsRow::Starred) => everything(Show::Starred, None),
-        Some(FeedsRow::Gaps) => {
-            let keep = BTreeSet::new();
-            let gaps = gap_rows::everywhere(&app.engine, now);
-            return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
-        }
-        Some(FeedsRow::Attention) => feeds(Vec::new()),
-        Some(FeedsRow::Search(id)) => match saved_searches::matching(app, now, *id) {
-            Some(matching) => ListQuery {
-                scope: Scope::Found(Box::new(matching)),
-                ..everything(screen.show, None)
-            },
-            None => feeds(Vec::new()),
-        },
-        Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
-        Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
-    };
-    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
-}
-
-/// Whether entries of a feed can be in the open list.
-pub fn concerns(app: &App, feed: FeedKey) -> bool {
-    if app.ui.search.is_some() {
-        // The index says itself when it holds more.
-        return false;
-    }
-    match app.ui.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
-        Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
-        Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
-        Some(FeedsRow::Feed(key, _)) => *key == feed,
     }
 }
 

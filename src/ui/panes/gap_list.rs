@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{feeds_pane, navigation};
+use super::{list_query, load_rows};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
@@ -12,10 +12,10 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
         return Vec::new();
     }
-    if feeds_pane::query(app, now).gaps == app.ui.list.gaps {
+    if list_query::query(app, now).gaps == app.ui.list.gaps {
         return Vec::new();
     }
-    navigation::refresh_list(app, now)
+    load_rows::refresh_list(app, now)
 }
 
 /// Whether the list of all gaps is open.

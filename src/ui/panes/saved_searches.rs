@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{counts, navigation};
+use super::list_query::get;
+use super::{counts, load_rows};
 use crate::engine::request::Request;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
-use crate::search::{Marks, Matching};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -18,26 +18,6 @@ use crate::ui::state::overlay::Overlay;
 const SEARCHES_MAX: usize = 100;
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 100;
-
-/// One of the saved searches.
-pub fn get(app: &App, id: u32) -> Option<&SavedSearch> {
-    app.engine.saved_searches.iter().find(|search| search.id == id)
-}
-
-/// What a saved search looks for now: its dates may be counted from today.
-pub fn matching(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
-    resolve(&app.engine, now, &get(app, id)?.text, false).ok()
-}
-
-/// The words that are marked in the selected list.
-pub fn marks(app: &App) -> Marks {
-    let Some(FeedsRow::Search(id)) = app.ui.feeds.selected_row() else {
-        return Marks::default();
-    };
-    let text = get(app, *id).map_or("", |search| search.text.as_str());
-    let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
-    query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
-}
 
 /// Keeps the open search as a list.
 pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -84,7 +64,7 @@ pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Search(id));
     if let Some(place) = place {
         app.ui.feeds.selected = place;
-        effects.extend(navigation::open_list(app, now));
+        effects.extend(load_rows::open_list(app, now));
         app.ui.focus = Pane::Entries;
     }
     app.ui.say(now, "kept as a list of its own · e renames it · u undo");
@@ -121,7 +101,7 @@ pub fn give_up(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
     let mut list = app.engine.saved_searches.clone();
     list.retain(|search| search.id != id);
     let mut effects = change(app, now, list);
-    effects.extend(navigation::open_list(app, now));
+    effects.extend(load_rows::open_list(app, now));
     app.ui.say(now, "the search is given up; its entries stay · u undo");
     Some(effects)
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::entry_list::{Listing, sight_rows};
-use super::{counts, navigation, saved_searches};
+use super::{counts, load_rows, saved_searches};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{ListQuery, RowOrder, RowsWanted, Scope, Show};
 use crate::engine::search_query::resolve;
@@ -41,10 +41,10 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 /// A key that means something of its own while a search is typed.
 pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
-        Key { code: Code::Down, .. } => Some(navigation::go_in_list(app, true, Distance::One)),
-        Key { code: Code::Up, .. } => Some(navigation::go_in_list(app, false, Distance::One)),
-        Key { code: Code::PageDown, .. } => Some(navigation::go_in_list(app, true, Distance::Page)),
-        Key { code: Code::PageUp, .. } => Some(navigation::go_in_list(app, false, Distance::Page)),
+        Key { code: Code::Down, .. } => Some(load_rows::go_in_list(app, true, Distance::One)),
+        Key { code: Code::Up, .. } => Some(load_rows::go_in_list(app, false, Distance::One)),
+        Key { code: Code::PageDown, .. } => Some(load_rows::go_in_list(app, true, Distance::Page)),
+        Key { code: Code::PageUp, .. } => Some(load_rows::go_in_list(app, false, Distance::Page)),
         Key { code: Code::Esc, .. } | Key { code: Code::Char('c'), ctrl: true } => {
             app.ui.uncover();
             Some(leave(app, now))
@@ -149,17 +149,12 @@ pub fn leave(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     put_back(app, now, list, marks)
 }
 
-/// Another list is opened: the search is over.
-pub fn forget(app: &mut App) {
-    (app.ui.search, app.ui.marks) = (None, saved_searches::marks(app));
-}
-
 /// Shows a list again that was left; what changed meanwhile is asked for.
 fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, ..list };
     (app.ui.then, app.ui.marks) = (None, marks);
-    navigation::refresh_list(app, now)
+    load_rows::refresh_list(app, now)
 }
 
 /// The index holds more than before: an open search shows it.
@@ -176,7 +171,7 @@ pub fn indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEff
     if searching && app.ui.list.waiting {
         app.ui.list.stale = true;
     } else if searching {
-        effects.extend(navigation::refresh_list(app, now));
+        effects.extend(load_rows::refresh_list(app, now));
     }
     effects
 }

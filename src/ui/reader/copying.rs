@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::feed::text::one_line;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::feeds_pane;
+use crate::ui::panes::selected_feed;
 use crate::ui::state::layout::Pane;
 
 /// Bytes of a text that is copied at most: terminals refuse long ones.
@@ -16,7 +16,8 @@ const TOLD_CELLS: usize = 200;
 /// Copies the address of the selected feed, or the link of the entry that is selected or read.
 pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let link = if app.ui.focus == Pane::Feeds {
-        let feed = feeds_pane::selected_feed(app, now).and_then(|key| app.engine.feeds.get(&key));
+        let feed =
+            selected_feed::selected_feed(app, now).and_then(|key| app.engine.feeds.get(&key));
         feed.map(|feed| feed.record.url.clone())
     } else {
         app.ui.list.selected_row().and_then(|row| row.link.clone())

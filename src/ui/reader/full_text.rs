@@ -5,20 +5,16 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::open_entry;
-use crate::engine::entries::full_text::FullText;
+use super::lay_out;
+use super::page_text::ASKING;
 use crate::engine::request::Request;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::feeds_pane;
+use crate::ui::panes::selected_feed;
 use crate::ui::state::reader::TextSource;
 
 /// A page that could not be read is not asked for again by itself within this time.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
-
-/// Said until the answer is there.
-const ASKING: &str = "asking for the page of this entry …";
 
 /// Shows the full text, or the feed's again.
 pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -30,7 +26,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         TextSource::Page => {
             reader.show(TextSource::Feed);
             app.ui.say(now, "the feed's text");
-            open_entry::render(app)
+            lay_out::render(app)
         }
         TextSource::Waiting => {
             app.ui.say(now, "the page is being asked for");
@@ -40,7 +36,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         TextSource::Feed => {
             reader.show(TextSource::Page);
             app.ui.say(now, "the full text of the page");
-            open_entry::render(app)
+            lay_out::render(app)
         }
     }
 }
@@ -49,7 +45,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
-        None => feeds_pane::selected_feed(app, now),
+        None => selected_feed::selected_feed(app, now),
     };
     let Some((feed, subscription)) =
         feed.and_then(|feed| Some((feed, app.engine.feeds.get(&feed)?)))
@@ -71,7 +67,7 @@ pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
                 && reader.entry.key.feed == feed
             {
                 reader.show(TextSource::Feed);
-                effects.extend(open_entry::render(app));
+                effects.extend(lay_out::render(app));
             }
             effects
         }
@@ -142,46 +138,4 @@ fn ask_for(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect
             effects
         }
     }
-}
-
-/// The page of an entry is not asked for after all.
-pub fn dropped(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
-    if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
-        reader.source = TextSource::Feed;
-        app.ui.complain(now, format!("no full text: {why}"));
-    }
-}
-
-/// The page of an entry was asked for: it is shown where the reader waits for it.
-pub fn fetched(
-    app: &mut App,
-    now: DateTime<Utc>,
-    key: EntryKey,
-    full: FullText,
-    failed: Option<String>,
-) -> Vec<ScreenEffect> {
-    let open = app.ui.reader.as_mut().filter(|reader| reader.entry.key == key);
-    let trouble = open.and_then(|reader| {
-        let before = reader.page().map(|page| page.html.clone());
-        let is_new = failed.is_none() && before.as_ref() != Some(&full.html);
-        reader.entry.full = Some(full);
-        if is_new && reader.source == TextSource::Page {
-            (reader.rendered, reader.width) = (None, 0);
-        }
-        match reader.source {
-            TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
-            TextSource::Waiting => reader.source = TextSource::Feed,
-            // Who went back to the feed's text meanwhile stays there.
-            TextSource::Feed | TextSource::Page => {}
-        }
-        failed.map(|why| format!("no full text: {why}"))
-    });
-    let asking = app.ui.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
-    if asking && trouble.is_none() {
-        app.ui.notice = None;
-    }
-    if let Some(trouble) = trouble {
-        app.ui.complain(now, trouble);
-    }
-    open_entry::render(app)
 }

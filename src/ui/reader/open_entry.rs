@@ -2,16 +2,17 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{full_text, picture_places, pictures, read_ahead, reading_position};
+use super::lay_out::render;
+use super::{full_text, read_ahead};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
-use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::panes::entry_list::rows_around;
-use crate::ui::panes::{browsing, feeds_pane, navigation, tag_tree};
+use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
 use crate::ui::screen::Then;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
@@ -97,49 +98,6 @@ pub fn rows_failed(app: &mut App, list: u64) {
     }
 }
 
-/// Asks for the lines of the entry being read, if they are not of the pane's width.
-pub fn render(app: &mut App) -> Vec<ScreenEffect> {
-    let columns = app.ui.viewport.reader_columns;
-    let width = columns.min(app.ui.settings.text_width);
-    let Some(reader) = &mut app.ui.reader else { return Vec::new() };
-    if reader.width == width || width == 0 {
-        return Vec::new();
-    }
-    reader.width = width;
-    let (html, base) = reader.markup();
-    let site =
-        app.engine.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
-    let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
-    let (key, source) = (reader.entry.key, reader.source);
-    let enclosures = reader.entry.kept.enclosures.clone();
-    // Who has the screen read out cannot look sideways.
-    let slides = !app.ui.appearance.plain;
-    vec![ScreenEffect::Render(RenderWork { key, source, html, base, enclosures, width, slides })]
-}
-
-/// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
-pub fn rendered(app: &mut App, made: RenderedEntry) {
-    let rows = usize::from(app.ui.viewport.reader_rows);
-    let Some(reader) = &mut app.ui.reader else { return };
-    let of_page = |source| source == TextSource::Page;
-    let other = reader.entry.key != made.key || of_page(reader.source) != of_page(made.source);
-    if other || reader.width != made.width {
-        return;
-    }
-    let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
-    let at_top = reader.rendered.as_ref().and_then(|_| picture_places::at_top(reader));
-    reader.starts = reading_position::starts(&made.rendered);
-    let line = place.map_or(0, |place| reading_position::line_at(&reader.starts, place));
-    reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
-    reader.pictures = picture_places::found(&made.rendered);
-    reader.rendered = Some(made.rendered);
-    let shown = pictures::are_shown(app);
-    picture_places::arrange(app, shown);
-    if let (Some(reader), Some(picture)) = (&mut app.ui.reader, at_top) {
-        picture_places::put_at_top(reader, picture);
-    }
-}
-
 /// A page down; at the end of the text the next unread entry.
 pub fn space(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus != Pane::Reader {
@@ -219,7 +177,7 @@ fn ask_for(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
 
 fn open_at(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
     app.ui.list.selected = place;
-    let mut effects = navigation::load_visible_rows(app);
+    let mut effects = load_rows::load_visible_rows(app);
     // Coming by a gap asks for nothing: the reader pane explains it.
     if let Some(key) = app.ui.list.selected_row().and_then(|row| row.key.entry()) {
         effects.extend(open(app, now, key));
@@ -247,7 +205,7 @@ fn next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let has_unread = |place: &usize| {
         let row = pane.rows.get(*place);
         row.is_some_and(|row| {
-            let holds = matches!(row, FeedsRow::Feed(..)) || tag_tree::is_folded(app, row);
+            let holds = matches!(row, FeedsRow::Feed(..)) || tag_folds::is_folded(app, row);
             holds && feeds_pane::unread(app, row) > 0
         })
     };
@@ -256,7 +214,7 @@ fn next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     app.ui.feeds.selected = place;
-    let effects = navigation::open_list(app, now);
+    let effects = load_rows::open_list(app, now);
     app.ui.then = Some(Then::OpenFirstUnread);
     effects
 }
@@ -274,10 +232,10 @@ pub fn rows_loaded(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec
         Some(Then::OpenFirstUnread) | None => true,
     };
     let then = if due { app.ui.then.take() } else { None };
-    let mut effects = navigation::load_visible_rows(app);
+    let mut effects = load_rows::load_visible_rows(app);
     if app.ui.list.stale && !app.ui.list.waiting {
         app.ui.list.stale = false;
-        effects.extend(navigation::refresh_list(app, now));
+        effects.extend(load_rows::refresh_list(app, now));
     }
     effects.extend(match (then, found) {
         (Some(Then::Open | Then::OpenHere), Some(place)) => open_at(app, now, place),

@@ -6,10 +6,9 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
-use super::pictures::OF_AN_ENTRY_MAX;
 use super::reading_position;
 use crate::ui::app::App;
-use crate::ui::state::pictures::{PictureState, Pictures};
+use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureState, Pictures};
 use crate::ui::state::reader::{PicturePlace, Reader};
 use crate::ui::theme::graphics::Graphics;
 

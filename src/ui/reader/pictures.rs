@@ -12,13 +12,11 @@ use super::picture_places;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::state::pictures::{PictureAnswer, PictureState, PictureWork};
+use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, PictureWork};
 use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
 
-/// Pictures of one entry at most.
-pub const OF_AN_ENTRY_MAX: usize = 30;
 /// Bytes of a picture at most, as it comes.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Drawings kept in memory: all of an entry, so that none drives out another that is beside it on the screen.

@@ -72,3 +72,6 @@ impl Pictures {
         self.drawings.iter().map(|(_, drawing)| &**drawing)
     }
 }
+
+/// Pictures of one entry at most.
+pub const OF_AN_ENTRY_MAX: usize = 30;

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::ui::overlays::edit_dialog::{EditForm, EditValue};
+use crate::ui::overlays::edit_form::{EditForm, EditValue};
 use crate::ui::overlays::prompt::Prompt;
 use crate::view::{cells, pane, theme};
 

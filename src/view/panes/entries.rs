@@ -12,7 +12,7 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::history::{FeedKey, GapKey, GapLines};
 use crate::ui::app::App;
-use crate::ui::panes::{browsing, saved_searches};
+use crate::ui::panes::{browsing, list_query};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
@@ -114,7 +114,7 @@ fn title(app: &App, room: usize) -> String {
         Some(FeedsRow::Starred) => "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
-        Some(FeedsRow::Search(id)) => saved_searches::get(app, *id)
+        Some(FeedsRow::Search(id)) => list_query::get(app, *id)
             .map(|search| format!("{} ─ {}", search.name, search.text))
             .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),

@@ -7,7 +7,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::schedule::Pace;
 use crate::ui::app::App;
-use crate::ui::panes::{feeds_pane, saved_searches, tag_tree};
+use crate::ui::panes::{feeds_pane, list_query, tag_folds};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::view::when;
 
@@ -28,11 +28,11 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
         FeedsRow::Gaps => counted("Gaps", gap_rows::count(&app.engine, now)),
         FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),
         FeedsRow::Search(id) => {
-            let name = saved_searches::get(app, *id).map_or("", |search| search.name.as_str());
+            let name = list_query::get(app, *id).map_or("", |search| search.name.as_str());
             vec![Some(format!("Search {name}")), unread]
         }
         FeedsRow::Tag(tag, _) => {
-            let folded = tag_tree::is_folded(app, row).then(|| "folded".to_owned());
+            let folded = tag_folds::is_folded(app, row).then(|| "folded".to_owned());
             vec![Some(format!("Tag {tag}")), folded, unread]
         }
         FeedsRow::Feed(key, _) => {
