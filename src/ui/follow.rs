@@ -1,18 +1,94 @@
-//! What the screen does about what the engine tells.
+//! The screen's way into the engine: it asks, and it follows what the engine tells.
+//!
+//! Nothing that is called here asks the engine itself; whatever asks stands above this file.
 
 use chrono::{DateTime, Utc};
 
 use super::app::App;
 use super::effect::{ScreenEffect, store};
-use super::overlays::{feed_choice, plan_pane, timetable_pane};
-use super::panes::{counts, feeds_pane, list_query, load_rows, shown_marks};
-use super::reader::{page_text, pictures};
+use super::panes::{counts, feeds_pane, list_query, load_rows, shown_marks, tag_folds};
+use super::reader::page_text;
+use super::screen::Ui;
+use super::scroll_list::ScrollList;
+use super::settings::ScreenSettings;
+use super::state::layout::Pane;
+use super::state::overlay::{Choice, Overlay};
+use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel};
+use crate::engine::input::Input;
+use crate::engine::request::Request;
+use crate::engine::rollback;
+use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::update::{Output, update};
 use crate::history::FeedKey;
 
+impl App {
+    /// A screen for an engine.
+    pub fn new(mut engine: Engine, settings: ScreenSettings) -> Self {
+        engine.attended = true;
+        let mut ui = Ui { settings, ..Ui::default() };
+        ui.pictures.on = ui.settings.images;
+        let mut app = Self { engine, ui };
+        feeds_pane::rebuild(&mut app);
+        app
+    }
+
+    /// Asks the engine for something. A refusal is told in the bottom line.
+    pub fn ask(&mut self, now: DateTime<Utc>, request: Request) -> Vec<ScreenEffect> {
+        self.try_ask(now, request).unwrap_or_else(|why| {
+            self.ui.complain(now, why);
+            Vec::new()
+        })
+    }
+
+    /// Asks the engine for something. The error is a sentence that says why it is refused.
+    pub fn try_ask(
+        &mut self,
+        now: DateTime<Utc>,
+        request: Request,
+    ) -> Result<Vec<ScreenEffect>, String> {
+        let Output { mut events, effects } = update(&mut self.engine, now, Input::Request(request));
+        let refused = events.iter().position(|event| matches!(event, Event::Refused(_)));
+        let refused = refused.map(|place| events.remove(place));
+        let effects = self.follow(now, events, effects);
+        match refused {
+            Some(Event::Refused(why)) => Err(why),
+            Some(_) | None => Ok(effects),
+        }
+    }
+
+    /// Lets the engine take an input, and follows what it tells.
+    pub fn tell_engine(&mut self, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
+        let Output { events, effects } = update(&mut self.engine, now, input);
+        self.follow(now, events, effects)
+    }
+
+    fn follow(
+        &mut self,
+        now: DateTime<Utc>,
+        events: Vec<Event>,
+        effects: Vec<Effect>,
+    ) -> Vec<ScreenEffect> {
+        let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
+        for event in events {
+            effects.extend(follow_event(self, now, event));
+        }
+        effects
+    }
+
+    /// Gives work for the store its identity, before it leaves.
+    pub(super) fn register(&mut self, effects: &mut [ScreenEffect]) {
+        for effect in effects {
+            if let ScreenEffect::Engine(effect) = effect {
+                rollback::register(&mut self.engine, std::slice::from_mut(effect));
+            }
+        }
+    }
+}
+
 /// Follows one event.
-pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
+fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
     match event {
         Event::Notice { level: NoticeLevel::Info, text } => app.ui.say(now, text),
         Event::Notice { level: NoticeLevel::Trouble, text } | Event::Refused(text) => {
@@ -26,10 +102,10 @@ pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffec
             return effects;
         }
         Event::PlansChanged => app.ui.feeds.stale = true,
-        Event::FeedSettingsChanged(_) => timetable_pane::unsettle(app),
-        Event::ChooseFeed(addition) => return feed_choice::offer(app, now, addition),
+        Event::FeedSettingsChanged(_) => forget_sums(app),
+        Event::ChooseFeed(addition) => return choose_feed(app, now, addition),
         Event::Subscribed { feed, to_read } => {
-            return feed_choice::subscribed(app, now, feed, to_read);
+            return show_subscribed(app, now, feed, to_read);
         }
         Event::Updated { feed, entries, poll: _ } => return updated(app, now, feed, entries),
         Event::ListsChanged => return refresh(app, now),
@@ -47,9 +123,10 @@ pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffec
         }
         Event::PageDropped(key, why) => page_text::dropped(app, now, key, &why),
         Event::PictureFetched(url, bytes) => {
-            return pictures::fetched(app, url, bytes).into_iter().collect();
+            let work = app.ui.pictures.take_fetched(url, bytes);
+            return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
-        Event::PictureDropped(url, why) => pictures::dropped(app, url, why),
+        Event::PictureDropped(url, why) => app.ui.pictures.drop_wanted(url, why),
     }
     Vec::new()
 }
@@ -61,8 +138,9 @@ fn updated(app: &mut App, now: DateTime<Utc>, feed: FeedKey, entries: bool) -> V
         app.ui.ahead.forget_feed(feed);
         effects.extend(counts::count_today(app, now));
     }
-    effects.extend(plan_pane::shows(app, feed).then(|| store(Job::ReadPolls(feed))));
-    if entries && list_query::concerns(app, feed) {
+    let in_plan = app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
+    effects.extend(in_plan.then(|| store(Job::ReadPolls(feed))));
+    if entries && list_query::may_hold(app, feed) {
         effects.extend(refresh(app, now));
     }
     effects
@@ -75,4 +153,38 @@ fn refresh(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     load_rows::refresh_list(app, now)
+}
+
+/// What the reader chose for a feed changed: what all feeds cost is summed up anew in the timetable.
+fn forget_sums(app: &mut App) {
+    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
+        pane.sums = None;
+    }
+}
+
+/// A page names several feeds. Where something else is being typed the first one is taken, as on the command line.
+fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_some() {
+        let found = app.engine.additions.get(&addition).and_then(|addition| addition.found.first());
+        let url = found.map(|candidate| candidate.url.clone());
+        return app.ask(now, Request::Choose { addition, url });
+    }
+    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
+    Vec::new()
+}
+
+/// A feed was subscribed to: it is selected, and its entries are shown.
+fn show_subscribed(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    to_read: bool,
+) -> Vec<ScreenEffect> {
+    let mut effects: Vec<ScreenEffect> = tag_folds::select(app, feed).into_iter().collect();
+    effects.extend(load_rows::open_list(app, now));
+    if to_read && app.ui.overlay.is_none() {
+        // Who typed the address wants to read: Enter opens the newest entry.
+        app.ui.focus = Pane::Entries;
+    }
+    effects
 }

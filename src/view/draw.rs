@@ -21,7 +21,7 @@ use super::panes::{entries, feeds, hyperlinks, pictures, reader, status, welcome
 use super::{dressing, pane, plain};
 use crate::ui::app::App;
 use crate::ui::panes::attention;
-use crate::ui::reader::pictures::are_shown;
+use crate::ui::reader::picture_places::are_shown;
 use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 

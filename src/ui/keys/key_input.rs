@@ -6,10 +6,11 @@ use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_bindings::Meaning;
 use super::key_names::shown;
-use super::run_command::obey;
+use super::run_command::run_command;
 use crate::engine::feeds::subscribe;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
@@ -39,12 +40,14 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
     // Whoever wants back to the shell is in the midst of something.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
-        return obey(app, now, Command::Suspend);
+        return run_command(app, now, Command::Suspend);
     }
-    if let Some(row) = table::open_row(app)
-        && let Some(effects) = (row.key)(app, now, key)
-    {
-        return effects;
+    if let Some(row) = table::open_row(app) {
+        match (row.key)(app, now, key) {
+            KeyOutcome::Done(effects) => return effects,
+            KeyOutcome::Run(command) => return run_where_it_works(app, now, command),
+            KeyOutcome::Passed => {}
+        }
     }
     if app.engine.feeds.is_empty()
         && let Some(effects) = welcomed(app, key)
@@ -64,7 +67,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
             reader.digits.clear();
         }
     }
-    obey(app, now, command)
+    run_command(app, now, command)
 }
 
 /// The command that a key ends, if it ends one; the beginning of a sequence is kept.
@@ -86,8 +89,8 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
 }
 
 /// Does what a command says, if it works where the reader is.
-pub fn commanded(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    taken_by_overlay(app, now, command).unwrap_or_else(|| obey(app, now, command))
+fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    taken_by_overlay(app, now, command).unwrap_or_else(|| run_command(app, now, command))
 }
 
 /// What an open overlay does with a command itself.

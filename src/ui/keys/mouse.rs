@@ -6,17 +6,18 @@ use chrono::{DateTime, Utc};
 use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_input;
-use super::run_command::obey;
+use super::run_command::{self, run_command};
 use crate::engine::calendar::day_of;
 use crate::engine::entries::rows::RowOrder;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::overlays::outcome::ClickOutcome;
 use crate::ui::overlays::prompt_input;
 use crate::ui::overlays::table::{self, Beside, WHEEL_LINES, Wheel};
 use crate::ui::panes::entry_list::row_height;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::panes::{attention, load_rows, navigation, tag_folds};
+use crate::ui::panes::{attention, load_rows, tag_folds};
 use crate::ui::reader::{open_entry, sideways};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
@@ -92,7 +93,7 @@ fn rolled_over_panes(
             key_input::pressed(app, now, key)
         }
         Wheel::Lines(lines) => {
-            (0..lines).flat_map(|_| navigation::go(app, now, down, Distance::One)).collect()
+            (0..lines).flat_map(|_| run_command::go(app, now, down, Distance::One)).collect()
         }
     }
 }
@@ -181,7 +182,7 @@ fn pane_at(app: &App, mouse: Mouse) -> Option<Pane> {
 fn clicked(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let (columns, rows) = app.ui.size;
     if mouse.row.saturating_add(1) == rows && mouse.column.saturating_add(HELP_CELLS) >= columns {
-        return obey(app, now, Command::Help);
+        return run_command(app, now, Command::Help);
     }
     let viewport = app.ui.viewport;
     let line_in = |area: Area| area.line_at(mouse.column, mouse.row).unwrap_or(0);
@@ -221,7 +222,7 @@ fn clicked_feeds(
         return tag_folds::set(app, &tag, !folded);
     }
     if pane.selected == place {
-        return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
+        return if had_keys { run_command(app, now, Command::Enter) } else { Vec::new() };
     }
     pane.selected = place;
     load_rows::open_list(app, now)
@@ -239,7 +240,7 @@ fn clicked_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Screen
         return Vec::new();
     }
     if app.ui.list.selected == place {
-        return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
+        return if had_keys { run_command(app, now, Command::Enter) } else { Vec::new() };
     }
     app.ui.list.selected = place;
     load_rows::load_visible_rows(app)
@@ -256,7 +257,7 @@ fn clicked_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Scre
     }
     let on_remedy = line % attention::ROW_LINES == attention::ROW_LINES.saturating_sub(1);
     if app.ui.attention.click(place, count) && on_remedy && had_keys {
-        return obey(app, now, Command::Enter);
+        return run_command(app, now, Command::Enter);
     }
     Vec::new()
 }
@@ -292,7 +293,10 @@ fn clicked_over_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<Sc
             effects.extend(clicked(app, now, mouse));
             effects
         }
-        (_, Some(line)) => (row.click)(app, now, line),
+        (_, Some(line)) => match (row.click)(app, now, line) {
+            ClickOutcome::Done(effects) => effects,
+            ClickOutcome::Enter => key_input::pressed(app, now, Key::code(Code::Enter)),
+        },
         (Beside::Nothing, None) => Vec::new(),
         (Beside::Closes, None) => {
             app.ui.uncover();

@@ -75,7 +75,7 @@ pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
 }
 
 /// A click on a line selects it; the first line shows the address.
-pub fn clicked(app: &mut App, _: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn clicked(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line).checked_sub(1);
     if let Some(Overlay::Edit(form)) = &mut app.ui.overlay
         && let Some(place) = place.filter(|&place| place < form.rows.len())

@@ -1,28 +1,15 @@
-//! The choice between the feeds that a page names, and what the screen does when a feed was subscribed to.
+//! The choice between the feeds that a page names.
 
 use chrono::{DateTime, Utc};
 
+use super::outcome::ClickOutcome;
 use crate::engine::request::Request;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::key_input;
-use crate::ui::panes::{load_rows, tag_folds};
-use crate::ui::scroll_list::ScrollList;
+use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Choice, Overlay};
-
-/// A page names several feeds. Where something else is being typed the first one is taken, as on the command line.
-pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
-    if app.ui.overlay.is_some() {
-        let url = url_at(app, addition, 0);
-        return app.ask(now, Request::Choose { addition, url });
-    }
-    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
-    Vec::new()
-}
 
 /// A key while the feeds of a page are offered.
 pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
@@ -43,13 +30,15 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
 }
 
 /// A click on a feed selects it; a second one subscribes to it.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
-    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
+pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
+    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else {
+        return ClickOutcome::Done(Vec::new());
+    };
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if choice.list.click(place, count(app, choice)) {
-        return key_input::pressed(app, now, Key::code(Code::Enter));
+        return ClickOutcome::Enter;
     }
-    select(app, now, choice)
+    ClickOutcome::Done(select(app, now, choice))
 }
 
 fn count(app: &App, choice: Choice) -> usize {
@@ -66,20 +55,4 @@ fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect
 fn url_at(app: &App, addition: u32, place: usize) -> Option<String> {
     let addition = app.engine.additions.get(&addition)?;
     addition.found.get(place).map(|candidate| candidate.url.clone())
-}
-
-/// A feed was subscribed to: it is selected, and its entries are shown.
-pub fn subscribed(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    to_read: bool,
-) -> Vec<ScreenEffect> {
-    let mut effects: Vec<ScreenEffect> = tag_folds::select(app, feed).into_iter().collect();
-    effects.extend(load_rows::open_list(app, now));
-    if to_read && app.ui.overlay.is_none() {
-        // Who typed the address wants to read: Enter opens the newest entry.
-        app.ui.focus = Pane::Entries;
-    }
-    effects
 }

@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 
 use super::filter_form::{FilterForm, Offer};
-use super::filter_list;
 use crate::engine::entries::entry_filters::FilterPreview;
 use crate::engine::request::Request;
 use crate::engine::wording::telling;
@@ -12,17 +11,11 @@ use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 
-/// What `m` does: the dialog of a rule made from the selected entry, or in the subscriptions pane the list of rules.
-pub fn mute(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.focus == Pane::Feeds {
-        return filter_list::open(app, now);
-    }
-    let Some(row) = app.ui.list.selected_row() else {
-        return filter_list::open(app, now);
-    };
+/// Proposes a filter made from the selected entry.
+pub fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
         app.ui.say(now, "a filter is made from an entry: select one");
         return Vec::new();
@@ -57,7 +50,7 @@ pub fn create(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 fn show(app: &mut App, now: DateTime<Utc>, rule: EntryFilter, offer: &Offer) -> Vec<ScreenEffect> {
-    let form = FilterForm::new(app, rule, offer);
+    let form = FilterForm::new(&app.engine, rule, offer);
     app.ui.lay_over(Overlay::FilterDialog(Box::new(form)));
     preview(app, now)
 }
@@ -103,7 +96,7 @@ pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect
 }
 
 /// A click on a line selects it.
-pub fn clicked(app: &mut App, _: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn clicked(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay
         && place < form.rows.len()
@@ -115,7 +108,7 @@ pub fn clicked(app: &mut App, _: DateTime<Utc>, line: usize) -> Vec<ScreenEffect
 
 fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(form)) = &app.ui.overlay else { return Vec::new() };
-    let rule = form.rule(app, now);
+    let rule = form.rule(&app.engine, now);
     let saved = rule.and_then(|rule| app.try_ask(now, Request::SaveFilter(Box::new(rule))));
     match saved {
         Ok(effects) => {
@@ -134,7 +127,7 @@ fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Asks what the rule would hit, if the form says another one than before.
 fn preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(form)) = &app.ui.overlay else { return Vec::new() };
-    let read = form.rule(app, now);
+    let read = form.rule(&app.engine, now);
     let number = app.ui.filter_previews.saturating_add(1);
     let Some(Overlay::FilterDialog(form)) = &mut app.ui.overlay else { return Vec::new() };
     match read {

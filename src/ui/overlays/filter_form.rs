@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use super::edit_form::EditValue;
 use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::entries::entry_filters::FilterPreview;
+use crate::engine::state::Engine;
 use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
 use crate::history::FeedKey;
-use crate::ui::app::App;
 
 /// The form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,9 +89,9 @@ pub(in crate::ui) struct Offer {
 }
 
 impl FilterForm {
-    pub(in crate::ui) fn new(app: &App, rule: EntryFilter, offer: &Offer) -> Self {
-        let reaches = reaches(app, &rule, offer.feed);
-        let names = reaches.iter().map(|reach| reach_words(app, reach)).collect();
+    pub(in crate::ui) fn new(engine: &Engine, rule: EntryFilter, offer: &Offer) -> Self {
+        let reaches = reaches(engine, &rule, offer.feed);
+        let names = reaches.iter().map(|reach| reach_words(engine, reach)).collect();
         let chosen = reaches.iter().position(|reach| *reach == rule.scope).unwrap_or(0);
         let action = match rule.action {
             Action::Hide => 0,
@@ -99,7 +99,7 @@ impl FilterForm {
             Action::Star => 2,
             Action::Label(_) => 3,
         };
-        let until = rule.until.map(|until| until_text(until, app.engine.zone)).unwrap_or_default();
+        let until = rule.until.map(|until| until_text(until, engine.zone)).unwrap_or_default();
         let words = ACTIONS.iter().map(ToString::to_string).collect();
         let choice = |field, words, chosen| RuleRow {
             field,
@@ -174,9 +174,13 @@ impl FilterForm {
     }
 
     /// The rule that the form says, or why it is none.
-    pub(in crate::ui) fn rule(&self, app: &App, now: DateTime<Utc>) -> Result<EntryFilter, String> {
+    pub(in crate::ui) fn rule(
+        &self,
+        engine: &Engine,
+        now: DateTime<Utc>,
+    ) -> Result<EntryFilter, String> {
         let until = self.text(FilterField::Until);
-        let as_before = self.before.until.filter(|at| until_text(*at, app.engine.zone) == until);
+        let as_before = self.before.until.filter(|at| until_text(*at, engine.zone) == until);
         let rule = EntryFilter {
             id: self.before.id,
             action: match self.chosen(FilterField::Action) {
@@ -193,7 +197,7 @@ impl FilterForm {
             text: self.text(FilterField::Text).to_owned(),
             until: match as_before {
                 Some(until) => Some(until),
-                None => read_until(until, now, app.engine.zone)?,
+                None => read_until(until, now, engine.zone)?,
             },
         };
         rule.check().map_err(|flaw| flaw.to_string())?;
@@ -242,18 +246,18 @@ pub(in crate::ui) fn line(
 
 /// What the line of feeds offers: the feed of the entry, its tags, the rule's own, all feeds, all tags.
 pub(in crate::ui) fn reaches(
-    app: &App,
+    engine: &Engine,
     rule: &EntryFilter,
     feed: Option<FeedKey>,
 ) -> Vec<FilterScope> {
     let mut reaches: Vec<FilterScope> = feed.map(FilterScope::Feed).into_iter().collect();
-    let tags_of = |feed: &FeedKey| app.engine.feeds.get(feed).map(|feed| feed.record.tags.clone());
+    let tags_of = |feed: &FeedKey| engine.feeds.get(feed).map(|feed| feed.record.tags.clone());
     let own = feed.as_ref().and_then(tags_of).unwrap_or_default();
-    let all = app.engine.feeds.keys().filter_map(tags_of).flatten();
+    let all = engine.feeds.keys().filter_map(tags_of).flatten();
     reaches.push(FilterScope::Everywhere);
     reaches.extend(own.into_iter().chain(all).map(FilterScope::Tag));
     if feed.is_none() {
-        reaches.extend(app.engine.feeds.keys().copied().map(FilterScope::Feed));
+        reaches.extend(engine.feeds.keys().copied().map(FilterScope::Feed));
     }
     reaches.push(rule.scope.clone());
     let mut each_once: Vec<FilterScope> = Vec::new();
@@ -265,12 +269,12 @@ pub(in crate::ui) fn reaches(
     each_once
 }
 
-pub(in crate::ui) fn reach_words(app: &App, reach: &FilterScope) -> String {
+pub(in crate::ui) fn reach_words(engine: &Engine, reach: &FilterScope) -> String {
     match reach {
         FilterScope::Everywhere => "all feeds".into(),
         FilterScope::Tag(tag) => format!("feeds with the tag {tag}"),
         FilterScope::Feed(feed) => {
-            let title = app.engine.feeds.get(feed).map(|feed| feed.record.shown_title());
+            let title = engine.feeds.get(feed).map(|feed| feed.record.shown_title());
             format!("'{}'", title.unwrap_or("a feed given up"))
         }
     }

@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 
 use super::filter_dialog;
+use super::outcome::{ClickOutcome, KeyOutcome};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::{key_input, run_command};
+use crate::ui::keys::key::Key;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{FilterList, Overlay};
@@ -31,9 +31,17 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![store(Job::CountFilters)]
 }
 
+/// What `m` does: a filter is made from the selected entry; in the subscriptions pane the list is opened.
+pub fn mute(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.focus == Pane::Feeds || app.ui.list.selected_row().is_none() {
+        return open(app, now);
+    }
+    filter_dialog::propose(app, now)
+}
+
 /// A key in the list.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::FilterList(open)) = app.ui.overlay else { return Vec::new() };
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
     let count = app.engine.filters.list.len();
     let selected = open.list.selected.min(count.saturating_sub(1));
     let id = app.engine.filters.list.get(selected).map(|rule| rule.id);
@@ -43,7 +51,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         app.ui.overlay = Some(Overlay::FilterList(FilterList { list }));
         Vec::new()
     };
-    match app.ui.settings.keys.command(key, Pane::Feeds) {
+    KeyOutcome::Done(match app.ui.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => step(app, true, 1),
         Some(Command::Up) => step(app, false, 1),
         Some(Command::First) => step(app, false, count),
@@ -56,7 +64,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         }
         Some(Command::Add) => filter_dialog::create(app, now),
         Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
-            run_command::obey(app, now, command)
+            return KeyOutcome::Run(command);
         }
         Some(Command::Back | Command::Mute | Command::Filters | Command::Left) => {
             app.ui.uncover();
@@ -66,15 +74,16 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
             app.ui.say(now, "in the filters: Enter edits, D gives up, a makes one, q closes");
             Vec::new()
         }
-    }
+    })
 }
 
 /// A click on a filter selects it; a second one opens its dialog.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn clicked(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let top = usize::from(app.ui.viewport.overlay_top);
-    let Some(Overlay::FilterList(open)) = &mut app.ui.overlay else { return Vec::new() };
-    if open.list.click(top.saturating_add(line / RULE_LINES), app.engine.filters.list.len()) {
-        return key_input::pressed(app, now, Key::code(Code::Enter));
+    if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay
+        && open.list.click(top.saturating_add(line / RULE_LINES), app.engine.filters.list.len())
+    {
+        return ClickOutcome::Enter;
     }
-    Vec::new()
+    ClickOutcome::Done(Vec::new())
 }

@@ -1,6 +1,5 @@
 //! The help: the keys that work here, and the search in them.
 
-use super::plan_pane::works_over_panes;
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -78,7 +77,7 @@ pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
 /// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
 /// that was typed.
 pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
-    let over = app.ui.beneath.last().is_some_and(|overlay| overlay.row().feed.is_some());
+    let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();
     let holds = |place: usize, row: &CommandRow| {
         let keys = app.ui.settings.keys.keys_of(place);
@@ -89,7 +88,7 @@ pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
     let lines = COMMANDS.iter().enumerate();
     lines
         .filter(|(_, row)| row.works_in(app.ui.focus))
-        .filter(|(_, row)| !over || works_over_panes(row.command))
+        .filter(|(_, row)| !over || row.command.works_over_panes())
         .filter(|(place, row)| holds(*place, row))
         .map(|(place, _)| place)
         .collect()

@@ -9,6 +9,7 @@ pub mod filter_list;
 pub mod heat_map;
 pub mod help_pane;
 pub mod hour_selection;
+pub mod outcome;
 pub mod palette;
 pub mod plan_advice;
 pub mod plan_pane;

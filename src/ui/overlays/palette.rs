@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
+use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::engine::feeds::subscribe::Subscribe;
 use crate::engine::request::Request;
@@ -11,7 +12,6 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::key_input;
 use crate::ui::panes::browsing;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::{Overlay, Palette};
@@ -28,8 +28,8 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// A key while the palette is open.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
+pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
     let count = palette.found.len();
     match key {
         Key { code: Code::Down | Code::Tab, .. } | Key { code: Code::Char('n'), ctrl: true } => {
@@ -44,10 +44,10 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         _ => match palette.line.key(key) {
             Typed::More => palette.search(),
             Typed::Cancelled => app.ui.uncover(),
-            Typed::Done => return chosen(app, now),
+            Typed::Done => return run_chosen(app, now),
         },
     }
-    Vec::new()
+    KeyOutcome::Done(Vec::new())
 }
 
 /// Text was pasted into the palette.
@@ -60,14 +60,15 @@ pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
 }
 
 /// A click on a command: it is done.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn clicked(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
-    if place >= palette.found.len() {
-        return Vec::new();
+    if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay
+        && place < palette.found.len()
+    {
+        palette.list.selected = place;
+        return ClickOutcome::Enter;
     }
-    palette.list.selected = place;
-    key_input::pressed(app, now, Key::code(Code::Enter))
+    ClickOutcome::Done(Vec::new())
 }
 
 impl Palette {
@@ -119,23 +120,23 @@ fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b CommandRow)>, typed: &st
 }
 
 /// Enter: the selected command is done.
-fn chosen(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return Vec::new() };
+fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
+    let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
     let Some(row) = palette.selected_command() else {
         let text = format!("no command is like '{}' · ? shows the keys", palette.line.text.trim());
         app.ui.complain(now, text);
-        return Vec::new();
+        return KeyOutcome::Done(Vec::new());
     };
     let (word, argument) = palette.written();
     if argument.is_empty() || word != row.name {
-        return key_input::commanded(app, now, row.command);
+        return KeyOutcome::Run(row.command);
     }
-    with_argument(app, now, row, argument)
+    KeyOutcome::Done(run_with_argument(app, now, row, argument))
 }
 
 /// A command with what was typed behind its name.
-fn with_argument(
+fn run_with_argument(
     app: &mut App,
     now: DateTime<Utc>,
     row: &CommandRow,

@@ -72,11 +72,6 @@ pub fn polls_loaded(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
     }
 }
 
-/// Whether the plan of a feed is open.
-pub fn shows(app: &mut App, feed: FeedKey) -> bool {
-    app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed)
-}
-
 /// It has been read when a feed published.
 pub fn publications_read(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
     let state = app.engine.feeds.get(&feed).map(|feed| &feed.state);
@@ -114,11 +109,6 @@ pub fn refresh(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// The feed whose plan is open.
-pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
-    if let Overlay::Plan(pane) = overlay { Some(pane.feed) } else { None }
-}
-
 /// Scrolls the plan.
 pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
     let viewport = app.ui.viewport;
@@ -132,35 +122,11 @@ pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
 
 /// Refuses a command that works in the panes only.
 pub fn refuse(app: &mut App, now: DateTime<Utc>, command: Command) -> Option<Vec<ScreenEffect>> {
-    if works_over_panes(command) {
+    if command.works_over_panes() {
         return None;
     }
     app.ui.say(now, "that works in the panes below: q closes this one");
     Some(Vec::new())
-}
-
-/// Commands that work in the plan pane and in the timetable as they do elsewhere.
-pub const fn works_over_panes(command: Command) -> bool {
-    command.works_in_help()
-        || matches!(
-            command,
-            Command::Plan
-                | Command::Timetable
-                | Command::Palette
-                | Command::Theme
-                | Command::Suspend
-                | Command::Zone
-                | Command::Outline
-                | Command::MoreOften
-                | Command::LessOften
-                | Command::NormallyOften
-                | Command::Edit
-                | Command::Poll
-                | Command::PollAll
-                | Command::Undo
-                | Command::Redo
-                | Command::Enter
-        )
 }
 
 fn made_from(

@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 
 use super::plan_pane;
 use crate::engine::feeds::subscription::Subscription;
-use crate::history::FeedKey;
 use crate::schedule::{self, Cost, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -39,13 +38,6 @@ pub fn cost(subscription: &Subscription) -> Option<Cost> {
     schedule::cost_at_pace(facts, facts.settings.pace)
 }
 
-/// A feed's wishes changed: what all cost is to be summed up anew.
-pub fn unsettle(app: &mut App) {
-    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
-        pane.sums = None;
-    }
-}
-
 /// Opens the timetable, or closes it.
 pub fn toggle(app: &mut App) {
     if matches!(app.ui.overlay, Some(Overlay::Timetable(_))) {
@@ -64,11 +56,6 @@ pub fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         }
         Some(_) | None => Vec::new(),
     }
-}
-
-/// The feed of the selected poll.
-pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
-    if let Overlay::Timetable(pane) = overlay { pane.feed } else { None }
 }
 
 /// Moves the selection.

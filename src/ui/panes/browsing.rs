@@ -81,7 +81,7 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return effects;
     }
     app.ui.list.order = RowOrder::OldestFirst;
-    let query = list_query::query(app, now);
+    let query = list_query::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
     let rows = rows_around(app.ui.viewport.entries_rows.into());

@@ -37,7 +37,7 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let ids = app.engine.saved_searches.iter().map(|search| search.id);
-    let wanted = ids.filter_map(|id| Some((id, list_query::matching(app, now, id)?)));
+    let wanted = ids.filter_map(|id| Some((id, list_query::resolve_search(app, now, id)?)));
     vec![store(Job::CountSearches(wanted.collect()))]
 }
 

@@ -12,7 +12,7 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
         return Vec::new();
     }
-    if list_query::query(app, now).gaps == app.ui.list.gaps {
+    if list_query::build_query(app, now).gaps == app.ui.list.gaps {
         return Vec::new();
     }
     load_rows::refresh_list(app, now)

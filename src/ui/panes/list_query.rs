@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::search_pane;
 use crate::engine::backfill::gap_rows;
 use crate::engine::calendar::day_start;
 use crate::engine::entries::rows::{ListQuery, Scope, Show};
@@ -16,10 +15,10 @@ use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
 
 /// The entries that the selected row stands for.
-pub fn query(app: &App, now: DateTime<Utc>) -> ListQuery {
+pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     let screen = &app.ui;
     if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
-        return search_pane::query(app, matching, now);
+        return build_search_query(app, matching, now);
     }
     let everything = |show, since| ListQuery {
         scope: Scope::Everything,
@@ -40,7 +39,7 @@ pub fn query(app: &App, now: DateTime<Utc>) -> ListQuery {
             return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
         }
         Some(FeedsRow::Attention) => feeds(Vec::new()),
-        Some(FeedsRow::Search(id)) => match matching(app, now, *id) {
+        Some(FeedsRow::Search(id)) => match resolve_search(app, now, *id) {
             Some(matching) => ListQuery {
                 scope: Scope::Found(Box::new(matching)),
                 ..everything(screen.show, None)
@@ -53,8 +52,22 @@ pub fn query(app: &App, now: DateTime<Utc>) -> ListQuery {
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
+/// The list of what is looked for.
+pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
+    let list = &app.ui.list;
+    let query = ListQuery {
+        scope: Scope::Found(Box::new(matching.clone())),
+        show: Show::All,
+        since: None,
+        keep: list.keep.clone(),
+        gaps: Vec::new(),
+        order: list.order,
+    };
+    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
+}
+
 /// Whether entries of a feed can be in the open list.
-pub fn concerns(app: &App, feed: FeedKey) -> bool {
+pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     if app.ui.search.is_some() {
         // The index says itself when it holds more.
         return false;
@@ -68,21 +81,21 @@ pub fn concerns(app: &App, feed: FeedKey) -> bool {
 }
 
 /// One of the saved searches.
-pub fn get(app: &App, id: u32) -> Option<&SavedSearch> {
+pub fn find_search(app: &App, id: u32) -> Option<&SavedSearch> {
     app.engine.saved_searches.iter().find(|search| search.id == id)
 }
 
 /// What a saved search looks for now: its dates may be counted from today.
-pub fn matching(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
-    resolve(&app.engine, now, &get(app, id)?.text, false).ok()
+pub fn resolve_search(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
+    resolve(&app.engine, now, &find_search(app, id)?.text, false).ok()
 }
 
 /// The words that are marked in the selected list.
-pub fn marks(app: &App) -> Marks {
+pub fn find_marks(app: &App) -> Marks {
     let Some(FeedsRow::Search(id)) = app.ui.feeds.selected_row() else {
         return Marks::default();
     };
-    let text = get(app, *id).map_or("", |search| search.text.as_str());
+    let text = find_search(app, *id).map_or("", |search| search.text.as_str());
     let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
     query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
 }

@@ -36,7 +36,7 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     forget(app);
     // What was open belongs to the list that was left.
     (app.ui.reader, app.ui.opening) = (None, None);
-    let query = list_query::query(app, now);
+    let query = list_query::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
@@ -52,7 +52,7 @@ pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let around = app.ui.list.selected_row().map(|row| row.key);
     // At the top the reader wants to see what arrives; elsewhere the screen stays still.
     let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
-    let query = list_query::query(app, now);
+    let query = list_query::build_query(app, now);
     let list = &mut app.ui.list;
     list.waiting = true;
     list.gaps.clone_from(&query.gaps);
@@ -66,5 +66,5 @@ pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 /// Another list is opened: the search is over.
 pub fn forget(app: &mut App) {
-    (app.ui.search, app.ui.marks) = (None, list_query::marks(app));
+    (app.ui.search, app.ui.marks) = (None, list_query::find_marks(app));
 }

@@ -7,15 +7,11 @@ use super::{attention, search_pane};
 use crate::engine::feeds::trouble::concerns;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::overlays::table;
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::layout::{Arrangement, Pane};
 
-/// Moves down (`true`) or up in what has the keys.
+/// Moves down (`true`) or up in the pane that has the keys.
 pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    if table::open_row(app).is_some_and(|row| (row.scroll)(app, down, distance)) {
-        return Vec::new();
-    }
     let viewport = app.ui.viewport;
     match app.ui.focus {
         Pane::Feeds => {

@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::list_query::get;
-use super::{counts, load_rows};
+use super::{counts, list_query, load_rows};
 use crate::engine::request::Request;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
@@ -82,7 +81,7 @@ fn selected(app: &App) -> Option<u32> {
 /// Asks for another name for the selected search; `None`: none is selected.
 pub fn rename(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let id = selected(app)?;
-    let name = get(app, id)?.name.clone();
+    let name = list_query::find_search(app, id)?.name.clone();
     app.ui.open_prompt(Prompt::filled(PromptPurpose::Rename(id), name));
     Some(Vec::new())
 }

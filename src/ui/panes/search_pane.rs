@@ -3,9 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::entry_list::{Listing, sight_rows};
-use super::{counts, load_rows, saved_searches};
-use crate::engine::backfill::gap_rows;
-use crate::engine::entries::rows::{ListQuery, RowOrder, RowsWanted, Scope, Show};
+use super::{counts, list_query, load_rows, saved_searches};
+use crate::engine::entries::rows::{RowOrder, RowsWanted};
 use crate::engine::search_query::resolve;
 use crate::engine::store_work::Job;
 use crate::search::{Marks, Matching};
@@ -115,7 +114,7 @@ fn search_for(
     }
     app.ui.then = None;
     (app.ui.reader, app.ui.opening) = (None, None);
-    let query = query(app, &matching, now);
+    let query = list_query::build_search_query(app, &matching, now);
     if let Some(search) = &mut app.ui.search {
         search.matching = Some(matching);
     }
@@ -125,20 +124,6 @@ fn search_for(
         rebuild: Some(query),
         ..RowsWanted::at(number, 0, rows)
     }))]
-}
-
-/// The list of what is looked for.
-pub fn query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
-    let list = &app.ui.list;
-    let query = ListQuery {
-        scope: Scope::Found(Box::new(matching.clone())),
-        show: Show::All,
-        since: None,
-        keep: list.keep.clone(),
-        gaps: Vec::new(),
-        order: list.order,
-    };
-    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
 /// Leaves the search: the reader is where it was opened.

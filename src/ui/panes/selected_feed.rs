@@ -11,10 +11,8 @@ use crate::ui::state::layout::Pane;
 /// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
 /// row of the Attention list, of the selected entry, or the selected feed.
 pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
-    if let Some(overlay) = &app.ui.overlay
-        && let Some(feed) = overlay.row().feed
-    {
-        return feed(overlay);
+    if let Some(overlay) = app.ui.overlay.as_ref().filter(|overlay| overlay.is_about_feeds()) {
+        return overlay.feed();
     }
     if attention::is_open(app) {
         return attention::selected(app, now).map(|concern| concern.feed);

@@ -1,6 +1,6 @@
 //! The lines of the entry being read: they are asked for at the width of the pane, and shown when they have come.
 
-use super::{picture_places, pictures, reading_position};
+use super::{picture_places, reading_position};
 use crate::ui::app::App;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::TextSource;
@@ -41,7 +41,7 @@ pub fn rendered(app: &mut App, made: RenderedEntry) {
     reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
     reader.pictures = picture_places::found(&made.rendered);
     reader.rendered = Some(made.rendered);
-    let shown = pictures::are_shown(app);
+    let shown = picture_places::are_shown(app);
     picture_places::arrange(app, shown);
     if let (Some(reader), Some(picture)) = (&mut app.ui.reader, at_top) {
         picture_places::put_at_top(reader, picture);

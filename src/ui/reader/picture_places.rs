@@ -10,7 +10,8 @@ use super::reading_position;
 use crate::ui::app::App;
 use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureState, Pictures};
 use crate::ui::state::reader::{PicturePlace, Reader};
-use crate::ui::theme::graphics::Graphics;
+use crate::ui::theme::colours::Colours;
+use crate::ui::theme::graphics::{Graphics, Protocol};
 
 /// A picture no larger than this, in pixels, stays words: a letter, a sign, a pixel that counts readers.
 const ICON_MAX: u32 = 24;
@@ -194,6 +195,21 @@ pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
 /// Puts a picture at the top of the screen.
 pub fn put_at_top(reader: &mut Reader, (image, within): (u16, usize)) {
     reader.scroll = line_of(&reader.pictures, Held::Picture(image, within));
+}
+
+/// Why no picture can be shown, whatever the reader wants; a sentence.
+pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
+    if app.ui.appearance.plain {
+        return Some("a plain screen has no pictures: their words stand in the text");
+    }
+    let bare = app.ui.appearance.colours == Colours::None;
+    let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
+    (bare && blocks).then_some("this terminal is shown no colours, and so no pictures")
+}
+
+/// Whether pictures are to be seen.
+pub fn are_shown(app: &App) -> bool {
+    app.ui.pictures.on && cannot_be_shown(app).is_none()
 }
 
 #[cfg(test)]

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::picture_places;
+use super::picture_places::{self, are_shown, cannot_be_shown};
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, PictureWork};
 use crate::ui::state::reader::PicturePlace;
-use crate::ui::theme::colours::Colours;
-use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
 /// Bytes of a picture at most, as it comes.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -32,21 +31,6 @@ const NOT_SHOWN: [(&str, &str); 6] = [
     (".jxl", "JPEG XL"),
     (".tiff", "TIFF"),
 ];
-
-/// Why no picture can be shown, whatever the reader wants; a sentence.
-fn cannot_be_shown(app: &App) -> Option<&'static str> {
-    if app.ui.appearance.plain {
-        return Some("a plain screen has no pictures: their words stand in the text");
-    }
-    let bare = app.ui.appearance.colours == Colours::None;
-    let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
-    (bare && blocks).then_some("this terminal is shown no colours, and so no pictures")
-}
-
-/// Whether pictures are to be seen.
-pub fn are_shown(app: &App) -> bool {
-    app.ui.pictures.on && cannot_be_shown(app).is_none()
-}
 
 /// Switches pictures on or off, for this session.
 pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -232,31 +216,4 @@ fn unsupported(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
     Some(format!("{kind} cannot be shown here"))
-}
-
-/// A picture was fetched, or could not be.
-pub fn fetched(
-    app: &mut App,
-    url: String,
-    bytes: Result<Arc<Vec<u8>>, String>,
-) -> Option<ScreenEffect> {
-    match bytes {
-        Ok(bytes) => Some(ScreenEffect::Picture(Box::new(PictureWork::Keep(url, bytes)))),
-        Err(why) => {
-            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
-            None
-        }
-    }
-}
-
-/// A picture that waited is not asked for after all; it failed if there is a reason.
-pub fn dropped(app: &mut App, url: String, why: Option<String>) {
-    match why {
-        Some(why) => {
-            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
-        }
-        None => {
-            app.ui.pictures.standings.remove(&url);
-        }
-    }
 }

@@ -31,6 +31,28 @@ pub enum Overlay {
     FilterList(FilterList),
 }
 
+impl Overlay {
+    /// Whether it is about a feed, or about one feed after the other: commands are about that feed then.
+    pub const fn is_about_feeds(&self) -> bool {
+        matches!(self, Self::Plan(_) | Self::Timetable(_))
+    }
+
+    /// The feed that commands are about while it is open.
+    pub const fn feed(&self) -> Option<FeedKey> {
+        match self {
+            Self::Plan(pane) => Some(pane.feed),
+            Self::Timetable(pane) => pane.feed,
+            Self::Help(_)
+            | Self::Prompt(_)
+            | Self::Choice(_)
+            | Self::Palette(_)
+            | Self::Edit(_)
+            | Self::FilterDialog(_)
+            | Self::FilterList(_) => None,
+        }
+    }
+}
+
 /// A choice between the feeds that a page names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {

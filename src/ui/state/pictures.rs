@@ -71,6 +71,33 @@ impl Pictures {
     pub fn drawings(&self) -> impl Iterator<Item = &Drawing> {
         self.drawings.iter().map(|(_, drawing)| &**drawing)
     }
+
+    /// A picture was fetched, and is to be kept; or it could not be fetched.
+    pub(in crate::ui) fn take_fetched(
+        &mut self,
+        url: String,
+        bytes: Result<Arc<Vec<u8>>, String>,
+    ) -> Option<PictureWork> {
+        match bytes {
+            Ok(bytes) => Some(PictureWork::Keep(url, bytes)),
+            Err(why) => {
+                self.standings.insert(url, PictureState::Failed(why));
+                None
+            }
+        }
+    }
+
+    /// A picture that waited is not asked for after all; it failed if there is a reason.
+    pub(in crate::ui) fn drop_wanted(&mut self, url: String, why: Option<String>) {
+        match why {
+            Some(why) => {
+                self.standings.insert(url, PictureState::Failed(why));
+            }
+            None => {
+                self.standings.remove(&url);
+            }
+        }
+    }
 }
 
 /// Pictures of one entry at most.

@@ -114,7 +114,7 @@ fn title(app: &App, room: usize) -> String {
         Some(FeedsRow::Starred) => "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
-        Some(FeedsRow::Search(id)) => list_query::get(app, *id)
+        Some(FeedsRow::Search(id)) => list_query::find_search(app, *id)
             .map(|search| format!("{} ─ {}", search.name, search.text))
             .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),

@@ -84,7 +84,7 @@ fn row_text(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (Str
             (cells::ends(" ! Attention", &format!("{count} "), width), style)
         }
         FeedsRow::Search(id) => {
-            let name = list_query::get(app, *id).map_or("", |search| search.name.as_str());
+            let name = list_query::find_search(app, *id).map_or("", |search| search.name.as_str());
             (cells::ends(&format!(" ⌕ {name}"), &format!("{count} "), width), weight)
         }
         FeedsRow::Tag(tag, _) => {

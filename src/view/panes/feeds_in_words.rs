@@ -28,7 +28,7 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
         FeedsRow::Gaps => counted("Gaps", gap_rows::count(&app.engine, now)),
         FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),
         FeedsRow::Search(id) => {
-            let name = list_query::get(app, *id).map_or("", |search| search.name.as_str());
+            let name = list_query::find_search(app, *id).map_or("", |search| search.name.as_str());
             vec![Some(format!("Search {name}")), unread]
         }
         FeedsRow::Tag(tag, _) => {
