@@ -6,6 +6,7 @@ pub(super) mod filters;
 pub(super) mod help;
 pub(super) mod palette;
 pub(super) mod plan;
+mod plan_lines;
 pub(super) mod plan_polls;
 pub(super) mod plan_rhythm;
 pub(super) mod plan_week;

@@ -10,7 +10,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan::{Ink, heading, instant, sentence};
+use super::plan_lines::{Ink, heading, instant, sentence};
 use crate::ui::state::plan_pane::{Outline, PlanPane, RhythmHour, RhythmPicture};
 use crate::view::{cells, theme};
 

@@ -8,7 +8,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::plan::heading;
+use super::plan_lines::heading;
 use crate::schedule::duration_words;
 use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
