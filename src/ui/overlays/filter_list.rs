@@ -1,4 +1,4 @@
-//! The list of the reader's rules.
+//! The list of the reader's filters.
 
 use chrono::{DateTime, Utc};
 
@@ -14,8 +14,8 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{FilterList, Overlay};
 
-/// Lines of a rule on the screen.
-pub const RULE_LINES: usize = 2;
+/// Lines of a filter on the screen.
+pub const FILTER_LINES: usize = 2;
 
 /// Opens the list, or closes it.
 pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -44,7 +44,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
     let count = app.engine.filters.list.len();
     let selected = open.list.selected.min(count.saturating_sub(1));
-    let id = app.engine.filters.list.get(selected).map(|rule| rule.id);
+    let id = app.engine.filters.list.get(selected).map(|filter| filter.id);
     let step = |app: &mut App, down: bool, steps: usize| {
         let mut list = ScrollList { selected, ..open.list };
         list.step(down, steps, count);
@@ -81,7 +81,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
 pub fn clicked(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let top = usize::from(app.ui.viewport.overlay_top);
     if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay
-        && open.list.click(top.saturating_add(line / RULE_LINES), app.engine.filters.list.len())
+        && open.list.click(top.saturating_add(line / FILTER_LINES), app.engine.filters.list.len())
     {
         return ClickOutcome::Enter;
     }

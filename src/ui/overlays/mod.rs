@@ -6,6 +6,7 @@ pub mod feed_choice;
 pub mod filter_dialog;
 pub mod filter_form;
 pub mod filter_list;
+pub mod form;
 pub mod heat_map;
 pub mod help_pane;
 pub mod hour_selection;

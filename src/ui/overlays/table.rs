@@ -139,12 +139,14 @@ static EDIT: OverlayRow = OverlayRow {
 static FILTER_DIALOG: OverlayRow = OverlayRow {
     key: |app, now, key| KeyOutcome::Done(filter_dialog::pressed(app, now, key)),
     paste: |app, now, text| Some(filter_dialog::pasted(app, now, text)),
+    wheel: Wheel::Arrows,
     click: |app, _, line| ClickOutcome::Done(filter_dialog::clicked(app, line)),
     ..PLAIN
 };
 
 static FILTER_LIST: OverlayRow = OverlayRow {
     key: filter_list::pressed,
+    wheel: Wheel::Arrows,
     click: filter_list::clicked,
     beside: Beside::ClosesAndClicks,
     ..PLAIN

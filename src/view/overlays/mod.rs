@@ -3,6 +3,7 @@
 pub(super) mod choice;
 pub(super) mod edit;
 pub(super) mod filters;
+pub(super) mod form;
 pub(super) mod help;
 pub(super) mod palette;
 pub(super) mod plan;
