@@ -30,7 +30,7 @@ impl App {
         let mut ui = Ui { settings, ..Ui::default() };
         ui.pictures.on = ui.settings.images;
         let mut app = Self { engine, ui };
-        feeds_pane::rebuild(&mut app);
+        feeds_pane::rebuild_rows(&mut app);
         app
     }
 
@@ -94,9 +94,9 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         Event::Notice { level: NoticeLevel::Trouble, text } | Event::Refused(text) => {
             app.ui.complain(now, text);
         }
-        Event::FeedsChanged => feeds_pane::rebuild(app),
+        Event::FeedsChanged => feeds_pane::rebuild_rows(app),
         Event::FeedListChanged => {
-            feeds_pane::rebuild(app);
+            feeds_pane::rebuild_rows(app);
             let mut effects = load_rows::open_list(app, now);
             effects.extend(counts::count_today(app, now));
             return effects;
@@ -107,21 +107,21 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         Event::Subscribed { feed, to_read } => {
             return show_subscribed(app, now, feed, to_read);
         }
-        Event::Updated { feed, entries, poll: _ } => return updated(app, now, feed, entries),
-        Event::ListsChanged => return refresh(app, now),
-        Event::CountersChanged => return counts::count(app, now),
-        Event::MarksChanged(changed) => shown_marks::show(app, &changed),
+        Event::Updated { feed, entries, poll: _ } => return show_update(app, now, feed, entries),
+        Event::ListsChanged => return refresh_open_list(app, now),
+        Event::CountersChanged => return counts::count_all(app, now),
+        Event::MarksChanged(changed) => shown_marks::show_marks(app, &changed),
         Event::FiltersChanged => app.ui.ahead.forget(),
         Event::SearchesPutBack => {
-            feeds_pane::rebuild(app);
+            feeds_pane::rebuild_rows(app);
             let mut effects = counts::count_searches(app, now);
             effects.extend(load_rows::open_list(app, now));
             return effects;
         }
         Event::PageFetched { key, full, failed } => {
-            return page_text::fetched(app, now, key, *full, failed);
+            return page_text::show_page(app, now, key, *full, failed);
         }
-        Event::PageDropped(key, why) => page_text::dropped(app, now, key, &why),
+        Event::PageDropped(key, why) => page_text::drop_page(app, now, key, &why),
         Event::PictureFetched(url, bytes) => {
             let work = app.ui.pictures.take_fetched(url, bytes);
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
@@ -132,7 +132,12 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
 }
 
 /// Something about a feed is durable: the open list shows it, if it can hold it.
-fn updated(app: &mut App, now: DateTime<Utc>, feed: FeedKey, entries: bool) -> Vec<ScreenEffect> {
+fn show_update(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    entries: bool,
+) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     if entries {
         app.ui.ahead.forget_feed(feed);
@@ -141,13 +146,13 @@ fn updated(app: &mut App, now: DateTime<Utc>, feed: FeedKey, entries: bool) -> V
     let in_plan = app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
     effects.extend(in_plan.then(|| store(Job::ReadPolls(feed))));
     if entries && list_query::may_hold(app, feed) {
-        effects.extend(refresh(app, now));
+        effects.extend(refresh_open_list(app, now));
     }
     effects
 }
 
 /// Builds the open list anew, at once or when the rows on their way have come.
-fn refresh(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.list.waiting {
         app.ui.list.stale = true;
         return Vec::new();
@@ -180,7 +185,7 @@ fn show_subscribed(
     feed: FeedKey,
     to_read: bool,
 ) -> Vec<ScreenEffect> {
-    let mut effects: Vec<ScreenEffect> = tag_folds::select(app, feed).into_iter().collect();
+    let mut effects: Vec<ScreenEffect> = tag_folds::select_feed(app, feed).into_iter().collect();
     effects.extend(load_rows::open_list(app, now));
     if to_read && app.ui.overlay.is_none() {
         // Who typed the address wants to read: Enter opens the newest entry.

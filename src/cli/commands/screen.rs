@@ -21,7 +21,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             session::follow_configuration(&runtime, options, theme);
             if !configured.notes.is_empty() {
                 let now = clock::precise_now();
-                reconfigure::tell(&mut runtime.program, now, "", &configured.notes);
+                reconfigure::tell_notes(&mut runtime.program, now, "", &configured.notes);
             }
             runtime.program.engine.offline = options.offline;
             session::dress(options, &mut runtime);

@@ -16,7 +16,7 @@ use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
 
 /// Text was pasted.
-pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
     if let Some(row) = table::open_row(app)
         && let Some(effects) = (row.paste)(app, now, text)
@@ -35,7 +35,7 @@ pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect
 }
 
 /// A key was pressed.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     app.ui.notice = app.ui.notice.take().filter(|notice| notice.trouble && notice.at == now);
     // Whoever wants back to the shell is in the midst of something.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
@@ -50,7 +50,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         }
     }
     if app.engine.feeds.is_empty()
-        && let Some(effects) = welcomed(app, key)
+        && let Some(effects) = press_welcome_key(app, key)
     {
         return effects;
     }
@@ -61,7 +61,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
     let pending_link = app.ui.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
     if pending_link && !matches!(command, Command::Digit(_)) {
         if key == Key::code(Code::Enter) {
-            return open_entry::follow(app, now);
+            return open_entry::follow_link(app, now);
         }
         if let Some(reader) = &mut app.ui.reader {
             reader.digits.clear();
@@ -104,7 +104,7 @@ fn taken_by_overlay(
 }
 
 /// The keys of the welcome pane (UX 1).
-fn welcomed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
+fn press_welcome_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
         Key { code: Code::Char('i'), ctrl: false } => {
             app.ui.open_prompt(Prompt::new(PromptPurpose::Import));

@@ -29,71 +29,71 @@ use crate::ui::theme::choose_theme;
 /// Does what a command says.
 pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     match command {
-        Command::Down => go(app, now, true, Distance::One),
-        Command::Up => go(app, now, false, Distance::One),
+        Command::Down => move_by(app, now, true, Distance::One),
+        Command::Up => move_by(app, now, false, Distance::One),
         Command::Right => go_right(app, now),
         Command::Left => go_left(app, now),
-        Command::First => go(app, now, false, Distance::All),
-        Command::Last => go(app, now, true, Distance::All),
-        Command::HalfDown => go(app, now, true, Distance::Half),
-        Command::HalfUp => go(app, now, false, Distance::Half),
-        Command::PageDown => go(app, now, true, Distance::Page),
-        Command::PageUp => go(app, now, false, Distance::Page),
-        Command::Space => open_entry::space(app, now),
+        Command::First => move_by(app, now, false, Distance::All),
+        Command::Last => move_by(app, now, true, Distance::All),
+        Command::HalfDown => move_by(app, now, true, Distance::Half),
+        Command::HalfUp => move_by(app, now, false, Distance::Half),
+        Command::PageDown => move_by(app, now, true, Distance::Page),
+        Command::PageUp => move_by(app, now, false, Distance::Page),
+        Command::Space => open_entry::read_on(app, now),
         Command::Enter => open_selected(app, now),
-        Command::Back => navigation::back(app, now),
-        Command::NextUnread => open_entry::next_unread(app, now),
-        Command::PreviousUnread => open_entry::previous_unread(app, now),
-        Command::NextEntry => open_entry::neighbour(app, now, true),
-        Command::PreviousEntry => open_entry::neighbour(app, now, false),
+        Command::Back => navigation::go_back(app, now),
+        Command::NextUnread => open_entry::open_next_unread(app, now),
+        Command::PreviousUnread => open_entry::open_previous_unread(app, now),
+        Command::NextEntry => open_entry::open_neighbour(app, now, true),
+        Command::PreviousEntry => open_entry::open_neighbour(app, now, false),
         Command::ToggleRead => toggle_read(app, now),
-        Command::Search => search_pane::open(app),
-        Command::SaveSearch => saved_searches::save(app, now),
-        Command::Mute => filter_list::mute(app, now),
-        Command::Tags => tag_dialog::open(app, now),
-        Command::Filters => filter_list::open(app, now),
+        Command::Search => search_pane::open_search(app),
+        Command::SaveSearch => saved_searches::save_search(app, now),
+        Command::Mute => filter_list::mute_entry(app, now),
+        Command::Tags => tag_dialog::open_line(app, now),
+        Command::Filters => filter_list::toggle_list(app, now),
         Command::MarkAll => mark_entries::mark_list_read(app, now),
-        Command::Star => mark_entries::toggle(app, now, Flag::Starred),
+        Command::Star => mark_entries::toggle_mark(app, now, Flag::Starred),
         Command::Undo => app.ask(now, Request::Undo),
         Command::Redo => app.ask(now, Request::Redo),
         Command::Open => open_entry::open_page(app, now),
-        Command::FullText => full_text::toggle(app, now),
-        Command::FullTextAlways => full_text::always(app, now),
-        Command::Pictures => pictures::toggle(app, now),
-        Command::Enclosure => open_entry::play(app, now),
-        Command::Pipe => pipe::ask(app, now),
-        Command::Digit(digit) => open_entry::digit(app, now, digit),
+        Command::FullText => full_text::toggle_text(app, now),
+        Command::FullTextAlways => full_text::toggle_always(app, now),
+        Command::Pictures => pictures::toggle_pictures(app, now),
+        Command::Enclosure => open_entry::open_enclosure(app, now),
+        Command::Pipe => pipe::ask_command(app, now),
+        Command::Digit(digit) => open_entry::type_digit(app, now, digit),
         Command::CopyLink => copying::copy_link(app, now),
-        Command::Zoom => open_entry::zoom(app, now),
-        Command::ScrollRight => sideways::go(app, now, true),
-        Command::ScrollLeft => sideways::go(app, now, false),
+        Command::Zoom => open_entry::toggle_zoom(app, now),
+        Command::ScrollRight => sideways::move_blocks(app, now, true),
+        Command::ScrollLeft => sideways::move_blocks(app, now, false),
         Command::Add => open_prompt(app, PromptPurpose::Add),
-        Command::Unsubscribe => give_up(app, now),
+        Command::Unsubscribe => give_up_selected(app, now),
         Command::History => load_history(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
         Command::TurnRound => browsing::turn_round(app, now),
         Command::Poll => poll_selected(app, now),
-        Command::PollAll => poll(app, now, None),
-        Command::Plan => plan_pane::toggle(app, now),
+        Command::PollAll => poll_feeds(app, now, None),
+        Command::Plan => plan_pane::toggle_plan(app, now),
         Command::MoreOften => set_pace(app, now, Pace::More),
         Command::LessOften => set_pace(app, now, Pace::Less),
         Command::NormallyOften => set_pace(app, now, Pace::Normal),
-        Command::Edit => edit(app, now),
+        Command::Edit => edit_selected(app, now),
         Command::Timetable => toggle_timetable(app, now),
         Command::Zone => switch_zone(app, now),
-        Command::Outline => hour_selection::begin(app, now),
+        Command::Outline => hour_selection::begin_selection(app, now),
         Command::Sort => sort_next(app, now),
         Command::Show => show_next(app, now),
-        Command::Theme => choose_theme::next(app, now),
-        Command::Palette => palette::open(app),
-        Command::Help => help_pane::toggle(app),
+        Command::Theme => choose_theme::choose_next(app, now),
+        Command::Palette => palette::open_palette(app),
+        Command::Help => help_pane::toggle_help(app),
         Command::Suspend => vec![ScreenEffect::Suspend],
         Command::Quit => app.ask(now, Request::Stop),
     }
 }
 
 /// Moves down (`true`) or up in what has the keys: in what lies over the panes, else in a pane.
-pub(super) fn go(
+pub(super) fn move_by(
     app: &mut App,
     now: DateTime<Utc>,
     down: bool,
@@ -102,15 +102,15 @@ pub(super) fn go(
     if table::scroll_open(app, down, distance) {
         return Vec::new();
     }
-    navigation::go(app, now, down, distance)
+    navigation::move_in_pane(app, now, down, distance)
 }
 
 /// Goes to the pane on the left; in the tree of tags it folds a tag, or goes to the one above.
 fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let before = app.ui.feeds.selected;
-    let folded = tag_folds::fold(app);
+    let folded = tag_folds::fold_selected(app);
     let mut effects = folded.unwrap_or_else(|| {
-        navigation::left(app);
+        navigation::go_left(app);
         Vec::new()
     });
     if app.ui.feeds.selected != before {
@@ -121,8 +121,8 @@ fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 /// Goes to the pane on the right; in the tree of tags it unfolds a tag.
 fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    tag_folds::unfold(app).unwrap_or_else(|| {
-        navigation::right(app);
+    tag_folds::unfold_selected(app).unwrap_or_else(|| {
+        navigation::go_right(app);
         Vec::new()
     })
 }
@@ -130,13 +130,13 @@ fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Marks the selected entry read, or unread again; in the list of feeds that need attention it notes the trouble.
 fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if attention::is_open(app) {
-        return attention::note(app, now);
+        return attention::note_trouble(app, now);
     }
-    mark_entries::toggle(app, now, Flag::Read)
+    mark_entries::toggle_mark(app, now, Flag::Read)
 }
 
 fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    timetable_pane::toggle(app);
+    timetable_pane::toggle_timetable(app);
     Vec::new()
 }
 
@@ -151,21 +151,21 @@ fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Renames the selected search, else edits the selected feed.
-fn edit(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    saved_searches::rename(app).unwrap_or_else(|| edit_dialog::open(app, now))
+fn edit_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    saved_searches::ask_name(app).unwrap_or_else(|| edit_dialog::open_form(app, now))
 }
 
 /// Hides the selected gap, else gives up the selected search, else the selected subscription.
-fn give_up(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
     }
-    saved_searches::give_up(app, now).unwrap_or_else(|| unsubscribe(app, now))
+    saved_searches::give_up_selected(app, now).unwrap_or_else(|| unsubscribe_selected(app, now))
 }
 
 /// Gives up the selected subscription.
-fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let concerned = attention::selected(app, now).map(|concern| concern.feed);
+fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let concerned = attention::selected_concern(app, now).map(|concern| concern.feed);
     let selected = match app.ui.feeds.selected_row() {
         Some(FeedsRow::Feed(feed, _)) => Some(*feed),
         Some(_) | None => concerned,
@@ -193,14 +193,14 @@ fn open_prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
 
 fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
-        return timetable_pane::enter(app, now);
+        return timetable_pane::open_selected_plan(app, now);
     }
     match app.ui.focus {
         Pane::Feeds => {
             app.ui.focus = Pane::Entries;
             Vec::new()
         }
-        Pane::Entries if attention::is_open(app) => attention::remedy(app, now),
+        Pane::Entries if attention::is_open(app) => attention::apply_remedy(app, now),
         Pane::Entries => open_entry::open_selected(app, now),
         Pane::Reader => Vec::new(),
     }
@@ -242,11 +242,11 @@ fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         )
         | None => None,
     });
-    poll(app, now, selected)
+    poll_feeds(app, now, selected)
 }
 
 /// Polls by hand and says what cannot be polled.
-fn poll(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
+fn poll_feeds(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
     let noted = app.engine.poll_run.noted;
     let wanted = feeds.as_ref().map_or(app.engine.feeds.len(), Vec::len);
     let effects = app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));

@@ -14,7 +14,7 @@ use crate::ui::panes::selected_feed;
 use crate::ui::state::overlay::Overlay;
 
 /// Opens the form of the selected feed.
-pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let selected = selected_feed::selected_feed(app, now);
     let Some((feed, subscription)) =
         selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
@@ -33,18 +33,18 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// A key in the form.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.form.press(key) {
         FormOutcome::Open => {}
         FormOutcome::GiveUp => app.ui.uncover(),
-        FormOutcome::Save => return save(app, now),
+        FormOutcome::Save => return save_form(app, now),
     }
     Vec::new()
 }
 
 /// Text was pasted into the form.
-pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
         edited.form.paste(text);
     }
@@ -52,7 +52,7 @@ pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
 }
 
 /// A click on a line selects it; the first line shows the address.
-pub fn clicked(app: &mut App, line: usize) -> Vec<ScreenEffect> {
+pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line).checked_sub(1);
     if let (Some(Overlay::Edit(edited)), Some(place)) = (&mut app.ui.overlay, place) {
         edited.form.click(place);
@@ -61,7 +61,7 @@ pub fn clicked(app: &mut App, line: usize) -> Vec<ScreenEffect> {
 }
 
 /// Saves the form, unless something in it cannot be.
-fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &app.ui.overlay else { return Vec::new() };
     let (feed, chosen) = (edited.feed, edited.chosen());
     let unchanged = chosen.as_ref().is_ok_and(|chosen| *chosen == edited.before);

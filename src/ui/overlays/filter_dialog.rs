@@ -15,7 +15,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::state::overlay::Overlay;
 
 /// Proposes a filter made from the selected entry.
-pub fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
         app.ui.say(now, "a filter is made from an entry: select one");
@@ -26,7 +26,7 @@ pub fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.engine.filters.get(**id).is_some_and(|filter| filter.action == Action::Hide)
     };
     if let Some(id) = row.ruled.iter().find(hides).copied().filter(|_| row.flags.is_hidden()) {
-        return edit(app, now, id);
+        return edit_filter(app, now, id);
     }
     let opened = app.ui.reader.as_ref().map(|reader| &reader.entry);
     let opened = opened.filter(|entry| row.key.entry() == Some(entry.key));
@@ -37,22 +37,22 @@ pub fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         title: title.clone(),
         ..EntryFilter::default()
     };
-    show(app, now, filter, &Offer { feed: Some(feed), title, author })
+    open_form(app, now, filter, &Offer { feed: Some(feed), title, author })
 }
 
 /// The dialog of a filter that there is.
-pub fn edit(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
+pub fn edit_filter(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
     let Some(filter) = app.engine.filters.get(id).cloned() else { return Vec::new() };
-    show(app, now, filter, &Offer::default())
+    open_form(app, now, filter, &Offer::default())
 }
 
 /// The dialog of a filter from nothing.
-pub fn create(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    show(app, now, EntryFilter::default(), &Offer::default())
+pub fn create_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    open_form(app, now, EntryFilter::default(), &Offer::default())
 }
 
 /// Opens the dialog of a filter.
-fn show(
+fn open_form(
     app: &mut App,
     now: DateTime<Utc>,
     filter: EntryFilter,
@@ -60,15 +60,15 @@ fn show(
 ) -> Vec<ScreenEffect> {
     let edited = FilterForm::new(&app.engine, filter, offer);
     app.ui.lay_over(Overlay::FilterDialog(Box::new(edited)));
-    preview(app, now)
+    ask_preview(app, now)
 }
 
 /// A key in the form.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.press(key) {
-        FormOutcome::Open => preview(app, now),
-        FormOutcome::Save => save(app, now),
+        FormOutcome::Open => ask_preview(app, now),
+        FormOutcome::Save => save_filter(app, now),
         FormOutcome::GiveUp => {
             app.ui.uncover();
             Vec::new()
@@ -77,15 +77,15 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
 }
 
 /// Text was pasted into the form.
-pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
         edited.form.paste(text);
     }
-    preview(app, now)
+    ask_preview(app, now)
 }
 
 /// A click on a line selects it.
-pub fn clicked(app: &mut App, line: usize) -> Vec<ScreenEffect> {
+pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
         edited.form.click(place);
@@ -94,7 +94,7 @@ pub fn clicked(app: &mut App, line: usize) -> Vec<ScreenEffect> {
 }
 
 /// Saves the filter, unless it cannot be.
-fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &app.ui.overlay else { return Vec::new() };
     let filter = edited.read(&app.engine, now);
     let saved = filter.and_then(|filter| app.try_ask(now, Request::SaveFilter(Box::new(filter))));
@@ -113,7 +113,7 @@ fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Asks what the filter would hit, if the form says another one than before.
-fn preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.read(&app.engine, now) {
         Err(why) => {
@@ -134,7 +134,7 @@ fn preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// What it would hit is known.
-pub fn previewed(app: &mut App, number: u64, preview: &FilterPreview) {
+pub fn show_preview(app: &mut App, number: u64, preview: &FilterPreview) {
     let covered = app.ui.overlay.iter_mut().chain(&mut app.ui.beneath);
     for overlay in covered {
         if let Overlay::FilterDialog(form) = overlay

@@ -96,15 +96,15 @@ impl FilterForm {
         let rows = vec![
             choice(FilterField::Action, words, action),
             choice(FilterField::Scope, names, chosen),
-            line(FilterField::Title, &filter.title, "anything", title),
-            line(FilterField::Author, &filter.author, "anybody", offer.author.clone()),
-            line(
+            text_row(FilterField::Title, &filter.title, "anything", title),
+            text_row(FilterField::Author, &filter.author, "anybody", offer.author.clone()),
+            text_row(
                 FilterField::Text,
                 &filter.text,
                 "anything; words, \"a phrase\" or /expression/",
                 None,
             ),
-            line(FilterField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
+            text_row(FilterField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
         ];
         // The title is the first thing to change.
         let form = Form::new(rows, 2);
@@ -122,7 +122,7 @@ impl FilterForm {
             let label = self.before.action.label().unwrap_or_default();
             self.form
                 .rows
-                .insert(1, line(FilterField::Label, label, "a word; tag: finds it", None));
+                .insert(1, text_row(FilterField::Label, label, "a word; tag: finds it", None));
             if self.form.selected > 0 {
                 self.form.selected = self.form.selected.saturating_add(1);
             }
@@ -175,7 +175,7 @@ impl FilterForm {
     }
 }
 
-fn line(
+fn text_row(
     field: FilterField,
     text: &str,
     hint: &str,

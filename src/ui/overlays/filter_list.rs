@@ -18,7 +18,7 @@ use crate::ui::state::overlay::{FilterList, Overlay};
 pub const FILTER_LINES: usize = 2;
 
 /// Opens the list, or closes it.
-pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::FilterList(_))) {
         app.ui.uncover();
         return Vec::new();
@@ -32,15 +32,15 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// What `m` does: a filter is made from the selected entry; in the subscriptions pane the list is opened.
-pub fn mute(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus == Pane::Feeds || app.ui.list.selected_row().is_none() {
-        return open(app, now);
+        return toggle_list(app, now);
     }
-    filter_dialog::propose(app, now)
+    filter_dialog::propose_filter(app, now)
 }
 
 /// A key in the list.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
     let count = app.engine.filters.list.len();
     let selected = open.list.selected.min(count.saturating_sub(1));
@@ -57,12 +57,12 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         Some(Command::First) => step(app, false, count),
         Some(Command::Last) => step(app, true, count),
         Some(Command::Enter | Command::Edit) => {
-            id.map(|id| filter_dialog::edit(app, now, id)).unwrap_or_default()
+            id.map(|id| filter_dialog::edit_filter(app, now, id)).unwrap_or_default()
         }
         Some(Command::Unsubscribe) => {
             id.map(|id| app.ask(now, Request::RemoveFilter(id))).unwrap_or_default()
         }
-        Some(Command::Add) => filter_dialog::create(app, now),
+        Some(Command::Add) => filter_dialog::create_filter(app, now),
         Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
             return KeyOutcome::Run(command);
         }
@@ -78,7 +78,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
 }
 
 /// A click on a filter selects it; a second one opens its dialog.
-pub fn clicked(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
+pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let top = usize::from(app.ui.viewport.overlay_top);
     if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay
         && open.list.click(top.saturating_add(line / FILTER_LINES), app.engine.filters.list.len())

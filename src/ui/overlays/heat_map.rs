@@ -18,7 +18,7 @@ const FAINT: f64 = 0.02;
 const POLLS_NAMED: usize = 5;
 
 /// The picture of a feed in a zone; `None` while it is not known when it published.
-pub(crate) fn picture(
+pub(crate) fn build_picture(
     app: &App,
     subscription: &Subscription,
     known: &Known,
@@ -40,7 +40,7 @@ pub(crate) fn picture(
         .map(|(&published, &expected)| RhythmHour {
             published,
             expected,
-            shade: shade(expected, busiest),
+            shade: choose_shade(expected, busiest),
             polled: false,
         })
         .collect();
@@ -65,7 +65,7 @@ pub(crate) fn picture(
 }
 
 /// Shades go with the square root, so that quiet hours differ too.
-fn shade(expected: f64, busiest: f64) -> u8 {
+fn choose_shade(expected: f64, busiest: f64) -> u8 {
     if busiest <= 0.0 || expected < busiest * FAINT {
         return 0;
     }
@@ -87,10 +87,11 @@ mod tests {
 
     #[test]
     fn shades_rise_with_what_is_expected() {
-        let shades = [0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 5.0].map(|expected| shade(expected, 5.0));
+        let shades =
+            [0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 5.0].map(|expected| choose_shade(expected, 5.0));
         assert_eq!(shades, [0, 1, 1, 2, 3, 4, 4]);
-        assert_eq!(shade(0.0, 0.0), 0);
-        assert_eq!(shade(f64::NAN, 1.0), 1, "drawn, and no panic");
+        assert_eq!(choose_shade(0.0, 0.0), 0);
+        assert_eq!(choose_shade(f64::NAN, 1.0), 1, "drawn, and no panic");
     }
 
     #[test]

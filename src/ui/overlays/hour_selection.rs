@@ -25,7 +25,7 @@ const PROPOSED_MINUTES: u32 = 60;
 const ROUND_MINUTES: u32 = 5;
 
 /// Begins to mark hours, at the present one.
-pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
         app.ui.say(now, "M works in the plan of a feed: i opens it");
@@ -39,7 +39,7 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// A key while hours are being marked; `None`: none are.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
     let outline = pane.outline.as_mut()?;
     match key.code {
@@ -50,7 +50,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Screen
         Code::Home | Code::Char('g') => outline.cursor.1 = 0,
         Code::End | Code::Char('G') => outline.cursor.1 = 23,
         Code::Char(' ') | Code::Enter if outline.corner.is_some() => {
-            return Some(propose(app, now));
+            return Some(propose_rule(app, now));
         }
         Code::Char(' ') => outline.corner = Some(outline.cursor),
         Code::Enter => return Some(change_or_begin(app, now)),
@@ -88,14 +88,14 @@ fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Some((rule, rule_text(facts.settings.own_rules.get(rule)?)))
     });
     match own {
-        Some((place, text)) => ask(app, feed, Some(place), &text),
+        Some((place, text)) => ask_rule(app, feed, Some(place), &text),
         None => outline.corner = Some(outline.cursor),
     }
     Vec::new()
 }
 
 /// Asks for the interval of what is marked, with a proposal.
-fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return Vec::new() };
     let Some(outline) = pane.outline else { return Vec::new() };
@@ -115,7 +115,7 @@ fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
         return Vec::new();
     }
-    ask(app, feed, None, &rule_text(&rule));
+    ask_rule(app, feed, None, &rule_text(&rule));
     Vec::new()
 }
 
@@ -137,14 +137,14 @@ fn proposed_minutes(app: &App, pane: &PlanPane, outline: Outline) -> u32 {
     minutes.clamp(min, max.max(min)).max(1)
 }
 
-fn ask(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
+fn ask_rule(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
     let mut prompt = Prompt::new(PromptPurpose::Rule { feed, replaces });
     prompt.insert(text);
     app.ui.open_prompt(prompt);
 }
 
 /// The rule was typed; an empty line takes the rule away that it stands for.
-pub fn typed(
+pub fn set_rule(
     app: &mut App,
     now: DateTime<Utc>,
     (feed, replaces): (FeedKey, Option<usize>),

@@ -18,7 +18,7 @@ use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::theme::choose_theme;
 
 /// Opens the palette: with nothing typed it lists every command that works here.
-pub fn open(app: &mut App) -> Vec<ScreenEffect> {
+pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
     let mut palette =
         Palette { line, found: Vec::new(), list: ScrollList::default(), focus: app.ui.focus };
@@ -28,7 +28,7 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// A key while the palette is open.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
     let count = palette.found.len();
     match key {
@@ -51,7 +51,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
 }
 
 /// Text was pasted into the palette.
-pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay {
         palette.line.insert(text);
         palette.search();
@@ -60,7 +60,7 @@ pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
 }
 
 /// A click on a command: it is done.
-pub fn clicked(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
+pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay
         && place < palette.found.len()
@@ -92,14 +92,17 @@ impl Palette {
         let exact = offered.clone().find(|(_, row)| row.name == word);
         self.found = match exact {
             Some((place, _)) if !argument.is_empty() => vec![place],
-            _ => ranked(offered, self.line.text.trim()),
+            _ => rank_commands(offered, self.line.text.trim()),
         };
         self.list.selected = 0;
     }
 }
 
 /// Places of the commands that what was typed may mean, best first: its name counts more than what it does.
-fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b CommandRow)>, typed: &str) -> Vec<usize> {
+fn rank_commands<'b>(
+    offered: impl Iterator<Item = (usize, &'b CommandRow)>,
+    typed: &str,
+) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
@@ -146,7 +149,7 @@ fn run_with_argument(
         return browsing::go_to(app, now, argument);
     }
     if row.command == Command::Theme {
-        return choose_theme::choose(app, now, argument);
+        return choose_theme::choose_theme(app, now, argument);
     }
     if row.command == Command::Add {
         let id = app.engine.next_addition();

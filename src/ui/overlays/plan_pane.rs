@@ -31,7 +31,7 @@ use crate::ui::state::plan_pane::{
 const WEEK_HOURS: i64 = 168;
 
 /// Opens the plan of the selected feed, or closes it.
-pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Plan(_))) {
         app.ui.uncover();
         return Vec::new();
@@ -40,13 +40,13 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "select a feed first: i shows the plan of one feed");
         return Vec::new();
     };
-    open(app, now, feed)
+    open_plan(app, now, feed)
 }
 
 /// Opens the plan of a feed; its last polls are read from the store.
-pub fn open(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
+pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
-    let Some(page) = page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
+    let Some(page) = build_page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
     let (outline, publications, learned) = (None, None, None);
     let opened =
         PlanPane { feed, top: 0, utc: false, outline, page, publications, learned, polls: None };
@@ -66,14 +66,14 @@ pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
 }
 
 /// The last polls of a feed have been read.
-pub fn polls_loaded(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
+pub fn show_polls(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.polls = Some(polls);
     }
 }
 
 /// It has been read when a feed published.
-pub fn publications_read(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
+pub fn show_publications(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
     let state = app.engine.feeds.get(&feed).map(|feed| &feed.state);
     let learned = state.and_then(|state| state.facts.learned.as_ref()?.plan.clone());
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
@@ -82,14 +82,14 @@ pub fn publications_read(app: &mut App, feed: FeedKey, publications: &Arc<Public
 }
 
 /// A feed was learned.
-pub fn learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
+pub fn show_learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.learned = plan.cloned();
     }
 }
 
 /// Brings the open pane up to date, if what it says has changed.
-pub fn refresh(app: &mut App, now: DateTime<Utc>) {
+pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
     let Some(pane) = app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
     let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
@@ -102,7 +102,7 @@ pub fn refresh(app: &mut App, now: DateTime<Utc>) {
     let wanted = made_from(app, subscription, now, zone, &known);
     let current = app.ui.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
     if !current
-        && let Some(page) = page(app, feed, now, zone, &known)
+        && let Some(page) = build_page(app, feed, now, zone, &known)
         && let Some(pane) = app.ui.plan_pane_mut()
     {
         pane.page = page;
@@ -110,7 +110,7 @@ pub fn refresh(app: &mut App, now: DateTime<Utc>) {
 }
 
 /// Scrolls the plan.
-pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+pub fn scroll_plan(app: &mut App, down: bool, distance: Distance) -> bool {
     let viewport = app.ui.viewport;
     let lines = usize::from(viewport.plan_lines.saturating_sub(viewport.overlay_rows));
     if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
@@ -121,7 +121,11 @@ pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
 }
 
 /// Refuses a command that works in the panes only.
-pub fn refuse(app: &mut App, now: DateTime<Utc>, command: Command) -> Option<Vec<ScreenEffect>> {
+pub fn refuse_command(
+    app: &mut App,
+    now: DateTime<Utc>,
+    command: Command,
+) -> Option<Vec<ScreenEffect>> {
     if command.works_over_panes() {
         return None;
     }
@@ -140,33 +144,39 @@ fn made_from(
         facts: subscription.state.facts.clone(),
         minute: now.timestamp().div_euclid(60),
         zone,
-        held_up: plan_advice::held_up(app, subscription.key),
+        held_up: plan_advice::why_held_up(app, subscription.key),
         known: known.clone(),
     }
 }
 
 /// What the pane says of a feed.
-fn page(app: &App, feed: FeedKey, now: DateTime<Utc>, zone: Tz, known: &Known) -> Option<PlanPage> {
+fn build_page(
+    app: &App,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> Option<PlanPage> {
     let subscription = app.engine.feeds.get(&feed)?;
     let plan = plans::explained(&app.engine, feed, now)?;
     let facts = &subscription.state.facts;
     let made_from = made_from(app, subscription, now, zone, known);
     Some(PlanPage {
         held_up: made_from.held_up.clone(),
-        paces: paces(app, subscription, now),
-        advice: plan_advice::advice(app, subscription, now),
+        paces: list_paces(app, subscription, now),
+        advice: plan_advice::list_advice(app, subscription, now),
         floors: plans::restrictions(subscription, app.engine.salt, now),
-        skips: skips(facts),
-        rules: rules(facts, now),
-        rhythm: heat_map::picture(app, subscription, known, (now, zone)),
+        skips: describe_skips(facts),
+        rules: list_rules(facts, now),
+        rhythm: heat_map::build_picture(app, subscription, known, (now, zone)),
         placed: schedule::places_polls(facts),
-        week: week(facts, now, zone),
+        week: build_week(facts, now, zone),
         plan,
         made_from,
     })
 }
 
-fn paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
+fn list_paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
     let in_force = subscription.state.facts.settings.pace;
     let effect = |pace| {
         let plan = plans::at_pace(subscription, app.engine.salt, pace, now);
@@ -181,7 +191,7 @@ fn paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Pace
     Pace::ALL.map(effect).into()
 }
 
-fn rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
+fn list_rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
     let own = &facts.settings.own_rules;
     let rules: &[IntervalRule] = if own.is_empty() { &facts.hints.intervals } else { own };
     let in_force = schedule::rule_in_force(facts, now);
@@ -202,10 +212,10 @@ fn when_words(rule: &IntervalRule) -> String {
 }
 
 /// `hours 6 to 11 and Sunday (UTC)`, and whether they are kept.
-fn skips(facts: &Facts) -> Option<String> {
+fn describe_skips(facts: &Facts) -> Option<String> {
     let hints = &facts.hints;
     let hours = (!hints.skip_hours.is_empty())
-        .then(|| format!("hours {}", plan_advice::runs(&hints.skip_hours)));
+        .then(|| format!("hours {}", plan_advice::join_runs(&hints.skip_hours)));
     let days = (!hints.skip_days.is_empty())
         .then(|| hints.skip_days.iter().map(|day| day.name()).collect::<Vec<_>>().join(", "));
     let stated = [hours, days].into_iter().flatten().collect::<Vec<_>>().join(" and ");
@@ -223,7 +233,7 @@ fn skips(facts: &Facts) -> Option<String> {
 }
 
 /// The week around now; `None`: every hour is like the others.
-fn week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
+fn build_week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
     let skipped = schedule::skipped_hours(facts);
     let intervals_of = schedule::week_of_intervals(facts, now);
     let flat = intervals_of.iter().all(|seconds| Some(seconds) == intervals_of.first());

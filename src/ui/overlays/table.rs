@@ -74,10 +74,10 @@ const PLAIN: OverlayRow = OverlayRow {
 };
 
 static HELP: OverlayRow = OverlayRow {
-    key: |app, _, key| help_pane::pressed(app, key).into(),
-    paste: |app, _, text| help_pane::pasted(app, text),
-    command: |app, _, command| help_pane::commanded(app, command),
-    scroll: help_pane::scroll,
+    key: |app, _, key| help_pane::press_key(app, key).into(),
+    paste: |app, _, text| help_pane::paste_text(app, text),
+    command: |app, _, command| help_pane::take_command(app, command),
+    scroll: help_pane::scroll_help,
     wheel: Wheel::Lines(WHEEL_LINES),
     click: |app, _, _| {
         app.ui.uncover();
@@ -88,66 +88,66 @@ static HELP: OverlayRow = OverlayRow {
 };
 
 static PROMPT: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(prompt_input::pressed(app, now, key)),
-    paste: |app, now, text| Some(prompt_input::pasted(app, now, text)),
+    key: |app, now, key| KeyOutcome::Done(prompt_input::press_key(app, now, key)),
+    paste: |app, now, text| Some(prompt_input::paste_text(app, now, text)),
     wheel: Wheel::Panes,
     beside: Beside::EndsSearch,
     ..PLAIN
 };
 
 static CHOICE: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(feed_choice::pressed(app, now, key)),
+    key: |app, now, key| KeyOutcome::Done(feed_choice::press_key(app, now, key)),
     wheel: Wheel::Arrows,
-    click: feed_choice::clicked,
+    click: feed_choice::click_line,
     ..PLAIN
 };
 
 static PALETTE: OverlayRow = OverlayRow {
-    key: palette::pressed,
-    paste: |app, _, text| Some(palette::pasted(app, text)),
+    key: palette::press_key,
+    paste: |app, _, text| Some(palette::paste_text(app, text)),
     wheel: Wheel::Arrows,
-    click: palette::clicked,
+    click: palette::click_line,
     beside: Beside::Closes,
     ..PLAIN
 };
 
 static PLAN: OverlayRow = OverlayRow {
-    key: |app, now, key| hour_selection::pressed(app, now, key).into(),
-    command: plan_pane::refuse,
-    scroll: plan_pane::scroll,
+    key: |app, now, key| hour_selection::press_key(app, now, key).into(),
+    command: plan_pane::refuse_command,
+    scroll: plan_pane::scroll_plan,
     wheel: Wheel::Lines(WHEEL_LINES),
     beside: Beside::ClosesAndClicks,
     ..PLAIN
 };
 
 static TIMETABLE: OverlayRow = OverlayRow {
-    command: plan_pane::refuse,
-    scroll: timetable_pane::scroll,
-    click: |app, now, line| ClickOutcome::Done(timetable_pane::clicked(app, now, line)),
+    command: plan_pane::refuse_command,
+    scroll: timetable_pane::scroll_timetable,
+    click: |app, now, line| ClickOutcome::Done(timetable_pane::click_line(app, now, line)),
     beside: Beside::ClosesAndClicks,
     ..PLAIN
 };
 
 static EDIT: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(edit_dialog::pressed(app, now, key)),
-    paste: |app, _, text| Some(edit_dialog::pasted(app, text)),
+    key: |app, now, key| KeyOutcome::Done(edit_dialog::press_key(app, now, key)),
+    paste: |app, _, text| Some(edit_dialog::paste_text(app, text)),
     wheel: Wheel::Arrows,
-    click: |app, _, line| ClickOutcome::Done(edit_dialog::clicked(app, line)),
+    click: |app, _, line| ClickOutcome::Done(edit_dialog::click_line(app, line)),
     ..PLAIN
 };
 
 static FILTER_DIALOG: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(filter_dialog::pressed(app, now, key)),
-    paste: |app, now, text| Some(filter_dialog::pasted(app, now, text)),
+    key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
+    paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
     wheel: Wheel::Arrows,
-    click: |app, _, line| ClickOutcome::Done(filter_dialog::clicked(app, line)),
+    click: |app, _, line| ClickOutcome::Done(filter_dialog::click_line(app, line)),
     ..PLAIN
 };
 
 static FILTER_LIST: OverlayRow = OverlayRow {
-    key: filter_list::pressed,
+    key: filter_list::press_key,
     wheel: Wheel::Arrows,
-    click: filter_list::clicked,
+    click: filter_list::click_line,
     beside: Beside::ClosesAndClicks,
     ..PLAIN
 };

@@ -33,13 +33,13 @@ impl Sums {
 }
 
 /// What one feed costs; `None`: it is not polled by itself.
-pub fn cost(subscription: &Subscription) -> Option<Cost> {
+pub fn cost_of_feed(subscription: &Subscription) -> Option<Cost> {
     let facts = &subscription.state.facts;
     schedule::cost_at_pace(facts, facts.settings.pace)
 }
 
 /// Opens the timetable, or closes it.
-pub fn toggle(app: &mut App) {
+pub fn toggle_timetable(app: &mut App) {
     if matches!(app.ui.overlay, Some(Overlay::Timetable(_))) {
         app.ui.uncover();
         return;
@@ -49,39 +49,39 @@ pub fn toggle(app: &mut App) {
 }
 
 /// Opens the plan of the selected feed.
-pub fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_selected_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     match app.ui.overlay {
         Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) => {
-            plan_pane::open(app, now, feed)
+            plan_pane::open_plan(app, now, feed)
         }
         Some(_) | None => Vec::new(),
     }
 }
 
 /// Moves the selection.
-pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+pub fn scroll_timetable(app: &mut App, down: bool, distance: Distance) -> bool {
     if let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay {
         let steps = distance.steps(app.ui.viewport.overlay_rows);
         list.step(down, steps, app.engine.timetable.len());
-        select(app, list.selected);
+        select_place(app, list.selected);
     }
     true
 }
 
 /// A click on a poll selects it; a second one opens the plan of its feed.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay else {
         return Vec::new();
     };
     if list.click(list.top.saturating_add(line), app.engine.timetable.len()) {
-        return enter(app, now);
+        return open_selected_plan(app, now);
     }
-    select(app, list.selected);
+    select_place(app, list.selected);
     Vec::new()
 }
 
 /// Selects the poll at a place.
-pub fn select(app: &mut App, place: usize) {
+pub fn select_place(app: &mut App, place: usize) {
     let count = app.engine.timetable.len();
     let place = place.min(count.saturating_sub(1));
     let feed = app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
@@ -106,7 +106,7 @@ pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
 }
 
 /// After polls moved: the selection stays on its feed, and on the screen.
-pub fn refresh(app: &mut App) {
+pub fn refresh_selection(app: &mut App) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
     let place = if pane.feed.is_some() && at(pane.list.selected) == pane.feed {
@@ -115,5 +115,5 @@ pub fn refresh(app: &mut App) {
         let found = app.engine.timetable.iter().position(|(_, feed)| Some(*feed) == pane.feed);
         found.unwrap_or(pane.list.selected)
     };
-    select(app, place);
+    select_place(app, place);
 }

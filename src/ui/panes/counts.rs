@@ -11,7 +11,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 
 /// Asks for both counts.
-pub fn count(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = count_today(app, now);
     effects.extend(count_searches(app, now));
     effects
@@ -27,7 +27,7 @@ pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The answer to that.
-pub fn today_counted(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
+pub fn take_today_count(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
     if app.ui.today.end(count) { count_today(app, now) } else { Vec::new() }
 }
 
@@ -42,7 +42,7 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The answer to that.
-pub fn searches_counted(
+pub fn take_search_counts(
     app: &mut App,
     now: DateTime<Utc>,
     unread: BTreeMap<u32, u32>,
@@ -51,6 +51,6 @@ pub fn searches_counted(
 }
 
 /// The store could not count: it is asked again when something changes.
-pub const fn failed(app: &mut App) {
+pub const fn stop_waiting(app: &mut App) {
     (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
 }

@@ -12,30 +12,32 @@ use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 const RESORT_SECONDS: i64 = 2;
 
 /// Makes the rows anew; the selection stays on the row it was on.
-pub fn rebuild(app: &mut App) {
+pub fn rebuild_rows(app: &mut App) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = app.ui.feeds.selected_row().cloned();
     let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
     rows.extend(app.engine.saved_searches.iter().map(|search| FeedsRow::Search(search.id)));
     match app.ui.feeds.order {
-        SortOrder::Title => rows.extend(under_tags(app)),
+        SortOrder::Title => rows.extend(list_under_tags(app)),
         SortOrder::Unread => {
             let unread = |feed: &Subscription| std::cmp::Reverse(feed.counters.unread);
-            rows.extend(flat(by_title(app), |key| app.engine.feeds.get(key).map(unread)));
+            rows.extend(list_without_tags(list_by_title(app), |key| {
+                app.engine.feeds.get(key).map(unread)
+            }));
         }
         SortOrder::NextPoll => {
             // Those that are never polled come last.
             let next = |feed: &Subscription| feed.plan.next_poll;
             let never_last = |at: Option<DateTime<Utc>>| (at.is_none(), at);
             let key = |key: &FeedKey| never_last(app.engine.feeds.get(key).and_then(next));
-            rows.extend(flat(by_title(app), key));
+            rows.extend(list_without_tags(list_by_title(app), key));
         }
     }
     let pane = &mut app.ui.feeds;
     // A feed may stand under several tags: the nearest row of it is the one that was selected.
     let before = pane.selected;
     let place = selected.and_then(|row| {
-        let places = rows.iter().enumerate().filter(|(_, other)| same(other, &row));
+        let places = rows.iter().enumerate().filter(|(_, other)| is_same_row(other, &row));
         places.map(|(place, _)| place).min_by_key(|place| place.abs_diff(before))
     });
     pane.rows = rows;
@@ -43,25 +45,25 @@ pub fn rebuild(app: &mut App) {
     pane.stale = false;
 }
 
-fn by_title(app: &App) -> Vec<FeedKey> {
+fn list_by_title(app: &App) -> Vec<FeedKey> {
     let mut by_title: Vec<FeedKey> = app.engine.feeds.keys().copied().collect();
     by_title.sort_by_cached_key(|key| {
-        let title = app.engine.feeds.get(key).map(|feed| in_order(feed.record.shown_title()));
+        let title = app.engine.feeds.get(key).map(|feed| title_order(feed.record.shown_title()));
         (title, *key)
     });
     by_title
 }
 
 /// Feeds without their tags, in another order; of equals the first by title comes first.
-fn flat<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
+fn list_without_tags<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
     feeds.sort_by_key(by);
     feeds.into_iter().map(|key| FeedsRow::Feed(key, 0)).collect()
 }
 
 /// The tree of tags with their feeds, then feeds without a tag.
-fn under_tags(app: &App) -> Vec<FeedsRow> {
-    let titled = by_title(app);
-    let mut rows = tag_tree::rows(app, &titled, &app.ui.feeds.folded);
+fn list_under_tags(app: &App) -> Vec<FeedsRow> {
+    let titled = list_by_title(app);
+    let mut rows = tag_tree::build_rows(app, &titled, &app.ui.feeds.folded);
     let tagless =
         |key: &&FeedKey| app.engine.feeds.get(key).is_some_and(|feed| feed.record.tags.is_empty());
     rows.extend(titled.iter().filter(tagless).map(|key| FeedsRow::Feed(*key, 0)));
@@ -76,7 +78,7 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
         SortOrder::NextPoll => (SortOrder::Title, "by tag and title"),
     };
     app.ui.feeds.order = order;
-    rebuild(app);
+    rebuild_rows(app);
     app.ui.feeds.ordered = Some(now);
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
@@ -85,7 +87,7 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
 
 /// Orders by next poll anew when plans have changed, but not more often than a reader can follow; the selection
 /// stays on its feed.
-pub fn resort(app: &mut App, now: DateTime<Utc>) {
+pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     let pane = &app.ui.feeds;
     if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {
         return;
@@ -94,7 +96,7 @@ pub fn resort(app: &mut App, now: DateTime<Utc>) {
         (0..RESORT_SECONDS).contains(&now.signed_duration_since(at).num_seconds())
     });
     if !lately {
-        rebuild(app);
+        rebuild_rows(app);
         app.ui.feeds.ordered = Some(now);
         let height = usize::from(app.ui.viewport.feeds_rows);
         app.ui.feeds.keep_in_sight(height);
@@ -102,7 +104,7 @@ pub fn resort(app: &mut App, now: DateTime<Utc>) {
 }
 
 /// A title as people order it: without regard to case, numbers by their value.
-fn in_order(title: &str) -> Vec<(u64, String)> {
+fn title_order(title: &str) -> Vec<(u64, String)> {
     let mut parts: Vec<(u64, String)> = Vec::new();
     for char in title.to_lowercase().chars() {
         match (char.to_digit(10).map(u64::from), parts.last_mut()) {
@@ -118,7 +120,7 @@ fn in_order(title: &str) -> Vec<(u64, String)> {
 }
 
 /// Whether two rows stand for the same thing, though a tag may have other feeds now.
-fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
+fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     match (a, b) {
         (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
         (FeedsRow::Feed(a, _), FeedsRow::Feed(b, _)) => a == b,
@@ -127,7 +129,7 @@ fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
 }
 
 /// Unread entries of a row.
-pub fn unread(app: &App, row: &FeedsRow) -> u32 {
+pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
         FeedsRow::AllUnread => app.engine.unread(),
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn titles_stand_in_the_order_people_expect() {
         let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
-        titles.sort_by_cached_key(|title| in_order(title));
+        titles.sort_by_cached_key(|title| title_order(title));
         assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);
     }
 }

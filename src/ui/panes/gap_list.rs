@@ -8,7 +8,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 
 /// Builds the open list anew if gaps came or went.
-pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_gaps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
         return Vec::new();
     }

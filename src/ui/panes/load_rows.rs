@@ -12,7 +12,7 @@ use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::layout::Pane;
 
 /// Moves down (`true`) or up in the entry list.
-pub fn go_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
+pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
     let steps = distance.steps(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
@@ -33,7 +33,7 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
     app.ui.then = None;
-    forget(app);
+    forget_search(app);
     // What was open belongs to the list that was left.
     (app.ui.reader, app.ui.opening) = (None, None);
     let query = list_query::build_query(app, now);
@@ -65,6 +65,6 @@ pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Another list is opened: the search is over.
-pub fn forget(app: &mut App) {
+pub fn forget_search(app: &mut App) {
     (app.ui.search, app.ui.marks) = (None, list_query::find_marks(app));
 }

@@ -8,7 +8,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 
 /// Sets a mark on the selected entry, or clears it.
-pub fn toggle(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
+pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(key) = row.key.entry() else { return Vec::new() };
     // What counts as read only because it is old is to be so again when it is taken back.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::load_rows::{go_in_list, open_list};
+use super::load_rows::{move_in_list, open_list};
 use super::{attention, search_pane};
 use crate::engine::feeds::trouble::concerns;
 use crate::ui::app::App;
@@ -11,7 +11,12 @@ use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::layout::{Arrangement, Pane};
 
 /// Moves down (`true`) or up in the pane that has the keys.
-pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<ScreenEffect> {
+pub fn move_in_pane(
+    app: &mut App,
+    now: DateTime<Utc>,
+    down: bool,
+    distance: Distance,
+) -> Vec<ScreenEffect> {
     let viewport = app.ui.viewport;
     match app.ui.focus {
         Pane::Feeds => {
@@ -30,7 +35,7 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
             place.keep_in_sight(count, page.max(1));
             Vec::new()
         }
-        Pane::Entries => go_in_list(app, down, distance),
+        Pane::Entries => move_in_list(app, down, distance),
         Pane::Reader => {
             if let Some(reader) = app.ui.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
@@ -48,7 +53,7 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
 }
 
 /// To the pane on the right; opens nothing that is not open.
-pub fn right(app: &mut App) {
+pub fn go_right(app: &mut App) {
     // The reader pane explains a gap that is selected.
     let has_reader = app.ui.reader.is_some() || app.ui.explains_gap();
     app.ui.focus = match app.ui.focus {
@@ -58,7 +63,7 @@ pub fn right(app: &mut App) {
 }
 
 /// To the pane on the left.
-pub const fn left(app: &mut App) {
+pub const fn go_left(app: &mut App) {
     app.ui.focus = match app.ui.focus {
         Pane::Feeds | Pane::Entries => Pane::Feeds,
         Pane::Reader => Pane::Entries,
@@ -66,13 +71,15 @@ pub const fn left(app: &mut App) {
 }
 
 /// Back: closes what is open, then goes left, then ends the program.
-pub fn back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
         app.ui.uncover();
         return Vec::new();
     }
     match app.ui.focus {
-        Pane::Feeds | Pane::Entries if app.ui.search.is_some() => search_pane::leave(app, now),
+        Pane::Feeds | Pane::Entries if app.ui.search.is_some() => {
+            search_pane::leave_search(app, now)
+        }
         Pane::Reader => {
             app.ui.focus = Pane::Entries;
             if app.ui.usual_arrangement() != Arrangement::Wide {

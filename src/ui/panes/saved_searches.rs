@@ -19,7 +19,7 @@ const SEARCHES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 100;
 
 /// Keeps the open search as a list.
-pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         app.ui.say(now, "search for something first: / opens the search");
@@ -58,7 +58,7 @@ pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Prompt(_))) {
         app.ui.uncover();
     }
-    let mut effects = change(app, now, list);
+    let mut effects = change_list(app, now, list);
     // The search goes on as the list that was made of it.
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Search(id));
     if let Some(place) = place {
@@ -71,7 +71,7 @@ pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The saved search that is selected in the subscriptions pane.
-fn selected(app: &App) -> Option<u32> {
+fn selected_search(app: &App) -> Option<u32> {
     match app.ui.feeds.selected_row() {
         Some(FeedsRow::Search(id)) if app.ui.focus == Pane::Feeds => Some(*id),
         Some(_) | None => None,
@@ -79,33 +79,33 @@ fn selected(app: &App) -> Option<u32> {
 }
 
 /// Asks for another name for the selected search; `None`: none is selected.
-pub fn rename(app: &mut App) -> Option<Vec<ScreenEffect>> {
-    let id = selected(app)?;
+pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let id = selected_search(app)?;
     let name = list_query::find_search(app, id)?.name.clone();
     app.ui.open_prompt(Prompt::filled(PromptPurpose::Rename(id), name));
     Some(Vec::new())
 }
 
 /// The name was typed.
-pub fn renamed(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
+pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
     let mut list = app.engine.saved_searches.clone();
     let Some(search) = list.iter_mut().find(|search| search.id == id) else { return Vec::new() };
     search.name = name.trim().chars().take(NAME_CHARS_MAX).collect();
-    change(app, now, list)
+    change_list(app, now, list)
 }
 
 /// Gives the selected search up; `None`: none is selected.
-pub fn give_up(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
-    let id = selected(app)?;
+pub fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
+    let id = selected_search(app)?;
     let mut list = app.engine.saved_searches.clone();
     list.retain(|search| search.id != id);
-    let mut effects = change(app, now, list);
+    let mut effects = change_list(app, now, list);
     effects.extend(load_rows::open_list(app, now));
     app.ui.say(now, "the search is given up; its entries stay · u undo");
     Some(effects)
 }
 
-fn change(app: &mut App, now: DateTime<Utc>, list: Vec<SavedSearch>) -> Vec<ScreenEffect> {
+fn change_list(app: &mut App, now: DateTime<Utc>, list: Vec<SavedSearch>) -> Vec<ScreenEffect> {
     let mut effects = app.ask(now, Request::SaveSearches(list));
     effects.extend(counts::count_searches(app, now));
     effects

@@ -19,7 +19,7 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::search::{Before, Search};
 
 /// Opens the search, or the line of the one that is open.
-pub fn open(app: &mut App) -> Vec<ScreenEffect> {
+pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     let screen = &mut app.ui;
     let text = screen.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
     if screen.search.is_none() {
@@ -38,29 +38,31 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// A key that means something of its own while a search is typed.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
-        Key { code: Code::Down, .. } => Some(load_rows::go_in_list(app, true, Distance::One)),
-        Key { code: Code::Up, .. } => Some(load_rows::go_in_list(app, false, Distance::One)),
-        Key { code: Code::PageDown, .. } => Some(load_rows::go_in_list(app, true, Distance::Page)),
-        Key { code: Code::PageUp, .. } => Some(load_rows::go_in_list(app, false, Distance::Page)),
+        Key { code: Code::Down, .. } => Some(load_rows::move_in_list(app, true, Distance::One)),
+        Key { code: Code::Up, .. } => Some(load_rows::move_in_list(app, false, Distance::One)),
+        Key { code: Code::PageDown, .. } => {
+            Some(load_rows::move_in_list(app, true, Distance::Page))
+        }
+        Key { code: Code::PageUp, .. } => Some(load_rows::move_in_list(app, false, Distance::Page)),
         Key { code: Code::Esc, .. } | Key { code: Code::Char('c'), ctrl: true } => {
             app.ui.uncover();
-            Some(leave(app, now))
+            Some(leave_search(app, now))
         }
-        Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save(app, now)),
+        Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save_search(app, now)),
         Key { code: Code::Enter, .. } => {
             app.ui.uncover();
             let search = app.ui.search.as_ref();
             let empty = search.is_none_or(|search| search.matching.is_none());
-            Some(if empty { leave(app, now) } else { Vec::new() })
+            Some(if empty { leave_search(app, now) } else { Vec::new() })
         }
         _ => None,
     }
 }
 
 /// The line may have changed: the list follows it.
-pub fn typed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     if prompt.purpose != PromptPurpose::Search {
         return Vec::new();
@@ -127,7 +129,7 @@ fn search_for(
 }
 
 /// Leaves the search: the reader is where it was opened.
-pub fn leave(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(search) = app.ui.search.take() else { return Vec::new() };
     let Before { focus, list, reader, marks } = search.before;
     (app.ui.focus, app.ui.reader, app.ui.opening) = (focus, reader, None);
@@ -143,7 +145,7 @@ fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> V
 }
 
 /// The index holds more than before: an open search shows it.
-pub fn indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
+pub fn show_indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
     app.ui.unindexed = missing;
     if !app.ui.is_on() {
         return Vec::new();

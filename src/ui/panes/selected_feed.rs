@@ -15,7 +15,7 @@ pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
         return overlay.feed();
     }
     if attention::is_open(app) {
-        return attention::selected(app, now).map(|concern| concern.feed);
+        return attention::selected_concern(app, now).map(|concern| concern.feed);
     }
     let row = app.ui.list.selected_row();
     match (app.ui.focus, row, app.ui.feeds.selected_row()) {

@@ -7,7 +7,7 @@ use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
 
 /// Shows marks that changed.
-pub fn show(app: &mut App, changed: &MarksChanged) {
+pub fn show_marks(app: &mut App, changed: &MarksChanged) {
     let &MarksChanged { ref keys, flag, value, stays, undone } = changed;
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
     let list = &mut app.ui.list;

@@ -10,16 +10,16 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
 /// To the left in the subscriptions: folds the selected tag, else goes to the tag above; whether it did something.
-pub(crate) fn fold(app: &mut App) -> Option<Vec<ScreenEffect>> {
+pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let pane = &app.ui.feeds;
     let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
     match selected {
         FeedsRow::Tag(tag, _) if !pane.folded.contains(tag) => {
             let tag = tag.clone();
-            Some(set(app, &tag, true))
+            Some(set_folded(app, &tag, true))
         }
         FeedsRow::Tag(..) | FeedsRow::Feed(_, 1..) => {
-            let place = tag_above(app)?;
+            let place = find_tag_above(app)?;
             app.ui.feeds.selected = place;
             Some(Vec::new())
         }
@@ -34,7 +34,7 @@ pub(crate) fn fold(app: &mut App) -> Option<Vec<ScreenEffect>> {
 }
 
 /// The place of the row of the tag above the selected row.
-pub(in crate::ui) fn tag_above(app: &App) -> Option<usize> {
+pub(in crate::ui) fn find_tag_above(app: &App) -> Option<usize> {
     let pane = &app.ui.feeds;
     let level = |row: &FeedsRow| match row {
         FeedsRow::Tag(tag, _) => Some(depth(tag)),
@@ -54,22 +54,22 @@ pub(in crate::ui) fn tag_above(app: &App) -> Option<usize> {
 }
 
 /// To the right in the subscriptions: unfolds the selected tag; whether it did something.
-pub(crate) fn unfold(app: &mut App) -> Option<Vec<ScreenEffect>> {
+pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let pane = &app.ui.feeds;
     let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
     let FeedsRow::Tag(tag, _) = selected else { return None };
     let tag = Some(tag.clone()).filter(|tag| pane.folded.contains(tag))?;
-    Some(set(app, &tag, false))
+    Some(set_folded(app, &tag, false))
 }
 
 /// Folds a tag, or unfolds it; that is kept over restarts.
-pub fn set(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
+pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
     let known = &mut app.ui.feeds.folded;
     let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
     if !changed {
         return Vec::new();
     }
-    feeds_pane::rebuild(app);
+    feeds_pane::rebuild_rows(app);
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
     vec![store(Job::SaveFolded(app.ui.feeds.folded.clone()))]
@@ -81,7 +81,7 @@ pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
 }
 
 /// Selects a feed in the subscriptions; what hides it is unfolded.
-pub(crate) fn select(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
+pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
     let mut effects = Vec::new();
     if !app.ui.feeds.rows.iter().any(is_it) {
@@ -90,7 +90,7 @@ pub(crate) fn select(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
         let first = tags.first().cloned().unwrap_or_default();
         let hiding: Vec<String> =
             above(&first).chain([first.as_str()]).map(str::to_owned).collect();
-        effects.extend(hiding.iter().flat_map(|tag| set(app, tag, false)));
+        effects.extend(hiding.iter().flat_map(|tag| set_folded(app, tag, false)));
     }
     let pane = &mut app.ui.feeds;
     pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);

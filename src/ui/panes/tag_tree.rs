@@ -34,7 +34,11 @@ struct Tagged<'m> {
 }
 
 /// The rows of all tags, each with the feeds that have it below it. `titled`: all feeds in their order.
-pub(crate) fn rows(app: &App, titled: &[FeedKey], folded: &BTreeSet<String>) -> Vec<FeedsRow> {
+pub(crate) fn build_rows(
+    app: &App,
+    titled: &[FeedKey],
+    folded: &BTreeSet<String>,
+) -> Vec<FeedsRow> {
     let mut tags: BTreeMap<Vec<&str>, Tagged<'_>> = BTreeMap::new();
     for &key in titled {
         let Some(feed) = app.engine.feeds.get(&key) else { continue };

@@ -63,7 +63,7 @@ impl Tour {
 }
 
 /// Goes on where the reader did what the tour says.
-pub fn follow(app: &mut App) {
+pub fn follow_tour(app: &mut App) {
     let Some(tour) = app.ui.tour else { return };
     if STEPS.get(tour.step).is_some_and(|step| (step.done)(app)) {
         let step = tour.step.saturating_add(1);

@@ -22,7 +22,7 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     } else {
         app.ui.list.selected_row().and_then(|row| row.link.clone())
     };
-    let link = link.map(|link| clean(&link)).filter(|link| !link.is_empty());
+    let link = link.map(|link| clean_link(&link)).filter(|link| !link.is_empty());
     let Some(link) = link.filter(|link| link.len() <= COPIED_MAX) else {
         app.ui.say(now, "there is no link to copy here");
         return Vec::new();
@@ -32,7 +32,7 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// What a terminal, or whoever pastes it, could take for a command is left out.
-fn clean(link: &str) -> String {
+fn clean_link(link: &str) -> String {
     link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
 }
 
@@ -42,6 +42,9 @@ mod tests {
 
     #[test]
     fn a_link_is_copied_without_controls_and_line_ends() {
-        assert_eq!(clean("https://a.example/\u{1b}]52;\u{7}x\n rm"), "https://a.example/]52;xrm");
+        assert_eq!(
+            clean_link("https://a.example/\u{1b}]52;\u{7}x\n rm"),
+            "https://a.example/]52;xrm"
+        );
     }
 }

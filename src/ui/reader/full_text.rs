@@ -17,7 +17,7 @@ use crate::ui::state::reader::TextSource;
 const PAUSE: TimeDelta = TimeDelta::hours(24);
 
 /// Shows the full text, or the feed's again.
-pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
         app.ui.say(now, "open the entry first: v shows the full text of the page it links to");
         return Vec::new();
@@ -26,23 +26,23 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         TextSource::Page => {
             reader.show(TextSource::Feed);
             app.ui.say(now, "the feed's text");
-            lay_out::render(app)
+            lay_out::ask_lines(app)
         }
         TextSource::Waiting => {
             app.ui.say(now, "the page is being asked for");
             Vec::new()
         }
-        TextSource::Feed if reader.is_outdated() => ask_for(app, now, true),
+        TextSource::Feed if reader.is_outdated() => ask_page(app, now, true),
         TextSource::Feed => {
             reader.show(TextSource::Page);
             app.ui.say(now, "the full text of the page");
-            lay_out::render(app)
+            lay_out::ask_lines(app)
         }
     }
 }
 
 /// Switches whether entries of this feed are always shown with their full text.
-pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
         None => selected_feed::selected_feed(app, now),
@@ -62,12 +62,12 @@ pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let what = if on { "always with the full text" } else { "with the feed's own text" };
             app.ui.say(now, format!("'{title}' is shown {what} · u undo"));
             if on {
-                effects.extend(opened(app, now));
+                effects.extend(show_if_wanted(app, now));
             } else if let Some(reader) = &mut app.ui.reader
                 && reader.entry.key.feed == feed
             {
                 reader.show(TextSource::Feed);
-                effects.extend(lay_out::render(app));
+                effects.extend(lay_out::ask_lines(app));
             }
             effects
         }
@@ -79,7 +79,7 @@ pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// An entry was opened: if its feed is always read with the full text, that is shown, or asked for.
-pub fn opened(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = &mut app.ui.reader else { return Vec::new() };
     if reader.source != TextSource::Feed {
         return Vec::new();
@@ -103,13 +103,13 @@ pub fn opened(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         reader.entry.place = place;
     }
     if reader.is_outdated() && !app.engine.offline {
-        return ask_for(app, now, false);
+        return ask_page(app, now, false);
     }
     Vec::new()
 }
 
 /// Asks for the page of the open entry.
-fn ask_for(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect> {
+fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let link = reader.entry.kept.link.clone();
     let Some(url) = link.filter(|link| link.starts_with("http")) else {

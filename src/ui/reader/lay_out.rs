@@ -6,7 +6,7 @@ use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::TextSource;
 
 /// Asks for the lines of the entry being read, if they are not of the pane's width.
-pub fn render(app: &mut App) -> Vec<ScreenEffect> {
+pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
     let columns = app.ui.viewport.reader_columns;
     let width = columns.min(app.ui.settings.text_width);
     let Some(reader) = &mut app.ui.reader else { return Vec::new() };
@@ -26,7 +26,7 @@ pub fn render(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
-pub fn rendered(app: &mut App, made: RenderedEntry) {
+pub fn show_lines(app: &mut App, made: RenderedEntry) {
     let rows = usize::from(app.ui.viewport.reader_rows);
     let Some(reader) = &mut app.ui.reader else { return };
     let of_page = |source| source == TextSource::Page;
@@ -36,13 +36,13 @@ pub fn rendered(app: &mut App, made: RenderedEntry) {
     }
     let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
     let at_top = reader.rendered.as_ref().and_then(|_| picture_places::at_top(reader));
-    reader.starts = reading_position::starts(&made.rendered);
-    let line = place.map_or(0, |place| reading_position::line_at(&reader.starts, place));
+    reader.starts = reading_position::count_starts(&made.rendered);
+    let line = place.map_or(0, |place| reading_position::find_line(&reader.starts, place));
     reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
-    reader.pictures = picture_places::found(&made.rendered);
+    reader.pictures = picture_places::find_places(&made.rendered);
     reader.rendered = Some(made.rendered);
     let shown = picture_places::are_shown(app);
-    picture_places::arrange(app, shown);
+    picture_places::arrange_pictures(app, shown);
     if let (Some(reader), Some(picture)) = (&mut app.ui.reader, at_top) {
         picture_places::put_at_top(reader, picture);
     }

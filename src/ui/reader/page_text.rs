@@ -13,7 +13,7 @@ use crate::ui::state::reader::TextSource;
 pub(in crate::ui) const ASKING: &str = "asking for the page of this entry …";
 
 /// The page of an entry is not asked for after all.
-pub fn dropped(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
+pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
     if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
         reader.source = TextSource::Feed;
         app.ui.complain(now, format!("no full text: {why}"));
@@ -21,7 +21,7 @@ pub fn dropped(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
 }
 
 /// The page of an entry was asked for: it is shown where the reader waits for it.
-pub fn fetched(
+pub fn show_page(
     app: &mut App,
     now: DateTime<Utc>,
     key: EntryKey,
@@ -51,5 +51,5 @@ pub fn fetched(
     if let Some(trouble) = trouble {
         app.ui.complain(now, trouble);
     }
-    lay_out::render(app)
+    lay_out::ask_lines(app)
 }

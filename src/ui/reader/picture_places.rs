@@ -32,7 +32,7 @@ enum Held {
 }
 
 /// The places of the pictures of a text without lines kept for any.
-pub fn found(text: &Rendered) -> Vec<PicturePlace> {
+pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
     let count = text.images.len().min(OF_AN_ENTRY_MAX);
     let mut places: Vec<PicturePlace> = Vec::with_capacity(count);
     for (line, styled) in text.lines.iter().enumerate() {
@@ -68,7 +68,7 @@ fn indent(line: &StyledLine) -> u16 {
 }
 
 /// Keeps lines for the pictures as they stand now; none if they are not shown.
-pub fn arrange(app: &mut App, shown: bool) {
+pub fn arrange_pictures(app: &mut App, shown: bool) {
     let rows = app.ui.viewport.reader_rows;
     let pictures = &app.ui.pictures;
     let Some(reader) = &mut app.ui.reader else { return };
@@ -78,15 +78,15 @@ pub fn arrange(app: &mut App, shown: bool) {
         let number = usize::from(place.image).checked_sub(1);
         let image = number.and_then(|number| text.images.get(number)).filter(|_| shown);
         let most = (most.0.saturating_sub(place.indent), most.1);
-        image.map_or((0, 0), |image| size(image, pictures, most))
+        image.map_or((0, 0), |image| size_in_cells(image, pictures, most))
     };
     let sizes: Vec<(u16, u16)> = reader.pictures.iter().map(wanted).collect();
     let as_before =
         |(place, size): (&PicturePlace, &(u16, u16))| (place.columns, place.rows) == *size;
     if !reader.pictures.iter().zip(&sizes).all(as_before) {
-        let held = held(&reader.pictures, reader.scroll);
+        let held = find_held(&reader.pictures, reader.scroll);
         keep_lines(text, &mut reader.pictures, &sizes);
-        reader.starts = reading_position::starts(text);
+        reader.starts = reading_position::count_starts(text);
         let last = text.lines.len().saturating_sub(usize::from(rows));
         reader.scroll = line_of(&reader.pictures, held).min(last);
     }
@@ -98,14 +98,18 @@ fn rows_max(rows: u16) -> u16 {
 }
 
 /// Columns and lines of a picture.
-fn size(image: &ImageTarget, pictures: &Pictures, (columns, rows): (u16, u16)) -> (u16, u16) {
+fn size_in_cells(
+    image: &ImageTarget,
+    pictures: &Pictures,
+    (columns, rows): (u16, u16),
+) -> (u16, u16) {
     let cells = |(width, height): (u32, u32), graphics: Graphics| {
         if width <= ICON_MAX && height <= ICON_MAX {
             return (0, 0);
         }
         graphics.cells((width, height), columns, rows)
     };
-    match (pictures.standing(&image.url), declared(image)) {
+    match (pictures.standing(&image.url), declared_size(image)) {
         (Some(PictureState::Kept(width, height)), _) => cells((*width, *height), pictures.graphics),
         (Some(PictureState::Sought | PictureState::Asked) | None, Some(size)) => {
             cells(size, pictures.graphics)
@@ -115,13 +119,13 @@ fn size(image: &ImageTarget, pictures: &Pictures, (columns, rows): (u16, u16)) -
     }
 }
 
-fn declared(image: &ImageTarget) -> Option<(u32, u32)> {
+fn declared_size(image: &ImageTarget) -> Option<(u32, u32)> {
     let plausible = |side: &u32| (1..=DECLARED_MAX).contains(side);
     image.declared.filter(|(width, height)| plausible(width) && plausible(height))
 }
 
 /// Where the text stands that is shown from a line on.
-fn held(places: &[PicturePlace], top: usize) -> Held {
+fn find_held(places: &[PicturePlace], top: usize) -> Held {
     if top == 0 {
         return Held::Top;
     }
@@ -186,7 +190,7 @@ fn free_line(below: &StyledLine) -> StyledLine {
 
 /// New lines of a text have come: the picture that stood at the top of the screen, and how far, to be put there again.
 pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
-    match held(&reader.pictures, reader.scroll) {
+    match find_held(&reader.pictures, reader.scroll) {
         Held::Picture(image, within) => Some((image, within)),
         Held::Top | Held::Line(_) => None,
     }

@@ -33,8 +33,8 @@ const NOT_SHOWN: [(&str, &str); 6] = [
 ];
 
 /// Switches pictures on or off, for this session.
-pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let effects = switch(app, now, !app.ui.pictures.on);
+pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let effects = switch_pictures(app, now, !app.ui.pictures.on);
     let how = app.ui.pictures.graphics.protocol.word();
     match cannot_be_shown(app).filter(|_| app.ui.pictures.on) {
         Some(why) => app.ui.say(now, why),
@@ -48,7 +48,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Pictures are wanted, or not. Whoever switches them on wants to try again what failed.
-pub fn switch(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
+pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     app.ui.pictures.on = on;
     if on {
@@ -64,7 +64,7 @@ pub fn switch(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> 
 }
 
 /// The terminal shows pictures in this way.
-pub fn shown_by(app: &mut App, graphics: Graphics) {
+pub fn set_graphics(app: &mut App, graphics: Graphics) {
     if app.ui.pictures.graphics != graphics {
         app.ui.pictures.graphics = graphics;
         app.ui.pictures.drawings = Vec::new();
@@ -72,7 +72,7 @@ pub fn shown_by(app: &mut App, graphics: Graphics) {
 }
 
 /// Something happened: places are kept for the pictures of the text, and those near the screen are asked for.
-pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     let shown = are_shown(app);
     let open = app.ui.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
@@ -85,11 +85,11 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.pictures.entry = open;
         app.ui.pictures.drawings.clear();
     }
-    picture_places::arrange(app, shown);
+    picture_places::arrange_pictures(app, shown);
     if open.is_none() {
         return effects;
     }
-    let near = near(app);
+    let near = find_near(app);
     for (url, place) in &near {
         match app.ui.pictures.standings.get(url) {
             None => {
@@ -97,7 +97,7 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
                 effects.push(ScreenEffect::Picture(Box::new(PictureWork::Find(url.clone()))));
             }
             Some(PictureState::Kept(..)) if place.rows > 0 && !app.ui.pictures.drawing => {
-                effects.extend(draw(app, url, place));
+                effects.extend(draw_picture(app, url, place));
             }
             Some(
                 PictureState::Kept(..)
@@ -111,7 +111,7 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The pictures on the screen and a page around it, the nearest first.
-fn near(app: &App) -> Vec<(String, PicturePlace)> {
+fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
     let rows = usize::from(app.ui.viewport.reader_rows);
@@ -132,7 +132,7 @@ fn near(app: &App) -> Vec<(String, PicturePlace)> {
 }
 
 /// Lets a picture be made ready for its place, unless it is.
-fn draw(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
+fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
     let pictures = &mut app.ui.pictures;
     let cells = (place.columns, place.rows);
     let made =
@@ -153,7 +153,7 @@ fn draw(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> 
 }
 
 /// Something came of a wish about pictures.
-pub fn answered(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
+pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {
             app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
@@ -163,15 +163,15 @@ pub fn answered(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<S
             app.ui.pictures.standings.insert(url, PictureState::Failed(why));
             Vec::new()
         }
-        PictureAnswer::Found(url, None) => ask_for(app, now, url),
+        PictureAnswer::Found(url, None) => ask_picture(app, now, url),
         PictureAnswer::Drawn(wanted, drawn) => {
-            drawn_as_wanted(app, &wanted, drawn);
+            keep_drawing(app, &wanted, drawn);
             Vec::new()
         }
     }
 }
 
-fn drawn_as_wanted(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
+fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
     // One is made at a time, also where the reader goes on faster than that.
     app.ui.pictures.drawing = false;
     let pictures = &app.ui.pictures;
@@ -191,7 +191,7 @@ fn drawn_as_wanted(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing,
 }
 
 /// Asks for a picture that is not kept, if it may be asked for.
-fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
+fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
     let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
     let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
     let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
@@ -199,7 +199,7 @@ fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> 
         app.ui.pictures.standings.remove(&url);
         return Vec::new();
     };
-    let asked = match unsupported(&url) {
+    let asked = match why_unsupported(&url) {
         Some(why) => Err(why),
         None => app.try_ask(now, Request::FetchPicture { key, url: url.clone() }),
     };
@@ -212,7 +212,7 @@ fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> 
 }
 
 /// Why a picture is not asked for: its kind cannot be shown.
-fn unsupported(url: &str) -> Option<String> {
+fn why_unsupported(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
     Some(format!("{kind} cannot be shown here"))

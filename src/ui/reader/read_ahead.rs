@@ -8,7 +8,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 
 /// Asks for what may follow the entry that was opened, and keeps nothing else.
-pub fn ask(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {
+pub fn ask_ahead(app: &mut App, sought: Sought) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let rows = || {
         let behind = list.selected.saturating_add(1)..;

@@ -84,7 +84,7 @@ fn place(app: &App) -> String {
         .filter(|_| long)
         .map(|row| row.listed.with_timezone(&app.engine.zone).format("%b %Y").to_string());
     let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
-    let parts = [month, browsing::count(app), Some(place)].into_iter().flatten();
+    let parts = [month, browsing::describe_progress(app), Some(place)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
 }
 

@@ -58,7 +58,7 @@ pub(in crate::view) fn draw(
 }
 
 fn row_text(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
-    let unread = feeds_pane::unread(app, row);
+    let unread = feeds_pane::count_unread(app, row);
     let count = if unread == 0 { String::new() } else { unread.to_string() };
     let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
     let smart =

@@ -13,7 +13,7 @@ use crate::view::when;
 
 /// A row: what it is, what is in it, what is the matter with it.
 pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) -> String {
-    let unread = match feeds_pane::unread(app, row) {
+    let unread = match feeds_pane::count_unread(app, row) {
         0 => None,
         unread => Some(format!("{unread} unread")),
     };
@@ -24,7 +24,7 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
     let parts = match row {
         FeedsRow::AllUnread => counted("All unread", app.engine.unread()),
         FeedsRow::Today => vec![Some("Today".to_owned()), unread],
-        FeedsRow::Starred => counted("Starred", feeds_pane::unread(app, row)),
+        FeedsRow::Starred => counted("Starred", feeds_pane::count_unread(app, row)),
         FeedsRow::Gaps => counted("Gaps", gap_rows::count(&app.engine, now)),
         FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),
         FeedsRow::Search(id) => {

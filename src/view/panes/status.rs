@@ -41,7 +41,7 @@ pub(in crate::view) fn draw(
         &app.ui.overlay
     {
         let search = app.ui.search.as_ref();
-        let offered = tag_dialog::offered(app, prompt).join(" · ");
+        let offered = tag_dialog::offer_tags(app, prompt).join(" · ");
         let flaw = search.and_then(|search| search.flaw.as_deref());
         let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
         let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));

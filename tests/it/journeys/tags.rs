@@ -63,7 +63,7 @@ fn tags_are_a_tree_with_sums_and_a_feed_stands_under_each_of_its_tags() {
     select(&mut world, "garden");
     assert_eq!(world.titles().len(), 3, "what is below it is part of it");
     let row = world.app.ui.feeds.selected_row().unwrap();
-    assert_eq!(backissue::ui::panes::feeds_pane::unread(&world.app, row), 3);
+    assert_eq!(backissue::ui::panes::feeds_pane::count_unread(&world.app, row), 3);
 }
 
 #[test]
