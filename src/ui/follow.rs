@@ -193,3 +193,88 @@ fn show_subscribed(
     }
     effects
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::history::EntryKey;
+    use crate::ui::follow::*;
+    use crate::ui::sample_app::{app_with, fill_list, jobs, noon, rows_wanted, select};
+    use crate::ui::state::feeds_pane::FeedsRow;
+
+    const FIRST: FeedKey = FeedKey(1);
+
+    fn updated(feed: FeedKey) -> Event {
+        Event::Updated { feed, entries: true, poll: true }
+    }
+
+    #[test]
+    fn a_refusal_is_told_and_is_an_error_for_whoever_asked() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.engine.offline = true;
+        let (key, url) = (EntryKey { feed: FIRST, seq: 1 }, "https://a.example/".to_owned());
+        let page = Request::FetchPage { key, url, kept: None };
+        let refused = app.try_ask(noon(), page.clone());
+        assert!(refused.is_err(), "{refused:?}");
+        assert_eq!(app.ui.notice, None);
+        assert!(app.ask(noon(), page).is_empty());
+        let notice = app.ui.notice.unwrap();
+        assert_eq!((Err(notice.text), notice.trouble), (refused, true));
+    }
+
+    #[test]
+    fn a_notice_stands_in_the_bottom_line_with_its_weight() {
+        let mut app = app_with(&[]);
+        for (level, trouble) in [(NoticeLevel::Info, false), (NoticeLevel::Trouble, true)] {
+            follow_event(&mut app, noon(), Event::Notice { level, text: "told".into() });
+            let notice = app.ui.notice.take().unwrap();
+            assert_eq!((notice.text.as_str(), notice.trouble), ("told", trouble));
+        }
+    }
+
+    #[test]
+    fn entries_of_a_feed_build_the_list_anew_if_it_can_hold_them() {
+        let mut app = app_with(&[("Orchard", &[]), ("Tower", &[])]);
+        fill_list(&mut app, 3);
+        select(&mut app, &FeedsRow::Feed(FIRST, 0));
+        assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FeedKey(2)))), None);
+        let effects = follow_event(&mut app, noon(), updated(FIRST));
+        assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
+        // Its rows are on their way: what comes now is asked for when they are here.
+        assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FIRST))), None);
+        assert!(app.ui.list.stale);
+    }
+
+    #[test]
+    fn a_choice_of_feeds_is_offered_unless_something_is_open() {
+        let mut app = app_with(&[]);
+        assert!(follow_event(&mut app, noon(), Event::ChooseFeed(3)).is_empty());
+        assert!(matches!(app.ui.overlay, Some(Overlay::Choice(Choice { addition: 3, .. }))));
+    }
+
+    #[test]
+    fn a_feed_that_was_subscribed_to_is_selected_and_its_entries_get_the_keys() {
+        let mut app = app_with(&[("Orchard", &["garden"])]);
+        let event = Event::Subscribed { feed: FIRST, to_read: true };
+        let effects = follow_event(&mut app, noon(), event);
+        assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FIRST, 1)));
+        assert_eq!((jobs(&effects).len(), app.ui.focus), (1, Pane::Entries));
+    }
+
+    #[test]
+    fn a_picture_that_was_fetched_is_kept_and_one_that_was_not_says_why() {
+        use crate::ui::state::pictures::PictureState;
+        let mut app = app_with(&[]);
+        let url = || "https://a.example/p.png".to_owned();
+        let event = Event::PictureFetched(url(), Ok(std::sync::Arc::new(vec![1])));
+        assert!(matches!(
+            follow_event(&mut app, noon(), event).as_slice(),
+            [ScreenEffect::Picture(_)]
+        ));
+        let event = Event::PictureFetched(url(), Err("too large".into()));
+        assert!(follow_event(&mut app, noon(), event).is_empty());
+        let failed = PictureState::Failed("too large".into());
+        assert_eq!(app.ui.pictures.standing(&url()), Some(&failed));
+        follow_event(&mut app, noon(), Event::PictureDropped(url(), None));
+        assert_eq!(app.ui.pictures.standing(&url()), None);
+    }
+}

@@ -16,6 +16,8 @@ pub mod overlays;
 pub mod panes;
 pub mod reader;
 pub mod reconfigure;
+#[cfg(test)]
+mod sample_app;
 pub mod screen;
 pub mod scroll_list;
 pub mod settings;

@@ -114,3 +114,84 @@ fn press_welcome_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
+    use crate::ui::keys::key_input::*;
+    use crate::ui::keys::key_names::{parse_key, sequence};
+    use crate::ui::sample_app::{app_with, noon};
+    use crate::ui::state::overlay::Overlay;
+
+    fn press(app: &mut App, keys: &str) -> Vec<ScreenEffect> {
+        let keys = keys.split(' ').map(|key| parse_key(key).unwrap());
+        keys.flat_map(|key| press_key(app, noon(), key)).collect()
+    }
+
+    fn told(app: &App) -> &str {
+        app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
+    }
+
+    #[test]
+    fn a_sequence_is_kept_until_it_ends_or_is_given_up() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        let own = OwnKeys {
+            place: place_of("help").unwrap(),
+            sequences: vec![sequence("g h").unwrap()],
+            line: 1,
+        };
+        app.ui.settings.keys = Keymap::new(&[own]).0;
+        press(&mut app, "g");
+        assert_eq!((app.ui.begun.len(), &app.ui.overlay), (1, &None));
+        press(&mut app, "h");
+        assert!(matches!(app.ui.overlay, Some(Overlay::Help(_))) && app.ui.begun.is_empty());
+        app.ui.overlay = None;
+        press(&mut app, "g Esc");
+        assert_eq!((app.ui.begun.len(), &app.ui.overlay, told(&app)), (0, &None, ""));
+    }
+
+    #[test]
+    fn a_key_that_means_nothing_says_so_and_the_next_key_takes_that_away() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        press(&mut app, "Ctrl-x");
+        assert_eq!(told(&app), "Ctrl-x does nothing here · ? shows the keys");
+        press(&mut app, "j");
+        assert_eq!(told(&app), "");
+    }
+
+    #[test]
+    fn the_shell_is_reached_from_whatever_is_being_typed() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.open_prompt(Prompt::new(PromptPurpose::Add));
+        assert_eq!(press(&mut app, "Ctrl-z"), [ScreenEffect::Suspend]);
+        assert!(app.ui.overlay.is_some());
+    }
+
+    #[test]
+    fn letters_of_the_welcome_work_only_while_there_are_no_feeds() {
+        let mut app = app_with(&[]);
+        assert_eq!(press(&mut app, "d"), [ScreenEffect::OpenDemo]);
+        let mut app = app_with(&[("Orchard", &[])]);
+        assert!(press(&mut app, "d").is_empty());
+    }
+
+    #[test]
+    fn an_address_that_is_pasted_is_to_be_subscribed_to_and_other_text_is_not() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        paste_text(&mut app, noon(), "just words");
+        assert_eq!(app.ui.overlay, None);
+        paste_text(&mut app, noon(), " https://a.example/feed\n");
+        let typed = Prompt::filled(PromptPurpose::Add, "https://a.example/feed".into());
+        assert_eq!(app.ui.overlay, Some(Overlay::Prompt(typed)));
+    }
+
+    #[test]
+    fn a_command_of_the_palette_is_run_where_it_was_opened() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        press(&mut app, ": t h e m e Enter");
+        assert!(app.ui.overlay.is_none());
+        assert!(told(&app).starts_with("theme "), "{}", told(&app));
+        press(&mut app, ": z z z z Enter");
+        assert_eq!(told(&app), "no command is like 'zzzz' · ? shows the keys");
+    }
+}

@@ -165,12 +165,9 @@ fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 /// Gives up the selected subscription.
 fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let concerned = attention::selected_concern(app, now).map(|concern| concern.feed);
-    let selected = match app.ui.feeds.selected_row() {
-        Some(FeedsRow::Feed(feed, _)) => Some(*feed),
-        Some(_) | None => concerned,
-    };
-    let Some(feed) = selected else {
+    let concerned = || attention::selected_concern(app, now).map(|concern| concern.feed);
+    let selected = app.ui.feeds.selected_row().and_then(FeedsRow::feed);
+    let Some(feed) = selected.or_else(concerned) else {
         app.ui.say(now, "select the feed to unsubscribe from");
         return Vec::new();
     };
@@ -229,19 +226,8 @@ fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let selected = selected_feed::selected_feed(app, now).map(|feed| vec![feed]);
-    let selected = selected.or_else(|| match app.ui.feeds.selected_row() {
-        Some(FeedsRow::Tag(_, keys)) => Some(keys.clone()),
-        Some(
-            FeedsRow::AllUnread
-            | FeedsRow::Today
-            | FeedsRow::Starred
-            | FeedsRow::Gaps
-            | FeedsRow::Attention
-            | FeedsRow::Search(_)
-            | FeedsRow::Feed(..),
-        )
-        | None => None,
-    });
+    let tagged = || app.ui.feeds.selected_row().and_then(FeedsRow::tagged_feeds);
+    let selected = selected.or_else(|| Some(tagged()?.to_vec()));
     poll_feeds(app, now, selected)
 }
 

@@ -15,10 +15,7 @@ use crate::ui::state::overlay::Overlay;
 
 /// Opens the form of the selected feed.
 pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let selected = selected_feed::selected_feed(app, now);
-    let Some((feed, subscription)) =
-        selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
-    else {
+    let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
         app.ui.say(now, "select a feed first: e edits one feed");
         return Vec::new();
     };

@@ -31,10 +31,7 @@ pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.open_prompt(line);
         return Vec::new();
     }
-    let selected = selected_feed::selected_feed(app, now);
-    let Some((feed, subscription)) =
-        selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
-    else {
+    let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
         app.ui.say(now, "select a feed or a tag first");
         return Vec::new();
     };

@@ -54,3 +54,32 @@ pub fn take_search_counts(
 pub const fn stop_waiting(app: &mut App) {
     (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::counts::*;
+    use crate::ui::sample_app::{app_with, jobs, noon};
+
+    #[test]
+    fn today_is_counted_one_question_at_a_time() {
+        let mut app = app_with(&[]);
+        let day = day_start(noon(), app.engine.zone);
+        assert_eq!(
+            jobs(&count_all(&mut app, noon())),
+            [&Job::CountToday(day)],
+            "no search is saved"
+        );
+        assert!(count_today(&mut app, noon()).is_empty());
+        assert_eq!(jobs(&take_today_count(&mut app, noon(), 7)), [&Job::CountToday(day)]);
+        assert!(take_today_count(&mut app, noon(), 8).is_empty());
+        assert_eq!(app.ui.today.value, 8);
+    }
+
+    #[test]
+    fn a_count_that_failed_is_asked_for_when_something_changes() {
+        let mut app = app_with(&[]);
+        count_today(&mut app, noon());
+        stop_waiting(&mut app);
+        assert_eq!(count_today(&mut app, noon()).len(), 1);
+    }
+}

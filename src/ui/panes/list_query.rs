@@ -99,3 +99,64 @@ pub fn find_marks(app: &App) -> Marks {
     let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
     query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::list_query::*;
+    use crate::ui::sample_app::{app_with, noon, select};
+
+    #[test]
+    fn each_row_of_the_subscriptions_stands_for_entries_of_its_own() {
+        let mut app = app_with(&[("Orchard", &["garden"]), ("Tower", &[])]);
+        app.ui.show = Show::All;
+        let (first, second) = (FeedKey(1), FeedKey(2));
+        for (row, scope, show, today) in [
+            (FeedsRow::AllUnread, Scope::Everything, Show::Unread, false),
+            (FeedsRow::Today, Scope::Everything, Show::All, true),
+            (FeedsRow::Starred, Scope::Everything, Show::Starred, false),
+            (FeedsRow::Gaps, Scope::Feeds(Vec::new()), Show::All, false),
+            (FeedsRow::Attention, Scope::Feeds(Vec::new()), Show::All, false),
+            (
+                FeedsRow::Tag("garden".into(), vec![first]),
+                Scope::Feeds(vec![first]),
+                Show::All,
+                false,
+            ),
+            (FeedsRow::Feed(second, 0), Scope::Feeds(vec![second]), Show::All, false),
+        ] {
+            select(&mut app, &row);
+            let query = build_query(&app, noon());
+            assert_eq!((query.scope, query.show), (scope, show), "{row:?}");
+            assert_eq!(query.since.is_some(), today, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn only_feeds_of_the_selected_row_can_change_the_open_list() {
+        let mut app = app_with(&[("Orchard", &["garden"]), ("Tower", &[])]);
+        for (row, first, second) in [
+            (FeedsRow::AllUnread, true, true),
+            (FeedsRow::Gaps, false, false),
+            (FeedsRow::Tag("garden".into(), vec![FeedKey(1)]), true, false),
+            (FeedsRow::Feed(FeedKey(2), 0), false, true),
+        ] {
+            select(&mut app, &row);
+            let held = [1, 2].map(|feed| may_hold(&app, FeedKey(feed)));
+            assert_eq!(held, [first, second], "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_saved_search_is_found_by_its_number_and_marks_its_words() {
+        let mut app = app_with(&[]);
+        let (name, text) = ("wax".to_owned(), "wax -candle".to_owned());
+        app.engine.saved_searches.push(SavedSearch { id: 4, name, text });
+        assert_eq!(find_search(&app, 4).map(|search| search.name.as_str()), Some("wax"));
+        assert!(resolve_search(&app, noon(), 4).is_some());
+        assert!(find_search(&app, 5).is_none() && resolve_search(&app, noon(), 5).is_none());
+        assert_eq!(find_marks(&app), Marks::default(), "it is not selected");
+        app.ui.feeds.rows.push(FeedsRow::Search(4));
+        select(&mut app, &FeedsRow::Search(4));
+        assert_ne!(find_marks(&app), Marks::default());
+    }
+}

@@ -94,3 +94,63 @@ pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Pane::Feeds => vec![ScreenEffect::Quit],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::navigation::*;
+    use crate::ui::sample_app::{app_with, fill_list, noon, rows_wanted};
+
+    #[test]
+    fn the_next_subscription_opens_its_list_and_both_ends_stop() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        let effects = move_in_pane(&mut app, noon(), true, Distance::One);
+        assert_eq!(app.ui.feeds.selected, 1);
+        assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
+        assert_eq!(move_in_pane(&mut app, noon(), true, Distance::All).len(), 1);
+        assert_eq!(app.ui.feeds.selected, app.ui.feeds.rows.len() - 1);
+        assert!(move_in_pane(&mut app, noon(), true, Distance::Page).is_empty());
+        move_in_pane(&mut app, noon(), false, Distance::All);
+        assert_eq!(app.ui.feeds.selected, 0);
+    }
+
+    #[test]
+    fn entries_are_moved_through_by_rows_and_pages() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        fill_list(&mut app, 100);
+        app.ui.focus = Pane::Entries;
+        for (down, distance, selected) in [
+            (true, Distance::One, 1),
+            (true, Distance::Page, 20),
+            (true, Distance::Half, 30),
+            (false, Distance::Half, 20),
+            (true, Distance::All, 99),
+            (true, Distance::One, 99),
+            (false, Distance::All, 0),
+        ] {
+            move_in_pane(&mut app, noon(), down, distance);
+            assert_eq!(app.ui.list.selected, selected, "{distance:?}");
+        }
+    }
+
+    #[test]
+    fn back_goes_left_pane_by_pane_and_then_ends_the_program() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.focus = Pane::Reader;
+        for focus in [Pane::Entries, Pane::Feeds] {
+            assert!(go_back(&mut app, noon()).is_empty());
+            assert_eq!(app.ui.focus, focus);
+        }
+        assert_eq!(go_back(&mut app, noon()), [ScreenEffect::Quit]);
+    }
+
+    #[test]
+    fn the_reader_has_the_keys_only_while_it_shows_something() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        fill_list(&mut app, 1);
+        go_right(&mut app);
+        go_right(&mut app);
+        assert_eq!(app.ui.focus, Pane::Entries, "nothing is open");
+        go_left(&mut app);
+        assert_eq!(app.ui.focus, Pane::Feeds);
+    }
+}

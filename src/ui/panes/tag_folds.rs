@@ -96,3 +96,70 @@ pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
     pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);
     effects
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::tag_folds::*;
+    use crate::ui::sample_app::{app_with, jobs, select};
+
+    /// Rows of the subscriptions below the smart lists, a sign for each step down.
+    fn tree(app: &App) -> Vec<String> {
+        let row = |row: &FeedsRow| match row {
+            FeedsRow::Tag(tag, feeds) => Some(format!("{tag} ({})", feeds.len())),
+            FeedsRow::Feed(feed, below) => Some(format!("{}{}", ">".repeat(*below), feed.0)),
+            FeedsRow::AllUnread
+            | FeedsRow::Today
+            | FeedsRow::Starred
+            | FeedsRow::Gaps
+            | FeedsRow::Attention
+            | FeedsRow::Search(_) => None,
+        };
+        app.ui.feeds.rows.iter().filter_map(row).collect()
+    }
+
+    fn nested() -> App {
+        app_with(&[("Orchard", &["garden/fruit"]), ("Hives", &["garden"]), ("Tower", &[])])
+    }
+
+    #[test]
+    fn a_folded_tag_hides_what_is_below_it_and_that_is_kept() {
+        let mut app = nested();
+        assert_eq!(tree(&app), ["garden (2)", ">2", "garden/fruit (1)", ">>1", "3"]);
+        select(&mut app, &FeedsRow::Tag("garden".into(), vec![FeedKey(2), FeedKey(1)]));
+        let effects = fold_selected(&mut app).unwrap();
+        assert_eq!(tree(&app), ["garden (2)", "3"]);
+        assert_eq!(jobs(&effects), [&Job::SaveFolded(["garden".to_owned()].into())]);
+        assert!(unfold_selected(&mut app).is_some());
+        assert_eq!(tree(&app).len(), 5);
+        assert!(unfold_selected(&mut app).is_none(), "there is nothing left to unfold");
+    }
+
+    #[test]
+    fn to_the_left_of_a_feed_is_its_tag_and_then_the_tag_above() {
+        let mut app = nested();
+        select(&mut app, &FeedsRow::Feed(FeedKey(1), 2));
+        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden/fruit")
+        );
+        assert!(fold_selected(&mut app).is_some());
+        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden")
+        );
+        select(&mut app, &FeedsRow::Feed(FeedKey(3), 0));
+        assert_eq!(fold_selected(&mut app), None, "a feed without a tag has nothing above it");
+    }
+
+    #[test]
+    fn a_feed_that_is_hidden_by_folded_tags_is_unfolded_when_it_is_selected() {
+        let mut app = nested();
+        for tag in ["garden/fruit", "garden"] {
+            set_folded(&mut app, tag, true);
+        }
+        assert_eq!(tree(&app), ["garden (2)", "3"]);
+        assert_eq!(jobs(&select_feed(&mut app, FeedKey(1))).len(), 2);
+        assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(1), 2)));
+        assert!(select_feed(&mut app, FeedKey(3)).is_empty());
+    }
+}

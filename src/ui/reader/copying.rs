@@ -16,9 +16,8 @@ const TOLD_CELLS: usize = 200;
 /// Copies the address of the selected feed, or the link of the entry that is selected or read.
 pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let link = if app.ui.focus == Pane::Feeds {
-        let feed =
-            selected_feed::selected_feed(app, now).and_then(|key| app.engine.feeds.get(&key));
-        feed.map(|feed| feed.record.url.clone())
+        let selected = selected_feed::selected_subscription(app, now);
+        selected.map(|(_, subscription)| subscription.record.url.clone())
     } else {
         app.ui.list.selected_row().and_then(|row| row.link.clone())
     };

@@ -24,3 +24,19 @@ impl<T> Counted<T> {
         std::mem::take(&mut self.again)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::state::counted::*;
+
+    #[test]
+    fn what_changes_while_it_is_counted_is_counted_once_more() {
+        let mut count: Counted<u32> = Counted::default();
+        assert!(count.begin());
+        assert!(!count.begin() && !count.begin(), "an answer is on its way");
+        assert!(count.end(3), "it is asked for again");
+        assert!(count.begin());
+        assert!(!count.end(4));
+        assert_eq!(count.value, 4);
+    }
+}

@@ -59,6 +59,18 @@ pub enum FeedsRow {
     Feed(FeedKey, usize),
 }
 
+impl FeedsRow {
+    /// The feed that it stands for.
+    pub const fn feed(&self) -> Option<FeedKey> {
+        if let Self::Feed(key, _) = self { Some(*key) } else { None }
+    }
+
+    /// The feeds of the tag that it stands for.
+    pub fn tagged_feeds(&self) -> Option<&[FeedKey]> {
+        if let Self::Tag(_, feeds) = self { Some(feeds) } else { None }
+    }
+}
+
 impl FeedsPane {
     /// The selected row.
     pub fn selected_row(&self) -> Option<&FeedsRow> {
