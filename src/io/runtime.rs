@@ -106,7 +106,7 @@ impl Runtime<App> {
         let (folded, unreadable) = (store.folded()?, store.unreadable()?);
         let mut app = App::new(load_engine(&store, settings, clock::precise_now())?, screen);
         app.ui.feeds.folded = folded;
-        crate::ui::panes::feeds_pane::rebuild(&mut app);
+        crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =
                 format!("{} of the subscriptions cannot be read whole: {first}", unreadable.len());

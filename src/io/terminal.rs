@@ -26,8 +26,8 @@ use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::mouse::{Gesture, Mouse};
-use crate::ui::screen::Viewport;
 use crate::ui::settings::{ImageProtocol, ScreenSettings};
+use crate::ui::state::layout::Viewport;
 use crate::ui::theme::graphics::{Graphics, Sent};
 use crate::view;
 

@@ -1,8 +1,8 @@
 //! Everything the screen may ask of the world: what the engine asks for, and what only a screen needs.
 
-use super::reader::full_text::TextSource;
 use super::reader::lines::Rendered;
-use super::reader::pictures::PictureWork;
+use super::state::pictures::PictureWork;
+use super::state::reader::TextSource;
 use crate::engine::effect::Effect;
 use crate::engine::store_work::Job;
 use crate::feed::Enclosure;

@@ -1,18 +1,94 @@
-//! What the screen does about what the engine tells.
+//! The screen's way into the engine: it asks, and it follows what the engine tells.
+//!
+//! Nothing that is called here asks the engine itself; whatever asks stands above this file.
 
 use chrono::{DateTime, Utc};
 
 use super::app::App;
 use super::effect::{ScreenEffect, store};
-use super::overlays::{feed_choice, plan_pane, timetable_pane};
-use super::panes::{counts, feeds_pane, navigation, shown_marks};
-use super::reader::{full_text, pictures};
+use super::panes::{counts, feeds_pane, list_query, load_rows, shown_marks, tag_folds};
+use super::reader::page_text;
+use super::screen::Ui;
+use super::scroll_list::ScrollList;
+use super::settings::ScreenSettings;
+use super::state::layout::Pane;
+use super::state::overlay::{Choice, Overlay};
+use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
+use crate::engine::input::Input;
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use crate::engine::store_results;
 use crate::engine::store_work::Job;
+use crate::engine::update::{Output, update};
 use crate::history::FeedKey;
 
+impl App {
+    /// A screen for an engine.
+    pub fn new(mut engine: Engine, settings: ScreenSettings) -> Self {
+        engine.attended = true;
+        let mut ui = Ui { settings, ..Ui::default() };
+        ui.pictures.on = ui.settings.images;
+        let mut app = Self { engine, ui };
+        feeds_pane::rebuild_rows(&mut app);
+        app
+    }
+
+    /// Asks the engine for something. A refusal is told in the bottom line.
+    pub fn ask(&mut self, now: DateTime<Utc>, request: Request) -> Vec<ScreenEffect> {
+        self.try_ask(now, request).unwrap_or_else(|why| {
+            self.ui.complain(now, why);
+            Vec::new()
+        })
+    }
+
+    /// Asks the engine for something. The error is a sentence that says why it is refused.
+    pub fn try_ask(
+        &mut self,
+        now: DateTime<Utc>,
+        request: Request,
+    ) -> Result<Vec<ScreenEffect>, String> {
+        let Output { mut events, effects } = update(&mut self.engine, now, Input::Request(request));
+        let refused = events.iter().position(|event| matches!(event, Event::Refused(_)));
+        let refused = refused.map(|place| events.remove(place));
+        let effects = self.follow(now, events, effects);
+        match refused {
+            Some(Event::Refused(why)) => Err(why),
+            Some(_) | None => Ok(effects),
+        }
+    }
+
+    /// Lets the engine take an input, and follows what it tells.
+    pub fn tell_engine(&mut self, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
+        let Output { events, effects } = update(&mut self.engine, now, input);
+        self.follow(now, events, effects)
+    }
+
+    fn follow(
+        &mut self,
+        now: DateTime<Utc>,
+        events: Vec<Event>,
+        effects: Vec<Effect>,
+    ) -> Vec<ScreenEffect> {
+        let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
+        for event in events {
+            effects.extend(follow_event(self, now, event));
+        }
+        effects
+    }
+
+    /// Gives work for the store its identity, before it leaves.
+    pub(super) fn register(&mut self, effects: &mut [ScreenEffect]) {
+        for effect in effects {
+            if let ScreenEffect::Engine(effect) = effect {
+                store_results::register_rollbacks(&mut self.engine, std::slice::from_mut(effect));
+            }
+        }
+    }
+}
+
 /// Follows one event.
-pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
+fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
     match event {
         Event::Notice { level: NoticeLevel::Info, text, offer } => {
             app.ui.say(now, format!("{text}{}", offer.map_or("", key_of_offer)));
@@ -20,38 +96,39 @@ pub fn event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffec
         Event::Notice { level: NoticeLevel::Trouble, text, .. } | Event::Refused(text) => {
             app.ui.complain(now, text);
         }
-        Event::FeedsChanged => feeds_pane::rebuild(app),
+        Event::FeedsChanged => feeds_pane::rebuild_rows(app),
         Event::FeedListChanged => {
-            feeds_pane::rebuild(app);
-            let mut effects = navigation::open_list(app, now);
+            feeds_pane::rebuild_rows(app);
+            let mut effects = load_rows::open_list(app, now);
             effects.extend(counts::count_today(app, now));
             return effects;
         }
         Event::PlansChanged => app.ui.feeds.stale = true,
-        Event::FeedSettingsChanged(_) => timetable_pane::unsettle(app),
-        Event::ChooseFeed(addition) => return feed_choice::offer(app, now, addition),
+        Event::FeedSettingsChanged(_) => forget_sums(app),
+        Event::ChooseFeed(addition) => return choose_feed(app, now, addition),
         Event::Subscribed { feed, to_read } => {
-            return feed_choice::subscribed(app, now, feed, to_read);
+            return show_subscribed(app, now, feed, to_read);
         }
-        Event::Updated { feed, entries, poll: _ } => return updated(app, now, feed, entries),
-        Event::ListsChanged => return refresh(app, now),
-        Event::CountersChanged => return counts::count(app, now),
-        Event::MarksChanged(changed) => shown_marks::show(app, &changed),
+        Event::Updated { feed, entries, poll: _ } => return show_update(app, now, feed, entries),
+        Event::ListsChanged => return refresh_open_list(app, now),
+        Event::CountersChanged => return counts::count_all(app, now),
+        Event::MarksChanged(changed) => shown_marks::show_marks(app, &changed),
         Event::FiltersChanged => app.ui.ahead.forget(),
         Event::SearchesPutBack => {
-            feeds_pane::rebuild(app);
+            feeds_pane::rebuild_rows(app);
             let mut effects = counts::count_searches(app, now);
-            effects.extend(navigation::open_list(app, now));
+            effects.extend(load_rows::open_list(app, now));
             return effects;
         }
         Event::PageFetched { key, full, failed } => {
-            return full_text::fetched(app, now, key, *full, failed);
+            return page_text::show_page(app, now, key, *full, failed);
         }
-        Event::PageDropped(key, why) => full_text::dropped(app, now, key, &why),
+        Event::PageDropped(key, why) => page_text::drop_page(app, now, key, &why),
         Event::PictureFetched(url, bytes) => {
-            return pictures::fetched(app, url, bytes).into_iter().collect();
+            let work = app.ui.pictures.take_fetched(url, bytes);
+            return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
-        Event::PictureDropped(url, why) => pictures::dropped(app, url, why),
+        Event::PictureDropped(url, why) => app.ui.pictures.drop_wanted(url, why),
     }
     Vec::new()
 }
@@ -65,24 +142,152 @@ const fn key_of_offer(offer: NoticeOffer) -> &'static str {
 }
 
 /// Something about a feed is durable: the open list shows it, if it can hold it.
-fn updated(app: &mut App, now: DateTime<Utc>, feed: FeedKey, entries: bool) -> Vec<ScreenEffect> {
+fn show_update(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    entries: bool,
+) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     if entries {
         app.ui.ahead.forget_feed(feed);
         effects.extend(counts::count_today(app, now));
     }
-    effects.extend(plan_pane::shows(app, feed).then(|| store(Job::ReadPolls(feed))));
-    if entries && feeds_pane::concerns(app, feed) {
-        effects.extend(refresh(app, now));
+    let in_plan = app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
+    effects.extend(in_plan.then(|| store(Job::ReadPolls(feed))));
+    if entries && list_query::may_hold(app, feed) {
+        effects.extend(refresh_open_list(app, now));
     }
     effects
 }
 
 /// Builds the open list anew, at once or when the rows on their way have come.
-fn refresh(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.list.waiting {
         app.ui.list.stale = true;
         return Vec::new();
     }
-    navigation::refresh_list(app, now)
+    load_rows::refresh_list(app, now)
+}
+
+/// What the reader chose for a feed changed: what all feeds cost is summed up anew in the timetable.
+fn forget_sums(app: &mut App) {
+    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
+        pane.sums = None;
+    }
+}
+
+/// A page names several feeds. Where something else is being typed the first one that can be read is taken, as
+/// on the command line.
+fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
+    if app.ui.overlay.is_some() {
+        return app.ask(now, Request::TakeFirstFeed(addition));
+    }
+    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
+    Vec::new()
+}
+
+/// A feed was subscribed to: it is selected, and its entries are shown.
+fn show_subscribed(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    to_read: bool,
+) -> Vec<ScreenEffect> {
+    let mut effects: Vec<ScreenEffect> = tag_folds::select_feed(app, feed).into_iter().collect();
+    effects.extend(load_rows::open_list(app, now));
+    if to_read && app.ui.overlay.is_none() {
+        // Who typed the address wants to read: Enter opens the newest entry.
+        app.ui.focus = Pane::Entries;
+    }
+    effects
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::history::EntryKey;
+    use crate::ui::follow::*;
+    use crate::ui::sample_app::{app_with, fill_list, jobs, noon, rows_wanted, select};
+    use crate::ui::state::feeds_pane::FeedsRow;
+
+    const FIRST: FeedKey = FeedKey(1);
+
+    fn updated(feed: FeedKey) -> Event {
+        Event::Updated { feed, entries: true, poll: true }
+    }
+
+    #[test]
+    fn a_refusal_is_told_and_is_an_error_for_whoever_asked() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.engine.offline = true;
+        let (key, url) = (EntryKey { feed: FIRST, seq: 1 }, "https://a.example/".to_owned());
+        let page = Request::FetchPage { key, url, kept: None };
+        let refused = app.try_ask(noon(), page.clone());
+        assert!(refused.is_err(), "{refused:?}");
+        assert_eq!(app.ui.notice, None);
+        assert!(app.ask(noon(), page).is_empty());
+        let notice = app.ui.notice.unwrap();
+        assert_eq!((Err(notice.text), notice.trouble), (refused, true));
+    }
+
+    #[test]
+    fn a_notice_stands_in_the_bottom_line_with_its_weight() {
+        let mut app = app_with(&[]);
+        for (level, trouble) in [(NoticeLevel::Info, false), (NoticeLevel::Trouble, true)] {
+            follow_event(
+                &mut app,
+                noon(),
+                Event::Notice { level, text: "told".into(), offer: None },
+            );
+            let notice = app.ui.notice.take().unwrap();
+            assert_eq!((notice.text.as_str(), notice.trouble), ("told", trouble));
+        }
+    }
+
+    #[test]
+    fn entries_of_a_feed_build_the_list_anew_if_it_can_hold_them() {
+        let mut app = app_with(&[("Orchard", &[]), ("Tower", &[])]);
+        fill_list(&mut app, 3);
+        select(&mut app, &FeedsRow::Feed(FIRST, 0));
+        assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FeedKey(2)))), None);
+        let effects = follow_event(&mut app, noon(), updated(FIRST));
+        assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
+        // Its rows are on their way: what comes now is asked for when they are here.
+        assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FIRST))), None);
+        assert!(app.ui.list.stale);
+    }
+
+    #[test]
+    fn a_choice_of_feeds_is_offered_unless_something_is_open() {
+        let mut app = app_with(&[]);
+        assert!(follow_event(&mut app, noon(), Event::ChooseFeed(3)).is_empty());
+        assert!(matches!(app.ui.overlay, Some(Overlay::Choice(Choice { addition: 3, .. }))));
+    }
+
+    #[test]
+    fn a_feed_that_was_subscribed_to_is_selected_and_its_entries_get_the_keys() {
+        let mut app = app_with(&[("Orchard", &["garden"])]);
+        let event = Event::Subscribed { feed: FIRST, to_read: true };
+        let effects = follow_event(&mut app, noon(), event);
+        assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FIRST, 1)));
+        assert_eq!((jobs(&effects).len(), app.ui.focus), (1, Pane::Entries));
+    }
+
+    #[test]
+    fn a_picture_that_was_fetched_is_kept_and_one_that_was_not_says_why() {
+        use crate::ui::state::pictures::PictureState;
+        let mut app = app_with(&[]);
+        let url = || "https://a.example/p.png".to_owned();
+        let event = Event::PictureFetched(url(), Ok(std::sync::Arc::new(vec![1])));
+        assert!(matches!(
+            follow_event(&mut app, noon(), event).as_slice(),
+            [ScreenEffect::Picture(_)]
+        ));
+        let event = Event::PictureFetched(url(), Err("too large".into()));
+        assert!(follow_event(&mut app, noon(), event).is_empty());
+        let failed = PictureState::Failed("too large".into());
+        assert_eq!(app.ui.pictures.standing(&url()), Some(&failed));
+        follow_event(&mut app, noon(), Event::PictureDropped(url(), None));
+        assert_eq!(app.ui.pictures.standing(&url()), None);
+    }
 }

@@ -3,8 +3,8 @@
 use super::effect::RenderedEntry;
 use super::keys::key::Key;
 use super::keys::mouse::Mouse;
-use super::reader::pictures::PictureAnswer;
 use super::settings::ScreenSettings;
+use super::state::pictures::PictureAnswer;
 use super::theme::appearance::Appearance;
 use super::theme::graphics::Graphics;
 use crate::engine::entries::filter_work::FilterPreview;

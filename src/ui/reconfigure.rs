@@ -5,11 +5,11 @@ use chrono::{DateTime, Utc};
 use super::app::App;
 use super::effect::ScreenEffect;
 use super::input::Reconfigured;
-use super::reader::{open_entry, pictures};
+use super::reader::{lay_out, pictures};
 use crate::engine::input::Input;
 
 /// Takes the new settings over. A wrong file changes nothing.
-pub fn reconfigured(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
+pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
             app.ui.complain(now, format!("{why}; what was in force before stays"));
@@ -29,21 +29,21 @@ pub fn reconfigured(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Ve
     {
         // What is wide is laid out otherwise then.
         reader.width = 0;
-        effects.extend(open_entry::render(app));
+        effects.extend(lay_out::ask_lines(app));
     }
     effects.extend(app.tell_engine(now, Input::Reconfigured(settings)));
     if before.images != app.ui.settings.images {
-        effects.extend(pictures::switch(app, now, app.ui.settings.images));
+        effects.extend(pictures::switch_pictures(app, now, app.ui.settings.images));
     }
     if before.keys != app.ui.settings.keys {
         app.ui.begun.clear();
     }
-    tell(app, now, "the configuration was read again", &notes);
+    tell_notes(app, now, "the configuration was read again", &notes);
     effects
 }
 
 /// Tells what is wrong with the configuration, if something is; else that it was read.
-pub fn tell(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
+pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
     match notes {
         [] => app.ui.say(now, read),
         [note] => app.ui.complain(now, format!("configuration: {note}")),

@@ -5,32 +5,25 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::keys::key::Key;
-use super::overlays::edit_dialog::EditForm;
-use super::overlays::filter_dialog::FilterForm;
-use super::overlays::filter_list::FilterList;
-use super::overlays::help_pane::HelpPane;
-use super::overlays::palette::Palette;
-use super::overlays::plan_pane::PlanPane;
 use super::overlays::prompt::Prompt;
-use super::overlays::timetable_pane::TimetablePane;
-use super::panes::counts::Counted;
 use super::panes::entry_list::Listing;
-use super::panes::feeds_pane::FeedsPane;
-use super::panes::search_pane::Search;
-use super::panes::tour::Tour;
-use super::reader::lines::Rendered;
-use super::reader::picture_places::PicturePlace;
-use super::reader::pictures::Pictures;
-use super::reader::read_ahead::Ahead;
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
+use super::state::counted::Counted;
+use super::state::feeds_pane::FeedsPane;
+use super::state::layout::{Arrangement, Pane, Viewport};
+use super::state::overlay::Overlay;
+use super::state::pictures::Pictures;
+use super::state::plan_pane::PlanPane;
+use super::state::read_ahead::Ahead;
+use super::state::reader::Reader;
+use super::state::search::Search;
 use super::theme::appearance::Appearance;
-use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
+use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::entries::rows::Show;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::history::EntryKey;
 use crate::search::Marks;
-use crate::ui::reader::full_text::TextSource;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -99,73 +92,6 @@ pub struct Ui {
     pub unfocused: bool,
 }
 
-/// One of the three panes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pane {
-    /// Subscriptions.
-    #[default]
-    Feeds,
-    /// Entries.
-    Entries,
-    /// The entry being read.
-    Reader,
-}
-
-/// The reader pane.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reader {
-    /// The entry.
-    pub entry: LoadedEntry,
-    /// Which of its texts is shown.
-    pub source: TextSource,
-    /// Its text as lines; `None` while it is being made.
-    pub rendered: Option<Rendered>,
-    /// Columns it was made for.
-    pub width: u16,
-    /// First line shown.
-    pub scroll: usize,
-    /// Cells by which what is wider than the pane is moved to the left.
-    pub sideways: usize,
-    /// Characters of the text before each line (see [`super::reader::reading_position`]).
-    pub starts: Vec<u32>,
-    /// Digits typed of a link's number.
-    pub digits: String,
-    /// Where its pictures stand, in order of the text.
-    pub pictures: Vec<PicturePlace>,
-}
-
-/// What lies over the panes.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Overlay {
-    /// The keys that work here.
-    Help(HelpPane),
-    /// A line being typed.
-    Prompt(Prompt),
-    /// A page names several feeds: which one?
-    Choice(Choice),
-    /// The command palette.
-    Palette(Palette),
-    /// The plan of a feed.
-    Plan(Box<PlanPane>),
-    /// The coming polls.
-    Timetable(TimetablePane),
-    /// What the reader chose for a feed.
-    Edit(Box<EditForm>),
-    /// A filter being made or changed.
-    FilterDialog(Box<FilterForm>),
-    /// All of them.
-    FilterList(FilterList),
-}
-
-/// A choice between the feeds that a page names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
-    /// The addition that waits for it.
-    pub addition: u32,
-    /// The selected feed.
-    pub list: ScrollList,
-}
-
 /// A message in the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
@@ -177,57 +103,6 @@ pub struct Notice {
     pub trouble: bool,
 }
 
-/// Sizes of the panes' insides, in cells. Zero before the first draw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Viewport {
-    /// Rows of the subscriptions pane.
-    pub feeds_rows: u16,
-    /// Rows of the entries pane.
-    pub entries_rows: u16,
-    /// Rows of the reader's text.
-    pub reader_rows: u16,
-    /// Columns of the reader's text.
-    pub reader_columns: u16,
-    /// Lines of the help.
-    pub help_lines: u16,
-    /// Lines of the plan.
-    pub plan_lines: u16,
-    /// Rows of the plan or the timetable.
-    pub overlay_rows: u16,
-    /// Where the rows of the subscriptions are; nowhere if the pane is not shown.
-    pub feeds: Area,
-    /// Where the rows of the entries are.
-    pub entries: Area,
-    /// Where the text of the reader is.
-    pub reader: Area,
-    /// Where the rows of what lies over the panes are.
-    pub overlay: Area,
-    /// The first row shown there.
-    pub overlay_top: u16,
-}
-
-/// A part of the screen, in cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Area {
-    /// Its first column.
-    pub column: u16,
-    /// Its first row.
-    pub row: u16,
-    /// Columns.
-    pub columns: u16,
-    /// Rows.
-    pub rows: u16,
-}
-
-impl Area {
-    /// The line of a cell in it, from 0; `None`: the cell is outside.
-    pub fn line_at(self, column: u16, row: u16) -> Option<usize> {
-        let across = column.checked_sub(self.column)?;
-        let down = row.checked_sub(self.row)?;
-        (across < self.columns && down < self.rows).then_some(usize::from(down))
-    }
-}
-
 /// What to do when rows have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
@@ -237,17 +112,6 @@ pub enum Then {
     OpenHere,
     /// Open the first unread entry; the list was just opened for it.
     OpenFirstUnread,
-}
-
-/// How the panes are arranged at a width (UX 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrangement {
-    /// Three panes side by side, from 120 columns on.
-    Wide,
-    /// Subscriptions, and entries or reader beside them.
-    Medium,
-    /// One pane at a time, below 80 columns.
-    Narrow,
 }
 
 impl Ui {
@@ -342,4 +206,10 @@ impl Ui {
     pub fn complain(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), at: now, trouble: true });
     }
+}
+
+/// The tour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tour {
+    pub(in crate::ui) step: usize,
 }

@@ -51,6 +51,31 @@ pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
     }
 }
 
+/// How far a movement goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// One row or line.
+    One,
+    /// Half a page.
+    Half,
+    /// A page.
+    Page,
+    /// To the end.
+    All,
+}
+
+impl Distance {
+    /// How many steps that is on a screen of so many rows.
+    pub const fn steps(self, rows: u16) -> usize {
+        match self {
+            Self::Half if rows > 2 => rows as usize / 2,
+            Self::Page if rows > 1 => rows as usize - 1,
+            Self::One | Self::Half | Self::Page => 1,
+            Self::All => usize::MAX,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::ui::scroll_list::*;

@@ -7,45 +7,45 @@ use super::effect::ScreenEffect;
 use super::input::ScreenInput;
 use super::keys::{key_input, mouse};
 use super::overlays::{filter_dialog, plan_pane, timetable_pane};
-use super::panes::{counts, feeds_pane, gap_list, navigation, search_pane, tour};
-use super::reader::{open_entry, pictures, pipe, reading_position};
+use super::panes::{counts, feeds_pane, gap_list, load_rows, search_pane, tour};
+use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
-use super::screen::Viewport;
+use super::state::layout::Viewport;
 use crate::engine::calendar::day_start;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 
 /// Changes the screen, and the engine behind it, by what happened.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-    let open = reading_position::open(app);
-    let mut effects = happened(app, now, input);
-    let left = reading_position::left(app, open, &effects);
+    let open = reading_position::find_open(app);
+    let mut effects = take_input(app, now, input);
+    let left = reading_position::save_left(app, open, &effects);
     // What ends the program comes last.
     effects.splice(0..0, left);
-    effects.extend(gap_list::follow(app, now));
-    effects.extend(pictures::follow(app, now));
-    tour::follow(app);
-    plan_pane::refresh(app, now);
-    timetable_pane::refresh(app);
+    effects.extend(gap_list::follow_gaps(app, now));
+    effects.extend(pictures::follow_pictures(app, now));
+    tour::follow_tour(app);
+    plan_pane::refresh_page(app, now);
+    timetable_pane::refresh_selection(app);
     timetable_pane::sum_up(app, now);
-    feeds_pane::resort(app, now);
+    feeds_pane::resort_rows(app, now);
     app.register(&mut effects);
     effects
 }
 
-fn happened(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
     match input {
-        ScreenInput::Engine(Input::Tick) => ticked(app, now, Input::Tick),
-        ScreenInput::Engine(Input::Woke) => ticked(app, now, Input::Woke),
-        ScreenInput::Engine(Input::Stored(answer)) => stored(app, now, *answer),
+        ScreenInput::Engine(Input::Tick) => take_tick(app, now, Input::Tick),
+        ScreenInput::Engine(Input::Woke) => take_tick(app, now, Input::Woke),
+        ScreenInput::Engine(Input::Stored(answer)) => take_answer(app, now, *answer),
         ScreenInput::Engine(Input::Learned(feed, plan)) => {
-            plan_pane::learned(app, feed, plan.as_ref());
+            plan_pane::show_learned(app, feed, plan.as_ref());
             app.tell_engine(now, Input::Learned(feed, plan))
         }
         ScreenInput::Engine(input) => app.tell_engine(now, input),
-        ScreenInput::Key(key) => key_input::pressed(app, now, key),
-        ScreenInput::Pasted(text) => key_input::pasted(app, now, &text),
-        ScreenInput::Mouse(mouse) => mouse::pointed(app, now, mouse),
+        ScreenInput::Key(key) => key_input::press_key(app, now, key),
+        ScreenInput::Pasted(text) => key_input::paste_text(app, now, &text),
+        ScreenInput::Mouse(mouse) => mouse::use_mouse(app, now, mouse),
         ScreenInput::Resized(columns, rows) => {
             app.ui.size = (columns, rows);
             Vec::new()
@@ -57,43 +57,43 @@ fn happened(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Screen
         ScreenInput::Suspend => vec![ScreenEffect::Suspend],
         ScreenInput::Continued(columns, rows) => {
             app.ui.size = (columns, rows);
-            ticked(app, now, Input::Woke)
+            take_tick(app, now, Input::Woke)
         }
         ScreenInput::NoShell => {
             app.ui.say(now, "there is no shell to go back to: q leaves");
             Vec::new()
         }
         ScreenInput::Rendered(made) => {
-            open_entry::rendered(app, *made);
+            lay_out::show_lines(app, *made);
             Vec::new()
         }
-        ScreenInput::Picture(answer) => pictures::answered(app, now, *answer),
+        ScreenInput::Picture(answer) => pictures::take_answer(app, now, *answer),
         ScreenInput::Graphics(graphics) => {
-            pictures::shown_by(app, graphics);
+            pictures::set_graphics(app, graphics);
             Vec::new()
         }
-        ScreenInput::Indexed { missing } => search_pane::indexed(app, now, missing),
+        ScreenInput::Indexed { missing } => search_pane::show_indexed(app, now, missing),
         ScreenInput::FilterPreviewed(number, preview) => {
-            filter_dialog::previewed(app, number, &preview);
+            filter_dialog::show_preview(app, number, &preview);
             Vec::new()
         }
-        ScreenInput::Reconfigured(read) => reconfigure::reconfigured(app, now, *read),
+        ScreenInput::Reconfigured(read) => reconfigure::take_settings(app, now, *read),
     }
 }
 
 /// The store answered: what the screen asked for is shown, the rest is the engine's.
-fn stored(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect> {
+fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect> {
     match &stored.result {
         Ok(Answer::Publications(feed, publications)) => {
-            plan_pane::publications_read(app, *feed, publications);
+            plan_pane::show_publications(app, *feed, publications);
         }
         Err(_) => match stored.subject {
-            JobSubject::Rows(list) => open_entry::rows_failed(app, list),
+            JobSubject::Rows(list) => open_entry::give_up_rows(app, list),
             JobSubject::Entry(key) => {
-                pipe::give_up(app, key);
-                open_entry::not_loaded(app, key);
+                pipe::give_up_entry(app, key);
+                open_entry::give_up_entry(app, key);
             }
-            JobSubject::Display => counts::failed(app),
+            JobSubject::Display => counts::stop_waiting(app),
             JobSubject::Poll(_)
             | JobSubject::History(_)
             | JobSubject::Records
@@ -107,42 +107,43 @@ fn stored(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect
         Ok(_) => {}
     }
     match stored.result {
-        Ok(Answer::Rows(rows)) => open_entry::rows_loaded(app, now, rows),
+        Ok(Answer::Rows(rows)) => open_entry::show_rows(app, now, rows),
         Ok(Answer::Entry(entry)) => {
-            let mut effects: Vec<ScreenEffect> = pipe::read(app, &entry).into_iter().collect();
+            let mut effects: Vec<ScreenEffect> =
+                pipe::start_waiting(app, &entry).into_iter().collect();
             // One answer may be waited for by a command and by the reader pane.
             if effects.is_empty() || app.ui.opening == Some(entry.key) {
-                effects.extend(open_entry::loaded(app, now, *entry));
+                effects.extend(open_entry::show_entry(app, now, *entry));
             }
             effects
         }
         Ok(Answer::Polls(feed, polls)) => {
-            plan_pane::polls_loaded(app, feed, polls);
+            plan_pane::show_polls(app, feed, polls);
             Vec::new()
         }
-        Ok(Answer::TodayCounted(count)) => counts::today_counted(app, now, count),
-        Ok(Answer::SearchesCounted(unread)) => counts::searches_counted(app, now, unread),
+        Ok(Answer::TodayCounted(count)) => counts::take_today_count(app, now, count),
+        Ok(Answer::SearchesCounted(unread)) => counts::take_search_counts(app, now, unread),
         _ => app.tell_engine(now, Input::Stored(Box::new(stored))),
     }
 }
 
 /// Time passed: on a new day the lists of days are others.
-fn ticked(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
+fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
     let mut effects = app.tell_engine(now, input);
     let today = Some(day_start(now, app.engine.zone));
     if app.ui.today_since != today {
         app.ui.today_since = today;
         effects.extend(counts::count_today(app, now));
-        effects.extend(navigation::refresh_list(app, now));
+        effects.extend(load_rows::refresh_list(app, now));
     }
     effects
 }
 
 /// What the screen asks for before the first input: the rows of the first list.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let mut effects = navigation::open_list(app, now);
+    let mut effects = load_rows::open_list(app, now);
     app.ui.today_since = Some(day_start(now, app.engine.zone));
-    effects.extend(counts::count(app, now));
+    effects.extend(counts::count_all(app, now));
     app.register(&mut effects);
     effects
 }
@@ -151,12 +152,12 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// read is laid out for its column.
 pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<ScreenEffect> {
     let before = std::mem::replace(&mut app.ui.viewport, viewport);
-    let mut effects = open_entry::render(app);
+    let mut effects = lay_out::ask_lines(app);
     if before != viewport {
         app.ui.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
-        timetable_pane::refresh(app);
-        effects.extend(navigation::load_visible_rows(app));
-        effects.extend(pictures::follow(app, now));
+        timetable_pane::refresh_selection(app);
+        effects.extend(load_rows::load_visible_rows(app));
+        effects.extend(pictures::follow_pictures(app, now));
     }
     app.register(&mut effects);
     effects

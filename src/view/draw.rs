@@ -21,8 +21,9 @@ use super::panes::{entries, feeds, hyperlinks, pictures, reader, status, welcome
 use super::{dressing, pane, plain};
 use crate::ui::app::App;
 use crate::ui::panes::attention;
-use crate::ui::reader::pictures::are_shown;
-use crate::ui::screen::{Area, Arrangement, Overlay, Pane, Viewport};
+use crate::ui::reader::picture_places::are_shown;
+use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
+use crate::ui::state::overlay::Overlay;
 
 /// Smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (40, 12);

@@ -1,7 +1,7 @@
 //! The screen, drawn from the app. Pure; stands on `app` and below.
 //!
 //! Nothing here changes the app or computes what it does not already say. Drawing answers with the sizes it
-//! measured ([`crate::ui::screen::Viewport`]), which the loop puts back into the app.
+//! measured ([`crate::ui::state::layout::Viewport`]), which the loop puts back into the app.
 
 pub mod html;
 

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Clear};
 
 use super::{cells, theme};
-use crate::ui::screen::Area;
+use crate::ui::state::layout::Area;
 
 /// Clears a place for a pane, but for the first column where it shares its border with a neighbour.
 pub(super) fn clear_beside(frame: &mut Frame<'_>, area: Rect) {

@@ -10,9 +10,9 @@ use ratatui::style::Color;
 
 use super::theme;
 use crate::ui::app::App;
-use crate::ui::overlays::edit_dialog::EditValue;
 use crate::ui::reader::lines::{Role, StyledSpan};
-use crate::ui::screen::{Area, Overlay, Pane, Viewport};
+use crate::ui::state::layout::{Area, Pane, Viewport};
+use crate::ui::state::overlay::Overlay;
 
 /// Signs of ours and what stands for each.
 const SIGNS: [(&str, &str); 24] = [
@@ -113,19 +113,17 @@ pub(super) fn told(span: &StyledSpan) -> String {
 pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     let place = match &app.ui.overlay {
         Some(Overlay::Prompt(_) | Overlay::Palette(_)) => return,
-        Some(Overlay::Edit(form)) => {
-            let row = form.rows.get(form.selected);
-            if row.is_some_and(|row| matches!(row.value, EditValue::Line(_))) {
+        Some(Overlay::Edit(edited)) => {
+            if edited.form.typed_line().is_some() {
                 return;
             }
-            Some(line_of(viewport, form.selected.saturating_add(1)))
+            Some(line_of(viewport, edited.form.selected.saturating_add(1)))
         }
-        Some(Overlay::FilterDialog(form)) => {
-            let row = form.rows.get(form.selected);
-            if row.is_some_and(|row| matches!(row.value, EditValue::Line(_))) {
+        Some(Overlay::FilterDialog(edited)) => {
+            if edited.form.typed_line().is_some() {
                 return;
             }
-            Some(line_of(viewport, form.selected))
+            Some(line_of(viewport, edited.form.selected))
         }
         Some(Overlay::Help(help)) if help.typing => return,
         Some(Overlay::Plan(_)) => Some(first_cell(viewport.overlay)),

@@ -1,9 +1,9 @@
 //! `backissue demo`: the full program on a bundled publisher and a store that is thrown away.
 
-use super::screen;
 use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
+use crate::cli::show_screen::show_screen;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
@@ -12,7 +12,7 @@ use crate::io::performing::Ending;
 use crate::io::publisher::demo_server::DemoServer;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
-use crate::ui::panes::tour::Tour;
+use crate::ui::screen::Tour;
 use crate::ui::settings::ScreenSettings;
 
 /// Runs the demo.
@@ -44,7 +44,7 @@ pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> 
         });
         runtime.ask(Request::Import(feed_settings.collect()));
         runtime.program.ui.tour = Some(Tour::default());
-        screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
+        show_screen(runtime, options.verbose).await.map(|(ending, ..)| ending)
     })
 }
 

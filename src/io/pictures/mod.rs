@@ -11,7 +11,7 @@ pub use decoding::measure;
 pub use drawing::draw;
 
 use super::panics::catch_panic;
-use crate::ui::reader::pictures::{PictureAnswer, PictureWork};
+use crate::ui::state::pictures::{PictureAnswer, PictureWork};
 
 /// Performs one request about the pictures of a cache.
 pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {

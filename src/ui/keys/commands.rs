@@ -1,23 +1,9 @@
-//! The commands: one table of what a reader can do by key or by name. Help, palette, `[keys]` and documents draw on it.
-
-use chrono::{DateTime, Utc};
+//! The commands: one table of what a reader can do by key or by name. Help, palette, `[keys]` and documents draw on it;
+//! what a command does stands in [`super::run_command`].
 
 use super::key::Key;
-use super::{key_names, run_command};
-use crate::engine::request::Request;
-use crate::history::Flag;
-use crate::schedule::Pace;
-use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
-use crate::ui::overlays::prompt::PromptPurpose;
-use crate::ui::overlays::{
-    filter_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, tag_dialog,
-};
-use crate::ui::panes::navigation::{self, Distance};
-use crate::ui::panes::{browsing, saved_searches, search_pane, shown_marks};
-use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
-use crate::ui::screen::Pane;
-use crate::ui::theme::appearance;
+use super::key_names;
+use crate::ui::state::layout::Pane;
 
 /// What a key or a name in the palette means. Each has its row in [`COMMANDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,9 +71,6 @@ pub enum Command {
     Quit,
 }
 
-/// What a command does.
-type Run = fn(&mut App, DateTime<Utc>) -> Vec<ScreenEffect>;
-
 /// All there is to say about a command.
 #[derive(Debug)]
 pub struct CommandRow {
@@ -99,7 +82,6 @@ pub struct CommandRow {
     /// The panes its keys work in; empty: all.
     panes: &'static [Pane],
     pub help: &'static str,
-    pub(super) run: Run,
 }
 
 const FEEDS: &[Pane] = &[Pane::Feeds];
@@ -109,177 +91,120 @@ const READER: &[Pane] = &[Pane::Reader];
 
 /// Every command, in the order of the help.
 pub const COMMANDS: &[CommandRow] = &[
-    command(Command::Down, "down", "j ↓", |app, now| {
-        navigation::go(app, now, true, Distance::One)
-    })
-    .help("next row, or a line down"),
-    command(Command::Up, "up", "k ↑", |app, now| navigation::go(app, now, false, Distance::One))
-        .help("previous row, or a line up"),
-    command(Command::Right, "right", "l → Tab", run_command::go_right).help("pane to the right"),
-    command(Command::Left, "left", "h ← Shift-Tab", run_command::go_left).help("pane to the left"),
-    command(Command::First, "first", "g Home", |app, now| {
-        navigation::go(app, now, false, Distance::All)
-    })
-    .help("first row, or the beginning"),
-    command(Command::Last, "last", "G End", |app, now| {
-        navigation::go(app, now, true, Distance::All)
-    })
-    .help("last row, or the end"),
-    command(Command::HalfDown, "half-page-down", "Ctrl-d", |app, now| {
-        navigation::go(app, now, true, Distance::Half)
-    })
-    .help("half a page down"),
-    command(Command::HalfUp, "half-page-up", "Ctrl-u", |app, now| {
-        navigation::go(app, now, false, Distance::Half)
-    })
-    .help("half a page up"),
-    command(Command::PageDown, "page-down", "PgDn", |app, now| {
-        navigation::go(app, now, true, Distance::Page)
-    })
-    .help("a page down"),
-    command(Command::PageUp, "page-up", "PgUp", |app, now| {
-        navigation::go(app, now, false, Distance::Page)
-    })
-    .help("a page up"),
-    command(Command::Space, "read-on", "Space", open_entry::space)
-        .help("a page down, then the next unread entry"),
-    command(Command::Enter, "open", "Enter", run_command::open_selected)
-        .help("open; on a gap: retry, or continue"),
-    command(Command::Back, "back", "q Esc", navigation::back).help("back, then quit"),
-    command(Command::NextUnread, "next-unread", "n", open_entry::next_unread)
+    command(Command::Down, "down", "j ↓").help("next row, or a line down"),
+    command(Command::Up, "up", "k ↑").help("previous row, or a line up"),
+    command(Command::Right, "right", "l → Tab").help("pane to the right"),
+    command(Command::Left, "left", "h ← Shift-Tab").help("pane to the left"),
+    command(Command::First, "first", "g Home").help("first row, or the beginning"),
+    command(Command::Last, "last", "G End").help("last row, or the end"),
+    command(Command::HalfDown, "half-page-down", "Ctrl-d").help("half a page down"),
+    command(Command::HalfUp, "half-page-up", "Ctrl-u").help("half a page up"),
+    command(Command::PageDown, "page-down", "PgDn").help("a page down"),
+    command(Command::PageUp, "page-up", "PgUp").help("a page up"),
+    command(Command::Space, "read-on", "Space").help("a page down, then the next unread entry"),
+    command(Command::Enter, "open", "Enter").help("open; on a gap: retry, or continue"),
+    command(Command::Back, "back", "q Esc").help("back, then quit"),
+    command(Command::NextUnread, "next-unread", "n")
         .help("next unread entry, in the next feed if need be"),
-    command(Command::PreviousUnread, "previous-unread", "p", open_entry::previous_unread)
-        .help("previous unread entry"),
-    command(Command::NextEntry, "next-entry", "J", |app, now| {
-        open_entry::neighbour(app, now, true)
-    })
-    .only_in(ENTRIES)
-    .help("next entry while reading"),
-    command(Command::PreviousEntry, "previous-entry", "K", |app, now| {
-        open_entry::neighbour(app, now, false)
-    })
-    .only_in(ENTRIES)
-    .help("previous entry while reading"),
-    command(Command::ToggleRead, "toggle-read", "N", run_command::toggle_read)
+    command(Command::PreviousUnread, "previous-unread", "p").help("previous unread entry"),
+    command(Command::NextEntry, "next-entry", "J")
+        .only_in(ENTRIES)
+        .help("next entry while reading"),
+    command(Command::PreviousEntry, "previous-entry", "K")
+        .only_in(ENTRIES)
+        .help("previous entry while reading"),
+    command(Command::ToggleRead, "toggle-read", "N")
         .only_in(ENTRIES)
         .help("mark read, or unread again"),
-    command(Command::Search, "search", "/", |app, _| search_pane::open(app)).help(
+    command(Command::Search, "search", "/").help(
         "search all entries, as you type: words, \"phrases\", -exclusion, feed: tag: \
          title: is: after:",
     ),
-    command(Command::SaveSearch, "save-search", "Ctrl-s", saved_searches::save)
+    command(Command::SaveSearch, "save-search", "Ctrl-s")
         .help("keep the open search as a list of its own; there e renames it and D gives it up"),
-    command(Command::Mute, "mute", "m", filter_dialog::mute).help(
+    command(Command::Mute, "mute", "m").help(
         "mute: a filter made from this entry, with a preview of what it hits; in the \
          feeds: all filters",
     ),
-    command(Command::Tags, "tags", "t", tag_dialog::open)
+    command(Command::Tags, "tags", "t")
         .help("tags of the feed, with commas; on a tag: another name for it"),
-    command(Command::Filters, "filters", "F", filter_list::open)
+    command(Command::Filters, "filters", "F")
         .help("filters: what is hidden, marked read, starred or labelled by itself"),
-    command(Command::MarkAll, "mark-all-read", "A", shown_marks::mark_list_read)
-        .help("mark this list read (u takes it back)"),
-    command(Command::Star, "star", "s", |app, now| shown_marks::toggle(app, now, Flag::Starred))
-        .only_in(ENTRIES)
-        .help("star, or take the star away"),
-    command(Command::Undo, "undo", "u", |app, now| app.ask(now, Request::Undo))
-        .help("undo the last mark or change"),
-    command(Command::Redo, "redo", "Ctrl-y", |app, now| app.ask(now, Request::Redo))
-        .help("do again what was undone"),
-    command(Command::Open, "open-in-browser", "o", open_entry::open_page)
+    command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u takes it back)"),
+    command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or take the star away"),
+    command(Command::Undo, "undo", "u").help("undo the last mark or change"),
+    command(Command::Redo, "redo", "Ctrl-y").help("do again what was undone"),
+    command(Command::Open, "open-in-browser", "o")
         .only_in(ENTRIES)
         .help("open the entry in the browser"),
-    command(Command::FullText, "full-text", "v", full_text::toggle)
+    command(Command::FullText, "full-text", "v")
         .only_in(ENTRIES)
         .help("full text of the page the entry links to; again: the feed's text"),
-    command(Command::FullTextAlways, "full-text-always", "V", full_text::always)
+    command(Command::FullTextAlways, "full-text-always", "V")
         .help("always the full text for this feed, or no longer (u takes it back)"),
-    command(Command::Pictures, "pictures", "I", pictures::toggle).only_in(ENTRIES).help(
+    command(Command::Pictures, "pictures", "I").only_in(ENTRIES).help(
         "pictures in the text, for this session, or none; they are fetched only \
          while they are on",
     ),
-    command(Command::Enclosure, "enclosure", "E", open_entry::play)
+    command(Command::Enclosure, "enclosure", "E")
         .only_in(ENTRIES)
         .help("open the first file that is attached to the entry"),
-    command(Command::Pipe, "pipe", "|", pipe::ask)
+    command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("hand the entry to a command, as text or JSON; ! in front gives it the terminal"),
-    // Each digit is a command of its own, which `obey` runs.
-    command(Command::Digit('1'), "link", "1-9", |_, _| Vec::new())
+    // Each digit is a command of its own.
+    command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)
         .help("follow a link of the entry; Enter ends a longer number"),
-    command(Command::CopyLink, "copy-link", "y", copying::copy_link)
+    command(Command::CopyLink, "copy-link", "y")
         .help("copy the link of the entry, or of the selected feed"),
-    command(Command::Zoom, "zoom", "z", open_entry::zoom)
+    command(Command::Zoom, "zoom", "z")
         .only_in(ENTRIES)
         .help("the reader alone on the screen, and back"),
-    command(Command::ScrollRight, "scroll-right", ">", |app, now| sideways::go(app, now, true))
+    command(Command::ScrollRight, "scroll-right", ">")
         .only_in(READER)
         .help("tables and code wider than the pane: what is on the right"),
-    command(Command::ScrollLeft, "scroll-left", "<", |app, now| sideways::go(app, now, false))
+    command(Command::ScrollLeft, "scroll-left", "<")
         .only_in(READER)
         .help("and what is on the left"),
-    command(Command::Add, "add", "a", |app, _| run_command::open_prompt(app, PromptPurpose::Add))
-        .help("add a subscription"),
-    command(Command::Unsubscribe, "unsubscribe", "D", run_command::give_up)
+    command(Command::Add, "add", "a").help("add a subscription"),
+    command(Command::Unsubscribe, "unsubscribe", "D")
         .only_in(LISTS)
         .help("unsubscribe from the selected feed, or hide a gap (u takes it back)"),
-    command(Command::History, "history", "H", run_command::load_history)
+    command(Command::History, "history", "H")
         .help("history: continue, retry, load an older page; stop while it is fetched"),
-    command(Command::GoTo, "goto", "@", |app, _| {
-        run_command::open_prompt(app, PromptPurpose::GoTo)
-    })
-    .help("go to a date: 2014, 2014-03 or 2014-03-09"),
-    command(Command::TurnRound, "from-beginning", "B", browsing::turn_round).help(
+    command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),
+    command(Command::TurnRound, "from-beginning", "B").help(
         "read the feed from its beginning, oldest first, where you were; again: \
          newest first",
     ),
-    command(Command::Poll, "poll", "r", run_command::poll_selected)
-        .help("poll the selected feed or list"),
-    command(Command::PollAll, "poll-all", "R", |app, now| run_command::poll(app, now, None))
-        .help("poll all that may be polled"),
-    command(Command::Plan, "plan", "i", plan_pane::toggle)
-        .help("plan of the feed: when next, and why"),
-    command(Command::MoreOften, "more-often", "+", |app, now| {
-        run_command::set_pace(app, now, Pace::More)
-    })
-    .help("poll the feed more often"),
-    command(Command::LessOften, "less-often", "-", |app, now| {
-        run_command::set_pace(app, now, Pace::Less)
-    })
-    .help("poll the feed less often"),
-    command(Command::NormallyOften, "normally-often", "=", |app, now| {
-        run_command::set_pace(app, now, Pace::Normal)
-    })
-    .help("poll the feed as recommended"),
-    command(Command::Edit, "edit", "e", run_command::edit)
+    command(Command::Poll, "poll", "r").help("poll the selected feed or list"),
+    command(Command::PollAll, "poll-all", "R").help("poll all that may be polled"),
+    command(Command::Plan, "plan", "i").help("plan of the feed: when next, and why"),
+    command(Command::MoreOften, "more-often", "+").help("poll the feed more often"),
+    command(Command::LessOften, "less-often", "-").help("poll the feed less often"),
+    command(Command::NormallyOften, "normally-often", "=").help("poll the feed as recommended"),
+    command(Command::Edit, "edit", "e")
         .help("edit the feed: title, tags, how often, bounds, history"),
-    command(Command::Timetable, "timetable", "P", run_command::toggle_timetable)
-        .help("timetable: the coming polls in order"),
-    command(Command::Zone, "time-zone", "U", run_command::switch_zone)
-        .help("in a plan: UTC, or your own time zone"),
-    command(Command::Outline, "own-rule", "M", hour_selection::begin)
+    command(Command::Timetable, "timetable", "P").help("timetable: the coming polls in order"),
+    command(Command::Zone, "time-zone", "U").help("in a plan: UTC, or your own time zone"),
+    command(Command::Outline, "own-rule", "M")
         .help("in a plan: mark hours of the week and give them an interval of your own"),
-    command(Command::Sort, "sort", "S", run_command::sort_next)
-        .only_in(FEEDS)
-        .help("sort by title, unread or next poll"),
-    command(Command::Show, "show", "f", run_command::show_next)
+    command(Command::Sort, "sort", "S").only_in(FEEDS).help("sort by title, unread or next poll"),
+    command(Command::Show, "show", "f")
         .only_in(LISTS)
         .help("show all, unread or starred entries, or those that filters hide"),
-    command(Command::Theme, "theme", "T", appearance::next)
-        .help("the next theme; ':theme light' chooses one"),
-    command(Command::Palette, "command", ": Ctrl-p", |app, _| palette::open(app))
+    command(Command::Theme, "theme", "T").help("the next theme; ':theme light' chooses one"),
+    command(Command::Palette, "command", ": Ctrl-p")
         .help("every command by its name; 'goto 2014-03' takes what stands behind it along"),
-    command(Command::Help, "help", "?", |app, _| help_pane::toggle(app))
-        .help("the keys that work here"),
-    command(Command::Suspend, "suspend", "Ctrl-z", |_, _| vec![ScreenEffect::Suspend])
+    command(Command::Help, "help", "?").help("the keys that work here"),
+    command(Command::Suspend, "suspend", "Ctrl-z")
         .help("back to the shell for a while; fg goes on"),
-    command(Command::Quit, "quit", "Ctrl-c", |app, now| app.ask(now, Request::Stop))
-        .help("end at once; everything is saved"),
+    command(Command::Quit, "quit", "Ctrl-c").help("end at once; everything is saved"),
 ];
 
-const fn command(command: Command, name: &'static str, keys: &'static str, run: Run) -> CommandRow {
-    CommandRow { command, name, keys, panes: &[], help: "", run }
+const fn command(command: Command, name: &'static str, keys: &'static str) -> CommandRow {
+    CommandRow { command, name, keys, panes: &[], help: "" }
 }
 
 impl CommandRow {
@@ -318,6 +243,30 @@ impl Command {
                 | Self::Help
                 | Self::Quit
         )
+    }
+
+    /// Whether it works in the plan pane and in the timetable as it does elsewhere.
+    pub const fn works_over_panes(self) -> bool {
+        self.works_in_help()
+            || matches!(
+                self,
+                Self::Plan
+                    | Self::Timetable
+                    | Self::Palette
+                    | Self::Theme
+                    | Self::Suspend
+                    | Self::Zone
+                    | Self::Outline
+                    | Self::MoreOften
+                    | Self::LessOften
+                    | Self::NormallyOften
+                    | Self::Edit
+                    | Self::Poll
+                    | Self::PollAll
+                    | Self::Undo
+                    | Self::Redo
+                    | Self::Enter
+            )
     }
 }
 

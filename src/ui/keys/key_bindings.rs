@@ -3,7 +3,7 @@
 use super::commands::{COMMANDS, Command, CommandRow};
 use super::key::{Code, Key};
 use super::key_names::shown;
-use crate::ui::screen::Pane;
+use crate::ui::state::layout::Pane;
 
 /// The keys in force.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,16 +6,17 @@ use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_bindings::Meaning;
 use super::key_names::shown;
-use super::run_command::obey;
+use super::run_command::run_command;
 use crate::engine::feeds::addresses;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
 
 /// Text was pasted.
-pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
     if let Some(row) = table::open_row(app)
         && let Some(effects) = (row.paste)(app, now, text)
@@ -34,20 +35,22 @@ pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect
 }
 
 /// A key was pressed.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     app.ui.notice = app.ui.notice.take().filter(|notice| notice.trouble && notice.at == now);
     // Whoever wants back to the shell is in the midst of something.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
-        return obey(app, now, Command::Suspend);
+        return run_command(app, now, Command::Suspend);
     }
-    if let Some(row) = table::open_row(app)
-        && let Some(effects) = (row.key)(app, now, key)
-    {
-        return effects;
+    if let Some(row) = table::open_row(app) {
+        match (row.key)(app, now, key) {
+            KeyOutcome::Done(effects) => return effects,
+            KeyOutcome::Run(command) => return run_where_it_works(app, now, command),
+            KeyOutcome::Passed => {}
+        }
     }
     if app.engine.feeds.is_empty()
-        && let Some(effects) = welcomed(app, key)
+        && let Some(effects) = press_welcome_key(app, key)
     {
         return effects;
     }
@@ -58,13 +61,13 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
     let pending_link = app.ui.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
     if pending_link && !matches!(command, Command::Digit(_)) {
         if key == Key::code(Code::Enter) {
-            return open_entry::follow(app, now);
+            return open_entry::follow_link(app, now);
         }
         if let Some(reader) = &mut app.ui.reader {
             reader.digits.clear();
         }
     }
-    obey(app, now, command)
+    run_command(app, now, command)
 }
 
 /// The command that a key ends, if it ends one; the beginning of a sequence is kept.
@@ -86,8 +89,8 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
 }
 
 /// Does what a command says, if it works where the reader is.
-pub fn commanded(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    taken_by_overlay(app, now, command).unwrap_or_else(|| obey(app, now, command))
+fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    taken_by_overlay(app, now, command).unwrap_or_else(|| run_command(app, now, command))
 }
 
 /// What an open overlay does with a command itself.
@@ -101,7 +104,7 @@ fn taken_by_overlay(
 }
 
 /// The keys of the welcome pane (UX 1).
-fn welcomed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
+fn press_welcome_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
         Key { code: Code::Char('i'), ctrl: false } => {
             app.ui.open_prompt(Prompt::new(PromptPurpose::Import));
@@ -109,5 +112,86 @@ fn welcomed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
         }
         Key { code: Code::Char('d'), ctrl: false } => Some(vec![ScreenEffect::OpenDemo]),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
+    use crate::ui::keys::key_input::*;
+    use crate::ui::keys::key_names::{parse_key, sequence};
+    use crate::ui::sample_app::{app_with, noon};
+    use crate::ui::state::overlay::Overlay;
+
+    fn press(app: &mut App, keys: &str) -> Vec<ScreenEffect> {
+        let keys = keys.split(' ').map(|key| parse_key(key).unwrap());
+        keys.flat_map(|key| press_key(app, noon(), key)).collect()
+    }
+
+    fn told(app: &App) -> &str {
+        app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
+    }
+
+    #[test]
+    fn a_sequence_is_kept_until_it_ends_or_is_given_up() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        let own = OwnKeys {
+            place: place_of("help").unwrap(),
+            sequences: vec![sequence("g h").unwrap()],
+            line: 1,
+        };
+        app.ui.settings.keys = Keymap::new(&[own]).0;
+        press(&mut app, "g");
+        assert_eq!((app.ui.begun.len(), &app.ui.overlay), (1, &None));
+        press(&mut app, "h");
+        assert!(matches!(app.ui.overlay, Some(Overlay::Help(_))) && app.ui.begun.is_empty());
+        app.ui.overlay = None;
+        press(&mut app, "g Esc");
+        assert_eq!((app.ui.begun.len(), &app.ui.overlay, told(&app)), (0, &None, ""));
+    }
+
+    #[test]
+    fn a_key_that_means_nothing_says_so_and_the_next_key_takes_that_away() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        press(&mut app, "Ctrl-x");
+        assert_eq!(told(&app), "Ctrl-x does nothing here · ? shows the keys");
+        press(&mut app, "j");
+        assert_eq!(told(&app), "");
+    }
+
+    #[test]
+    fn the_shell_is_reached_from_whatever_is_being_typed() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.open_prompt(Prompt::new(PromptPurpose::Add));
+        assert_eq!(press(&mut app, "Ctrl-z"), [ScreenEffect::Suspend]);
+        assert!(app.ui.overlay.is_some());
+    }
+
+    #[test]
+    fn letters_of_the_welcome_work_only_while_there_are_no_feeds() {
+        let mut app = app_with(&[]);
+        assert_eq!(press(&mut app, "d"), [ScreenEffect::OpenDemo]);
+        let mut app = app_with(&[("Orchard", &[])]);
+        assert!(press(&mut app, "d").is_empty());
+    }
+
+    #[test]
+    fn an_address_that_is_pasted_is_to_be_subscribed_to_and_other_text_is_not() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        paste_text(&mut app, noon(), "just words");
+        assert_eq!(app.ui.overlay, None);
+        paste_text(&mut app, noon(), " https://a.example/feed\n");
+        let typed = Prompt::filled(PromptPurpose::Add, "https://a.example/feed".into());
+        assert_eq!(app.ui.overlay, Some(Overlay::Prompt(typed)));
+    }
+
+    #[test]
+    fn a_command_of_the_palette_is_run_where_it_was_opened() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        press(&mut app, ": t h e m e Enter");
+        assert!(app.ui.overlay.is_none());
+        assert!(told(&app).starts_with("theme "), "{}", told(&app));
+        press(&mut app, ": z z z z Enter");
+        assert_eq!(told(&app), "no command is like 'zzzz' · ? shows the keys");
     }
 }

@@ -6,21 +6,22 @@ use chrono::{DateTime, Utc};
 use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_input;
-use super::run_command::obey;
+use super::run_command::{self, run_command};
 use crate::engine::calendar::day_of;
 use crate::engine::entries::rows::RowOrder;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::overlays::outcome::ClickOutcome;
 use crate::ui::overlays::prompt_input;
 use crate::ui::overlays::table::{self, Beside, WHEEL_LINES, Wheel};
-use crate::ui::panes::attention;
 use crate::ui::panes::entry_list::row_height;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::navigation::{self, Distance};
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
+use crate::ui::panes::{attention, load_rows, tag_folds};
 use crate::ui::reader::{open_entry, sideways};
-use crate::ui::screen::{Area, Pane};
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::{Area, Pane};
 
 /// Cells that one step moves what is wider than the pane.
 const WHEEL_CELLS: usize = 6;
@@ -56,7 +57,7 @@ pub enum Gesture {
 }
 
 /// Something was done with the mouse.
-pub fn pointed(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
+pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     if !app.ui.settings.mouse {
         return Vec::new();
     }
@@ -65,40 +66,35 @@ pub fn pointed(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEff
         app.ui.begun.clear();
     }
     match (mouse.gesture, app.ui.overlay.is_some()) {
-        (Gesture::WheelDown, true) => rolled_over_panes(app, now, mouse, true),
-        (Gesture::WheelUp, true) => rolled_over_panes(app, now, mouse, false),
-        (Gesture::WheelDown, false) => rolled(app, mouse, true),
-        (Gesture::WheelUp, false) => rolled(app, mouse, false),
-        (Gesture::WheelLeft, false) => rolled_sideways(app, mouse, false),
-        (Gesture::WheelRight, false) => rolled_sideways(app, mouse, true),
+        (Gesture::WheelDown, true) => roll_overlay(app, now, mouse, true),
+        (Gesture::WheelUp, true) => roll_overlay(app, now, mouse, false),
+        (Gesture::WheelDown, false) => roll_panes(app, mouse, true),
+        (Gesture::WheelUp, false) => roll_panes(app, mouse, false),
+        (Gesture::WheelLeft, false) => roll_sideways(app, mouse, false),
+        (Gesture::WheelRight, false) => roll_sideways(app, mouse, true),
         (Gesture::WheelLeft | Gesture::WheelRight, true) => Vec::new(),
-        (Gesture::Click, true) => clicked_over_panes(app, now, mouse),
-        (Gesture::Click, false) => clicked(app, now, mouse),
+        (Gesture::Click, true) => click_overlay(app, now, mouse),
+        (Gesture::Click, false) => click_panes(app, now, mouse),
     }
 }
 
 /// The wheel over what lies over the panes: as the keys do it. What a search has found is in the panes.
-fn rolled_over_panes(
-    app: &mut App,
-    now: DateTime<Utc>,
-    mouse: Mouse,
-    down: bool,
-) -> Vec<ScreenEffect> {
+fn roll_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     match row.wheel {
-        Wheel::Panes => rolled(app, mouse, down),
+        Wheel::Panes => roll_panes(app, mouse, down),
         Wheel::Arrows => {
             let key = Key::code(if down { Code::Down } else { Code::Up });
-            key_input::pressed(app, now, key)
+            key_input::press_key(app, now, key)
         }
         Wheel::Lines(lines) => {
-            (0..lines).flat_map(|_| navigation::go(app, now, down, Distance::One)).collect()
+            (0..lines).flat_map(|_| run_command::move_by(app, now, down, Distance::One)).collect()
         }
     }
 }
 
 /// The wheel scrolls the pane under it.
-fn rolled(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
+fn roll_panes(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     let moved = |place: usize| {
         if down { place.saturating_add(WHEEL_LINES) } else { place.saturating_sub(WHEEL_LINES) }
     };
@@ -124,9 +120,9 @@ fn rolled(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
 }
 
 /// The wheel moves what is wider than the reader sideways.
-fn rolled_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> {
+fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> {
     if pane_at(app, mouse) == Some(Pane::Reader) {
-        sideways::by(app, right, WHEEL_CELLS);
+        sideways::move_by_cells(app, right, WHEEL_CELLS);
     }
     Vec::new()
 }
@@ -139,13 +135,13 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     // Rows that are not in memory cannot be measured: the selection leads there.
     let top = top.min(last_row);
     if list.row(top).is_none() {
-        return navigation::go_in_list(app, down, Distance::Half);
+        return load_rows::move_in_list(app, down, Distance::Half);
     }
     list.top = top;
     let bottom = rows_in_sight(app, height).map(|(place, _)| place).last().unwrap_or(top);
     let list = &mut app.ui.list;
     list.selected = list.selected.clamp(list.top, bottom);
-    navigation::load_visible_rows(app)
+    load_rows::load_visible_rows(app)
 }
 
 /// The rows of the list that are whole on a screen of so many lines, with the first line of each.
@@ -178,37 +174,32 @@ fn pane_at(app: &App, mouse: Mouse) -> Option<Pane> {
 }
 
 /// A click in the panes: the row is selected and its pane gets the keys; a second click opens it.
-fn clicked(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
+fn click_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let (columns, rows) = app.ui.size;
     if mouse.row.saturating_add(1) == rows && mouse.column.saturating_add(HELP_CELLS) >= columns {
-        return obey(app, now, Command::Help);
+        return run_command(app, now, Command::Help);
     }
     let viewport = app.ui.viewport;
     let line_in = |area: Area| area.line_at(mouse.column, mouse.row).unwrap_or(0);
     match pane_at(app, mouse) {
         Some(Pane::Feeds) => {
             let column = mouse.column.saturating_sub(viewport.feeds.column);
-            clicked_feeds(app, now, line_in(viewport.feeds), usize::from(column))
+            click_feeds(app, now, line_in(viewport.feeds), usize::from(column))
         }
         Some(Pane::Entries) if attention::is_open(app) => {
-            clicked_attention(app, now, line_in(viewport.entries))
+            click_attention(app, now, line_in(viewport.entries))
         }
-        Some(Pane::Entries) => clicked_entries(app, now, line_in(viewport.entries)),
+        Some(Pane::Entries) => click_entries(app, now, line_in(viewport.entries)),
         Some(Pane::Reader) => {
             let column = mouse.column.saturating_sub(viewport.reader.column);
-            clicked_reader(app, now, line_in(viewport.reader), usize::from(column))
+            click_reader(app, now, line_in(viewport.reader), usize::from(column))
         }
         None => Vec::new(),
     }
 }
 
 /// A click on the sign of a tag folds it, or unfolds it.
-fn clicked_feeds(
-    app: &mut App,
-    now: DateTime<Utc>,
-    line: usize,
-    column: usize,
-) -> Vec<ScreenEffect> {
+fn click_feeds(app: &mut App, now: DateTime<Utc>, line: usize, column: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Feeds;
     app.ui.focus = Pane::Feeds;
     let pane = &mut app.ui.feeds;
@@ -218,16 +209,16 @@ fn clicked_feeds(
         && column <= SIGN_CELLS.saturating_add(tag_tree::depth(tag).saturating_mul(INDENT_CELLS))
     {
         let (tag, folded) = (tag.clone(), pane.folded.contains(tag));
-        return tag_tree::set(app, &tag, !folded);
+        return tag_folds::set_folded(app, &tag, !folded);
     }
     if pane.selected == place {
-        return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
+        return if had_keys { run_command(app, now, Command::Enter) } else { Vec::new() };
     }
     pane.selected = place;
-    navigation::open_list(app, now)
+    load_rows::open_list(app, now)
 }
 
-fn clicked_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+fn click_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Entries;
     app.ui.focus = Pane::Entries;
     let height = usize::from(u16::MAX);
@@ -239,14 +230,14 @@ fn clicked_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Screen
         return Vec::new();
     }
     if app.ui.list.selected == place {
-        return if had_keys { obey(app, now, Command::Enter) } else { Vec::new() };
+        return if had_keys { run_command(app, now, Command::Enter) } else { Vec::new() };
     }
     app.ui.list.selected = place;
-    navigation::load_visible_rows(app)
+    load_rows::load_visible_rows(app)
 }
 
 /// In the Attention list a click selects; on the remedy of the selected feed it does it.
-fn clicked_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+fn click_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Entries;
     app.ui.focus = Pane::Entries;
     let count = trouble::concerns(&app.engine, now).len();
@@ -256,13 +247,13 @@ fn clicked_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Scre
     }
     let on_remedy = line % attention::ROW_LINES == attention::ROW_LINES.saturating_sub(1);
     if app.ui.attention.click(place, count) && on_remedy && had_keys {
-        return obey(app, now, Command::Enter);
+        return run_command(app, now, Command::Enter);
     }
     Vec::new()
 }
 
 /// A click on a link opens it.
-fn clicked_reader(
+fn click_reader(
     app: &mut App,
     now: DateTime<Utc>,
     line: usize,
@@ -276,23 +267,26 @@ fn clicked_reader(
     let shown = shown.map(|shown| shown.window(reader.sideways, columns));
     let Some(number) = shown.and_then(|shown| shown.link_at(column)) else { return Vec::new() };
     reader.digits = number.to_string();
-    open_entry::follow(app, now)
+    open_entry::follow_link(app, now)
 }
 
 /// A click over what lies over the panes: it chooses there; beside it, it closes what only shows something.
-fn clicked_over_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
+fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);
     match (row.beside, line) {
         (Beside::EndsSearch, _) => {
-            if !prompt_input::searches(app) {
+            if !prompt_input::is_search_typed(app) {
                 return Vec::new();
             }
-            let mut effects = key_input::pressed(app, now, Key::code(Code::Enter));
-            effects.extend(clicked(app, now, mouse));
+            let mut effects = key_input::press_key(app, now, Key::code(Code::Enter));
+            effects.extend(click_panes(app, now, mouse));
             effects
         }
-        (_, Some(line)) => (row.click)(app, now, line),
+        (_, Some(line)) => match (row.click)(app, now, line) {
+            ClickOutcome::Done(effects) => effects,
+            ClickOutcome::Enter => key_input::press_key(app, now, Key::code(Code::Enter)),
+        },
         (Beside::Nothing, None) => Vec::new(),
         (Beside::Closes, None) => {
             app.ui.uncover();
@@ -300,7 +294,7 @@ fn clicked_over_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<Sc
         }
         (Beside::ClosesAndClicks, None) => {
             app.ui.uncover();
-            pointed(app, now, mouse)
+            use_mouse(app, now, mouse)
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What commands do that is too long for a row of the table.
+//! What each command does.
 
 use chrono::{DateTime, Utc};
 
-use super::commands::{COMMANDS, Command};
+use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::request::Request;
@@ -11,86 +11,163 @@ use crate::schedule::Pace;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::overlays::{edit_dialog, plan_pane, timetable_pane};
-use crate::ui::panes::{attention, feeds_pane, navigation, saved_searches, shown_marks, tag_tree};
-use crate::ui::reader::open_entry;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::overlays::{
+    edit_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, table, tag_dialog,
+    timetable_pane,
+};
+use crate::ui::panes::{
+    attention, browsing, feeds_pane, load_rows, mark_entries, navigation, saved_searches,
+    search_pane, selected_feed, tag_folds,
+};
+use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
+use crate::ui::theme::choose_theme;
 
 /// Does what a command says.
-pub fn obey(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    if let Command::Digit(digit) = command {
-        return open_entry::digit(app, now, digit);
+pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+    match command {
+        Command::Down => move_by(app, now, true, Distance::One),
+        Command::Up => move_by(app, now, false, Distance::One),
+        Command::Right => go_right(app, now),
+        Command::Left => go_left(app, now),
+        Command::First => move_by(app, now, false, Distance::All),
+        Command::Last => move_by(app, now, true, Distance::All),
+        Command::HalfDown => move_by(app, now, true, Distance::Half),
+        Command::HalfUp => move_by(app, now, false, Distance::Half),
+        Command::PageDown => move_by(app, now, true, Distance::Page),
+        Command::PageUp => move_by(app, now, false, Distance::Page),
+        Command::Space => open_entry::read_on(app, now),
+        Command::Enter => open_selected(app, now),
+        Command::Back => navigation::go_back(app, now),
+        Command::NextUnread => open_entry::open_next_unread(app, now),
+        Command::PreviousUnread => open_entry::open_previous_unread(app, now),
+        Command::NextEntry => open_entry::open_neighbour(app, now, true),
+        Command::PreviousEntry => open_entry::open_neighbour(app, now, false),
+        Command::ToggleRead => toggle_read(app, now),
+        Command::Search => search_pane::open_search(app),
+        Command::SaveSearch => saved_searches::save_search(app, now),
+        Command::Mute => filter_list::mute_entry(app, now),
+        Command::Tags => tag_dialog::open_line(app, now),
+        Command::Filters => filter_list::toggle_list(app, now),
+        Command::MarkAll => mark_entries::mark_list_read(app, now),
+        Command::Star => mark_entries::toggle_mark(app, now, Flag::Starred),
+        Command::Undo => app.ask(now, Request::Undo),
+        Command::Redo => app.ask(now, Request::Redo),
+        Command::Open => open_entry::open_page(app, now),
+        Command::FullText => full_text::toggle_text(app, now),
+        Command::FullTextAlways => full_text::toggle_always(app, now),
+        Command::Pictures => pictures::toggle_pictures(app, now),
+        Command::Enclosure => open_entry::open_enclosure(app, now),
+        Command::Pipe => pipe::ask_command(app, now),
+        Command::Digit(digit) => open_entry::type_digit(app, now, digit),
+        Command::CopyLink => copying::copy_link(app, now),
+        Command::Zoom => open_entry::toggle_zoom(app, now),
+        Command::ScrollRight => sideways::move_blocks(app, now, true),
+        Command::ScrollLeft => sideways::move_blocks(app, now, false),
+        Command::Add => open_prompt(app, PromptPurpose::Add),
+        Command::Unsubscribe => give_up_selected(app, now),
+        Command::History => load_history(app, now),
+        Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
+        Command::TurnRound => browsing::turn_round(app, now),
+        Command::Poll => poll_selected(app, now),
+        Command::PollAll => poll_feeds(app, now, None),
+        Command::Plan => plan_pane::toggle_plan(app, now),
+        Command::MoreOften => set_pace(app, now, Pace::More),
+        Command::LessOften => set_pace(app, now, Pace::Less),
+        Command::NormallyOften => set_pace(app, now, Pace::Normal),
+        Command::Edit => edit_selected(app, now),
+        Command::Timetable => toggle_timetable(app, now),
+        Command::Zone => switch_zone(app, now),
+        Command::Outline => hour_selection::begin_selection(app, now),
+        Command::Sort => sort_next(app, now),
+        Command::Show => show_next(app, now),
+        Command::Theme => choose_theme::choose_next(app, now),
+        Command::Palette => palette::open_palette(app),
+        Command::Help => help_pane::toggle_help(app),
+        Command::Suspend => vec![ScreenEffect::Suspend],
+        Command::Quit => app.ask(now, Request::Stop),
     }
-    let row = COMMANDS.iter().find(|row| row.command == command);
-    row.map_or_else(Vec::new, |row| (row.run)(app, now))
+}
+
+/// Moves down (`true`) or up in what has the keys: in what lies over the panes, else in a pane.
+pub(super) fn move_by(
+    app: &mut App,
+    now: DateTime<Utc>,
+    down: bool,
+    distance: Distance,
+) -> Vec<ScreenEffect> {
+    if table::scroll_open(app, down, distance) {
+        return Vec::new();
+    }
+    navigation::move_in_pane(app, now, down, distance)
 }
 
 /// Goes to the pane on the left; in the tree of tags it folds a tag, or goes to the one above.
-pub(super) fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let before = app.ui.feeds.selected;
-    let folded = tag_tree::fold(app);
+    let folded = tag_folds::fold_selected(app);
     let mut effects = folded.unwrap_or_else(|| {
-        navigation::left(app);
+        navigation::go_left(app);
         Vec::new()
     });
     if app.ui.feeds.selected != before {
-        effects.extend(navigation::open_list(app, now));
+        effects.extend(load_rows::open_list(app, now));
     }
     effects
 }
 
 /// Goes to the pane on the right; in the tree of tags it unfolds a tag.
-pub(super) fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    tag_tree::unfold(app).unwrap_or_else(|| {
-        navigation::right(app);
+fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    tag_folds::unfold_selected(app).unwrap_or_else(|| {
+        navigation::go_right(app);
         Vec::new()
     })
 }
 
 /// Marks the selected entry read, or unread again; in the list of feeds that need attention it notes the trouble.
-pub(super) fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if attention::is_open(app) {
-        return attention::note(app, now);
+        return attention::note_trouble(app, now);
     }
-    shown_marks::toggle(app, now, Flag::Read)
+    mark_entries::toggle_mark(app, now, Flag::Read)
 }
 
-pub(super) fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    timetable_pane::toggle(app);
+fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    timetable_pane::toggle_timetable(app);
     Vec::new()
 }
 
-pub(super) fn switch_zone(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn switch_zone(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     plan_pane::switch_zone(app, now);
     Vec::new()
 }
 
-pub(super) fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     feeds_pane::sort_next(app, now);
     Vec::new()
 }
 
 /// Renames the selected search, else edits the selected feed.
-pub(super) fn edit(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    saved_searches::rename(app).unwrap_or_else(|| edit_dialog::open(app, now))
+fn edit_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    saved_searches::ask_name(app).unwrap_or_else(|| edit_dialog::open_form(app, now))
 }
 
 /// Hides the selected gap, else gives up the selected search, else the selected subscription.
-pub(super) fn give_up(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
     }
-    saved_searches::give_up(app, now).unwrap_or_else(|| unsubscribe(app, now))
+    saved_searches::give_up_selected(app, now).unwrap_or_else(|| unsubscribe_selected(app, now))
 }
 
 /// Gives up the selected subscription.
-fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let concerned = attention::selected(app, now).map(|concern| concern.feed);
-    let selected = match app.ui.feeds.selected_row() {
-        Some(feeds_pane::FeedsRow::Feed(feed, _)) => Some(*feed),
-        Some(_) | None => concerned,
-    };
-    let Some(feed) = selected else {
+fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let concerned = || attention::selected_concern(app, now).map(|concern| concern.feed);
+    let selected = app.ui.feeds.selected_row().and_then(FeedsRow::feed);
+    let Some(feed) = selected.or_else(concerned) else {
         app.ui.say(now, "select the feed to unsubscribe from");
         return Vec::new();
     };
@@ -98,29 +175,29 @@ fn unsubscribe(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Polls the selected feed more or less often.
-pub(super) fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
-    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first: the pace belongs to one feed");
         return Vec::new();
     };
     app.ask(now, Request::SetPace(feed, pace))
 }
 
-pub(super) fn open_prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
+fn open_prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
     app.ui.lay_over(Overlay::Prompt(Prompt::new(purpose)));
     Vec::new()
 }
 
-pub(super) fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
-        return timetable_pane::enter(app, now);
+        return timetable_pane::open_selected_plan(app, now);
     }
     match app.ui.focus {
         Pane::Feeds => {
             app.ui.focus = Pane::Entries;
             Vec::new()
         }
-        Pane::Entries if attention::is_open(app) => attention::remedy(app, now),
+        Pane::Entries if attention::is_open(app) => attention::apply_remedy(app, now),
         Pane::Entries => open_entry::open_selected(app, now),
         Pane::Reader => Vec::new(),
     }
@@ -136,41 +213,26 @@ fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
 }
 
 /// More of the selected feed's history.
-pub(super) fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::MoreHistory(feed, Some(gap)));
     }
-    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first");
         return Vec::new();
     };
     app.ask(now, Request::MoreHistory(feed, None))
 }
 
-pub(super) fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let selected = feeds_pane::selected_feed(app, now).map(|feed| vec![feed]);
-    let selected = selected.or_else(|| match app.ui.feeds.selected_row() {
-        Some(feeds_pane::FeedsRow::Tag(_, keys)) => Some(keys.clone()),
-        Some(
-            feeds_pane::FeedsRow::AllUnread
-            | feeds_pane::FeedsRow::Today
-            | feeds_pane::FeedsRow::Starred
-            | feeds_pane::FeedsRow::Gaps
-            | feeds_pane::FeedsRow::Attention
-            | feeds_pane::FeedsRow::Search(_)
-            | feeds_pane::FeedsRow::Feed(..),
-        )
-        | None => None,
-    });
-    poll(app, now, selected)
+fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let selected = selected_feed::selected_feed(app, now).map(|feed| vec![feed]);
+    let tagged = || app.ui.feeds.selected_row().and_then(FeedsRow::tagged_feeds);
+    let selected = selected.or_else(|| Some(tagged()?.to_vec()));
+    poll_feeds(app, now, selected)
 }
 
 /// Polls by hand and says what cannot be polled.
-pub(super) fn poll(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feeds: Option<Vec<FeedKey>>,
-) -> Vec<ScreenEffect> {
+fn poll_feeds(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
     let noted = app.engine.poll_run.noted;
     let wanted = feeds.as_ref().map_or(app.engine.feeds.len(), Vec::len);
     let effects = app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));
@@ -193,7 +255,7 @@ pub(super) fn poll(
     effects
 }
 
-pub(super) fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let (next, text) = match app.ui.show {
         Show::All => (Show::Unread, "unread entries"),
         Show::Unread => (Show::Starred, "starred entries"),
@@ -204,5 +266,5 @@ pub(super) fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> 
     };
     app.ui.show = next;
     app.ui.say(now, format!("showing {text}"));
-    navigation::open_list(app, now)
+    load_rows::open_list(app, now)
 }

@@ -1,32 +1,20 @@
-//! The choice between the feeds that a page names, and what the screen does when a feed was subscribed to.
+//! The choice between the feeds that a page names.
 
 use chrono::{DateTime, Utc};
 
+use super::outcome::ClickOutcome;
 use crate::engine::request::Request;
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::key_input;
-use crate::ui::panes::{navigation, tag_tree};
-use crate::ui::screen::{Choice, Overlay, Pane};
-use crate::ui::scroll_list::ScrollList;
-
-/// A page names several feeds. Where something else is being typed the first one that can be read is taken, as on the
-/// command line.
-pub fn offer(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
-    if app.ui.overlay.is_some() {
-        return app.ask(now, Request::TakeFirstFeed(addition));
-    }
-    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
-    Vec::new()
-}
+use crate::ui::keys::key::Key;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{Choice, Overlay};
 
 /// A key while the feeds of a page are offered.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
-    let count = count(app, choice);
+    let count = count_candidates(app, choice);
     match app.ui.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => choice.list.step(true, 1, count),
         Some(Command::Up) => choice.list.step(false, 1, count),
@@ -38,25 +26,27 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         }
         Some(_) | None => {}
     }
-    select(app, now, choice)
+    select_candidate(app, now, choice)
 }
 
 /// A click on a feed selects it; a second one subscribes to it.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
-    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
+pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
+    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else {
+        return ClickOutcome::Done(Vec::new());
+    };
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if choice.list.click(place, count(app, choice)) {
-        return key_input::pressed(app, now, Key::code(Code::Enter));
+    if choice.list.click(place, count_candidates(app, choice)) {
+        return ClickOutcome::Enter;
     }
-    select(app, now, choice)
+    ClickOutcome::Done(select_candidate(app, now, choice))
 }
 
-fn count(app: &App, choice: Choice) -> usize {
+fn count_candidates(app: &App, choice: Choice) -> usize {
     app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len())
 }
 
 /// Selects one of the feeds: it is looked at.
-fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
+fn select_candidate(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
     app.ui.overlay = Some(Overlay::Choice(choice));
     let Some(url) = url_at(app, choice.addition, choice.list.selected) else { return Vec::new() };
     app.ask(now, Request::Preview { addition: choice.addition, url })
@@ -65,20 +55,4 @@ fn select(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect
 fn url_at(app: &App, addition: u32, place: usize) -> Option<String> {
     let addition = app.engine.additions.get(&addition)?;
     addition.found.get(place).map(|candidate| candidate.url.clone())
-}
-
-/// A feed was subscribed to: it is selected, and its entries are shown.
-pub fn subscribed(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    to_read: bool,
-) -> Vec<ScreenEffect> {
-    let mut effects: Vec<ScreenEffect> = tag_tree::select(app, feed).into_iter().collect();
-    effects.extend(navigation::open_list(app, now));
-    if to_read && app.ui.overlay.is_none() {
-        // Who typed the address wants to read: Enter opens the newest entry.
-        app.ui.focus = Pane::Entries;
-    }
-    effects
 }

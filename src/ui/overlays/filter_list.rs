@@ -1,30 +1,24 @@
-//! The list of the reader's rules.
+//! The list of the reader's filters.
 
 use chrono::{DateTime, Utc};
 
 use super::filter_dialog;
+use super::outcome::{ClickOutcome, KeyOutcome};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::{key_input, run_command};
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::keys::key::Key;
 use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{FilterList, Overlay};
 
-/// Lines of a rule on the screen.
-pub const RULE_LINES: usize = 2;
-
-/// The open list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FilterList {
-    /// The selected rule.
-    pub list: ScrollList,
-}
+/// Lines of a filter on the screen.
+pub const FILTER_LINES: usize = 2;
 
 /// Opens the list, or closes it.
-pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::FilterList(_))) {
         app.ui.uncover();
         return Vec::new();
@@ -37,32 +31,40 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![store(Job::CountFilters)]
 }
 
+/// What `m` does: a filter is made from the selected entry; in the subscriptions pane the list is opened.
+pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.focus == Pane::Feeds || app.ui.list.selected_row().is_none() {
+        return toggle_list(app, now);
+    }
+    filter_dialog::propose_filter(app, now)
+}
+
 /// A key in the list.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::FilterList(open)) = app.ui.overlay else { return Vec::new() };
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
     let count = app.engine.filters.list.len();
     let selected = open.list.selected.min(count.saturating_sub(1));
-    let id = app.engine.filters.list.get(selected).map(|rule| rule.id);
+    let id = app.engine.filters.list.get(selected).map(|filter| filter.id);
     let step = |app: &mut App, down: bool, steps: usize| {
         let mut list = ScrollList { selected, ..open.list };
         list.step(down, steps, count);
         app.ui.overlay = Some(Overlay::FilterList(FilterList { list }));
         Vec::new()
     };
-    match app.ui.settings.keys.command(key, Pane::Feeds) {
+    KeyOutcome::Done(match app.ui.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Down) => step(app, true, 1),
         Some(Command::Up) => step(app, false, 1),
         Some(Command::First) => step(app, false, count),
         Some(Command::Last) => step(app, true, count),
         Some(Command::Enter | Command::Edit) => {
-            id.map(|id| filter_dialog::edit(app, now, id)).unwrap_or_default()
+            id.map(|id| filter_dialog::edit_filter(app, now, id)).unwrap_or_default()
         }
         Some(Command::Unsubscribe) => {
             id.map(|id| app.ask(now, Request::RemoveFilter(id))).unwrap_or_default()
         }
-        Some(Command::Add) => filter_dialog::create(app, now),
+        Some(Command::Add) => filter_dialog::create_filter(app, now),
         Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
-            run_command::obey(app, now, command)
+            return KeyOutcome::Run(command);
         }
         Some(Command::Back | Command::Mute | Command::Filters | Command::Left) => {
             app.ui.uncover();
@@ -72,15 +74,16 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
             app.ui.say(now, "in the filters: Enter edits, D gives up, a makes one, q closes");
             Vec::new()
         }
-    }
+    })
 }
 
 /// A click on a filter selects it; a second one opens its dialog.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let top = usize::from(app.ui.viewport.overlay_top);
-    let Some(Overlay::FilterList(open)) = &mut app.ui.overlay else { return Vec::new() };
-    if open.list.click(top.saturating_add(line / RULE_LINES), app.engine.filters.list.len()) {
-        return key_input::pressed(app, now, Key::code(Code::Enter));
+    if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay
+        && open.list.click(top.saturating_add(line / FILTER_LINES), app.engine.filters.list.len())
+    {
+        return ClickOutcome::Enter;
     }
-    Vec::new()
+    ClickOutcome::Done(Vec::new())
 }

@@ -4,57 +4,21 @@
 use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 
-use super::plan_pane::Known;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::{learn, plans};
 use crate::schedule::learning::HeatMap;
 use crate::ui::app::App;
+use crate::ui::state::plan_pane::{Known, RhythmHour, RhythmPicture, SHADES};
 
 /// Hours of a week.
 const HOURS: usize = 168;
-/// Shades above the faintest.
-pub const SHADES: u8 = 4;
 /// An hour with less than this part of the busiest one has no shade.
 const FAINT: f64 = 0.02;
 /// Coming polls named.
 const POLLS_NAMED: usize = 5;
 
-/// What is known of a feed's rhythm.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RhythmPicture {
-    /// Publications known.
-    pub publications: usize,
-    /// What was learned, in one sentence without its end; `None`: nothing.
-    pub sentence: Option<String>,
-    /// Why it does not decide when the feed is polled; `None`: it does.
-    pub not_followed: Option<&'static str>,
-    /// The coming polls.
-    pub coming: Vec<DateTime<Utc>>,
-    /// 168 hours, Monday 00:00 of the shown zone first.
-    pub hours: Vec<RhythmHour>,
-    /// What is shaded is expected, not only observed.
-    pub foretold: bool,
-    /// Publications expected in the busiest hour; without a plan those observed in it.
-    pub busiest: f64,
-    /// The hour it is now.
-    pub now: usize,
-}
-
-/// One hour of the week.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct RhythmHour {
-    /// Publications observed.
-    pub published: u32,
-    /// Expected publications a week; without a plan those observed.
-    pub expected: f64,
-    /// How much is expected, from 0, next to nothing, to [`SHADES`], the most.
-    pub shade: u8,
-    /// It is polled in this hour in the coming week.
-    pub polled: bool,
-}
-
 /// The picture of a feed in a zone; `None` while it is not known when it published.
-pub(crate) fn picture(
+pub(crate) fn build_picture(
     app: &App,
     subscription: &Subscription,
     known: &Known,
@@ -76,7 +40,7 @@ pub(crate) fn picture(
         .map(|(&published, &expected)| RhythmHour {
             published,
             expected,
-            shade: shade(expected, busiest),
+            shade: choose_shade(expected, busiest),
             polled: false,
         })
         .collect();
@@ -101,7 +65,7 @@ pub(crate) fn picture(
 }
 
 /// Shades go with the square root, so that quiet hours differ too.
-fn shade(expected: f64, busiest: f64) -> u8 {
+fn choose_shade(expected: f64, busiest: f64) -> u8 {
     if busiest <= 0.0 || expected < busiest * FAINT {
         return 0;
     }
@@ -123,10 +87,11 @@ mod tests {
 
     #[test]
     fn shades_rise_with_what_is_expected() {
-        let shades = [0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 5.0].map(|expected| shade(expected, 5.0));
+        let shades =
+            [0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 5.0].map(|expected| choose_shade(expected, 5.0));
         assert_eq!(shades, [0, 1, 1, 2, 3, 4, 4]);
-        assert_eq!(shade(0.0, 0.0), 0);
-        assert_eq!(shade(f64::NAN, 1.0), 1, "drawn, and no panic");
+        assert_eq!(choose_shade(0.0, 0.0), 0);
+        assert_eq!(choose_shade(f64::NAN, 1.0), 1, "drawn, and no panic");
     }
 
     #[test]

@@ -1,28 +1,15 @@
 //! The help: the keys that work here, and the search in them.
 
-use super::plan_pane::works_over_panes;
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
-use crate::ui::scroll_list::moved;
-
-/// The open help.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelpPane {
-    /// First line shown.
-    pub top: usize,
-    /// What the lines must hold.
-    pub filter: Prompt,
-    /// The filter has the keys.
-    pub typing: bool,
-}
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::overlay::{HelpPane, Overlay};
 
 /// Opens the help, or closes it.
-pub fn toggle(app: &mut App) -> Vec<ScreenEffect> {
+pub fn toggle_help(app: &mut App) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Help(_))) {
         app.ui.uncover();
     } else {
@@ -33,7 +20,7 @@ pub fn toggle(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// A key while the filter is typed; `None`: it is not typed.
-pub fn pressed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
+pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if !help.typing {
         return None;
@@ -55,7 +42,7 @@ pub fn pressed(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
 }
 
 /// Text was pasted while the filter is typed; `None`: it is not typed.
-pub fn pasted(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
+pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     help.typing.then(|| {
         help.filter.insert(text);
@@ -64,7 +51,7 @@ pub fn pasted(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
 }
 
 /// What a command does while the help is open; `None`: it works as elsewhere.
-pub fn commanded(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
+pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if command == Command::Search {
         help.typing = true;
@@ -79,7 +66,7 @@ pub fn commanded(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
 }
 
 /// Scrolls the help.
-pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     let lines = usize::from(app.ui.viewport.help_lines);
     if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
         help.top = moved(help.top, lines, down, distance.steps(10));
@@ -89,8 +76,8 @@ pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
 
 /// The lines of the table of keys that the help shows: those that work where it was opened and hold every word
 /// that was typed.
-pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
-    let over = app.ui.beneath.last().is_some_and(|overlay| overlay.row().feed.is_some());
+pub fn find_rows(app: &App, help: &HelpPane) -> Vec<usize> {
+    let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();
     let holds = |place: usize, row: &CommandRow| {
         let keys = app.ui.settings.keys.keys_of(place);
@@ -101,7 +88,7 @@ pub fn rows(app: &App, help: &HelpPane) -> Vec<usize> {
     let lines = COMMANDS.iter().enumerate();
     lines
         .filter(|(_, row)| row.works_in(app.ui.focus))
-        .filter(|(_, row)| !over || works_over_panes(row.command))
+        .filter(|(_, row)| !over || row.command.works_over_panes())
         .filter(|(place, row)| holds(*place, row))
         .map(|(place, _)| place)
         .collect()

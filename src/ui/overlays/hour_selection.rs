@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::heat_map;
-use super::plan_pane::PlanPane;
 use super::prompt::{Prompt, PromptPurpose};
 use crate::engine::feeds::interval_rules::{RULES_MAX, read_rule, rule_text};
 use crate::engine::poll::learn::zone_of;
@@ -17,50 +16,16 @@ use crate::schedule::learning::PRICE_MINUTES;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::screen::Overlay;
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::plan_pane::{Outline, PlanPane};
 
 /// The interval proposed where nothing is known, minutes.
 const PROPOSED_MINUTES: u32 = 60;
 /// Proposals are rounded to this, minutes.
 const ROUND_MINUTES: u32 = 5;
 
-/// Hours being marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outline {
-    /// Where the cursor is: day, 0 is Monday, and hour.
-    pub cursor: (u8, u8),
-    /// The corner the marking began at.
-    pub corner: Option<(u8, u8)>,
-}
-
-impl Outline {
-    /// First and last day, first and last hour.
-    pub fn bounds(&self) -> ((u8, u8), (u8, u8)) {
-        let (day, hour) = self.cursor;
-        let (from_day, from_hour) = self.corner.unwrap_or(self.cursor);
-        ((day.min(from_day), day.max(from_day)), (hour.min(from_hour), hour.max(from_hour)))
-    }
-
-    /// Whether an hour of the week is marked.
-    pub fn contains(&self, hour: usize) -> bool {
-        let ((first_day, last_day), (first_hour, last_hour)) = self.bounds();
-        let (day, hour) = (hour / 24, hour % 24);
-        (usize::from(first_day)..=usize::from(last_day)).contains(&day)
-            && (usize::from(first_hour)..=usize::from(last_hour)).contains(&hour)
-    }
-
-    fn step(&mut self, days: i8, hours: i8) {
-        let (day, hour) = self.cursor;
-        let moved = |at: u8, by: i8, count: i8| {
-            let at = i8::try_from(at).unwrap_or(0).saturating_add(by).rem_euclid(count);
-            u8::try_from(at).unwrap_or(0)
-        };
-        self.cursor = (moved(day, days, 7), moved(hour, hours, 24));
-    }
-}
-
 /// Begins to mark hours, at the present one.
-pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
         app.ui.say(now, "M works in the plan of a feed: i opens it");
@@ -74,7 +39,7 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// A key while hours are being marked; `None`: none are.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
     let outline = pane.outline.as_mut()?;
     match key.code {
@@ -85,7 +50,7 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Screen
         Code::Home | Code::Char('g') => outline.cursor.1 = 0,
         Code::End | Code::Char('G') => outline.cursor.1 = 23,
         Code::Char(' ') | Code::Enter if outline.corner.is_some() => {
-            return Some(propose(app, now));
+            return Some(propose_rule(app, now));
         }
         Code::Char(' ') => outline.corner = Some(outline.cursor),
         Code::Enter => return Some(change_or_begin(app, now)),
@@ -123,14 +88,14 @@ fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Some((rule, rule_text(facts.settings.own_rules.get(rule)?)))
     });
     match own {
-        Some((place, text)) => ask(app, feed, Some(place), &text),
+        Some((place, text)) => ask_rule(app, feed, Some(place), &text),
         None => outline.corner = Some(outline.cursor),
     }
     Vec::new()
 }
 
 /// Asks for the interval of what is marked, with a proposal.
-fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return Vec::new() };
     let Some(outline) = pane.outline else { return Vec::new() };
@@ -150,7 +115,7 @@ fn propose(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, format!("a feed has at most {RULES_MAX} rules of your own"));
         return Vec::new();
     }
-    ask(app, feed, None, &rule_text(&rule));
+    ask_rule(app, feed, None, &rule_text(&rule));
     Vec::new()
 }
 
@@ -172,14 +137,14 @@ fn proposed_minutes(app: &App, pane: &PlanPane, outline: Outline) -> u32 {
     minutes.clamp(min, max.max(min)).max(1)
 }
 
-fn ask(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
+fn ask_rule(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
     let mut prompt = Prompt::new(PromptPurpose::Rule { feed, replaces });
     prompt.insert(text);
     app.ui.open_prompt(prompt);
 }
 
 /// The rule was typed; an empty line takes the rule away that it stands for.
-pub fn typed(
+pub fn set_rule(
     app: &mut App,
     now: DateTime<Utc>,
     (feed, replaces): (FeedKey, Option<usize>),

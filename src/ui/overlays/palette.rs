@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
+use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
@@ -11,27 +12,13 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::key_input;
 use crate::ui::panes::browsing;
-use crate::ui::screen::{Overlay, Pane};
 use crate::ui::scroll_list::ScrollList;
-use crate::ui::theme::appearance;
-
-/// The open palette.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Palette {
-    /// What was typed.
-    pub line: Prompt,
-    /// The commands it may mean, as places in the table of keys, best first.
-    pub found: Vec<usize>,
-    /// The selected one among them.
-    pub list: ScrollList,
-    /// The pane the keys were with.
-    focus: Pane,
-}
+use crate::ui::state::overlay::{Overlay, Palette};
+use crate::ui::theme::choose_theme;
 
 /// Opens the palette: with nothing typed it lists every command that works here.
-pub fn open(app: &mut App) -> Vec<ScreenEffect> {
+pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
     let mut palette =
         Palette { line, found: Vec::new(), list: ScrollList::default(), focus: app.ui.focus };
@@ -41,8 +28,8 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// A key while the palette is open.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
     let count = palette.found.len();
     match key {
         Key { code: Code::Down | Code::Tab, .. } | Key { code: Code::Char('n'), ctrl: true } => {
@@ -57,14 +44,14 @@ pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect>
         _ => match palette.line.key(key) {
             Typed::More => palette.search(),
             Typed::Cancelled => app.ui.uncover(),
-            Typed::Done => return chosen(app, now),
+            Typed::Done => return run_chosen(app, now),
         },
     }
-    Vec::new()
+    KeyOutcome::Done(Vec::new())
 }
 
 /// Text was pasted into the palette.
-pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay {
         palette.line.insert(text);
         palette.search();
@@ -73,14 +60,15 @@ pub fn pasted(app: &mut App, text: &str) -> Vec<ScreenEffect> {
 }
 
 /// A click on a command: it is done.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    let Some(Overlay::Palette(palette)) = &mut app.ui.overlay else { return Vec::new() };
-    if place >= palette.found.len() {
-        return Vec::new();
+    if let Some(Overlay::Palette(palette)) = &mut app.ui.overlay
+        && place < palette.found.len()
+    {
+        palette.list.selected = place;
+        return ClickOutcome::Enter;
     }
-    palette.list.selected = place;
-    key_input::pressed(app, now, Key::code(Code::Enter))
+    ClickOutcome::Done(Vec::new())
 }
 
 impl Palette {
@@ -104,14 +92,17 @@ impl Palette {
         let exact = offered.clone().find(|(_, row)| row.name == word);
         self.found = match exact {
             Some((place, _)) if !argument.is_empty() => vec![place],
-            _ => ranked(offered, self.line.text.trim()),
+            _ => rank_commands(offered, self.line.text.trim()),
         };
         self.list.selected = 0;
     }
 }
 
 /// Places of the commands that what was typed may mean, best first: its name counts more than what it does.
-fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b CommandRow)>, typed: &str) -> Vec<usize> {
+fn rank_commands<'b>(
+    offered: impl Iterator<Item = (usize, &'b CommandRow)>,
+    typed: &str,
+) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
@@ -132,23 +123,23 @@ fn ranked<'b>(offered: impl Iterator<Item = (usize, &'b CommandRow)>, typed: &st
 }
 
 /// Enter: the selected command is done.
-fn chosen(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return Vec::new() };
+fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
+    let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
     let Some(row) = palette.selected_command() else {
         let text = format!("no command is like '{}' · ? shows the keys", palette.line.text.trim());
         app.ui.complain(now, text);
-        return Vec::new();
+        return KeyOutcome::Done(Vec::new());
     };
     let (word, argument) = palette.written();
     if argument.is_empty() || word != row.name {
-        return key_input::commanded(app, now, row.command);
+        return KeyOutcome::Run(row.command);
     }
-    with_argument(app, now, row, argument)
+    KeyOutcome::Done(run_with_argument(app, now, row, argument))
 }
 
 /// A command with what was typed behind its name.
-fn with_argument(
+fn run_with_argument(
     app: &mut App,
     now: DateTime<Utc>,
     row: &CommandRow,
@@ -158,7 +149,7 @@ fn with_argument(
         return browsing::go_to(app, now, argument);
     }
     if row.command == Command::Theme {
-        return appearance::choose(app, now, argument);
+        return choose_theme::choose_theme(app, now, argument);
     }
     if row.command == Command::Add {
         let id = app.engine.next_addition();

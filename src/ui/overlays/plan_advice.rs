@@ -8,26 +8,10 @@ use crate::engine::poll::poll_stage::PollStage;
 use crate::history::FeedKey;
 use crate::schedule::{self, ByHand, FeedStatus, SettledBy};
 use crate::ui::app::App;
-
-/// Something the reader can do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
-    /// The key; empty where nothing is to be pressed.
-    pub key: &'static str,
-    /// What it does.
-    pub text: String,
-    /// From when on it works; `None`: now.
-    pub from: Option<DateTime<Utc>>,
-}
-
-impl Advice {
-    fn now(key: &'static str, text: impl Into<String>) -> Self {
-        Self { key, text: text.into(), from: None }
-    }
-}
+use crate::ui::state::plan_pane::Advice;
 
 /// What keeps a poll away or is about to make it, whatever the plan says.
-pub fn held_up(app: &App, feed: FeedKey) -> Option<String> {
+pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
         Some(PollStage::Waiting) => "it waits for its turn: its site is asked one thing at a time",
@@ -41,7 +25,7 @@ pub fn held_up(app: &App, feed: FeedKey) -> Option<String> {
 }
 
 /// What can be done about a plan.
-pub fn advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
+pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
     let mut advice = vec![by_hand(app, subscription, now)];
     let facts = &subscription.state.facts;
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
@@ -51,9 +35,9 @@ pub fn advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec
         ));
         return advice;
     }
-    advice.extend(remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
+    advice.extend(find_remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
     if facts.settings.fixed_seconds.is_some() && subscription.plan.settled_by != SettledBy::Fixed {
-        advice.extend(remedy(SettledBy::Fixed).map(|text| Advice::now("e", text)));
+        advice.extend(find_remedy(SettledBy::Fixed).map(|text| Advice::now("e", text)));
     }
     advice
 }
@@ -81,7 +65,7 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Advice
 }
 
 /// The setting that moves what settled a plan; `None`: none does.
-const fn remedy(settled: SettledBy) -> Option<&'static str> {
+const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     match settled {
         SettledBy::Fixed => Some("edits: an empty 'fixed interval' follows the publisher again"),
         SettledBy::Minimum => Some("edits: a smaller 'shortest interval' lets it be polled sooner"),
@@ -113,7 +97,7 @@ const fn remedy(settled: SettledBy) -> Option<&'static str> {
 }
 
 /// Numbers with runs drawn together: `0 to 6, 12, 22 to 23`.
-pub fn runs(numbers: &[u8]) -> String {
+pub fn join_runs(numbers: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {
@@ -133,8 +117,8 @@ mod tests {
 
     #[test]
     fn runs_of_hours_are_drawn_together() {
-        assert_eq!(runs(&[]), "");
-        assert_eq!(runs(&[3]), "3");
-        assert_eq!(runs(&[0, 1, 2, 6, 22, 23]), "0 to 2, 6, 22 to 23");
+        assert_eq!(join_runs(&[]), "");
+        assert_eq!(join_runs(&[3]), "3");
+        assert_eq!(join_runs(&[0, 1, 2, 6, 22, 23]), "0 to 2, 6, 22 to 23");
     }
 }

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::heat_map::{self, RhythmPicture};
-use super::hour_selection::Outline;
-use super::plan_advice::{self, Advice};
+use super::{heat_map, plan_advice};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_log::PollLogEntry;
@@ -18,146 +16,37 @@ use crate::engine::store_work::Job;
 use crate::feed::{IntervalRule, Zone};
 use crate::history::FeedKey;
 use crate::schedule::learning::{LearnedPlan, Publications};
-use crate::schedule::{self, Facts, Pace, Plan, Restriction};
+use crate::schedule::{self, Facts, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::commands::Command;
-use crate::ui::panes::feeds_pane;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
-use crate::ui::scroll_list::moved;
+use crate::ui::panes::selected_feed;
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::plan_pane::{
+    Known, MadeFrom, PaceEffect, PlanPage, PlanPane, RuleRow, WeekHour, WeekPicture,
+};
 
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;
 
-/// The plan pane.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanPane {
-    /// The feed.
-    pub feed: FeedKey,
-    /// First line shown.
-    pub top: usize,
-    /// Times are shown in UTC, not in the reader's zone.
-    pub utc: bool,
-    /// Hours being marked for a rule.
-    pub outline: Option<Outline>,
-    /// What it says.
-    pub page: PlanPage,
-    /// When it published; `None` while that is read.
-    pub publications: Option<Arc<Publications>>,
-    /// What is learned of it, whether that counts or not.
-    pub learned: Option<Arc<LearnedPlan>>,
-    /// The last polls, newest first; `None` while they are read.
-    pub polls: Option<Vec<PollLogEntry>>,
-}
-
-/// Everything the plan pane says of a feed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanPage {
-    /// The plan with its explanation.
-    pub plan: Plan,
-    /// Something that keeps all polls away, whatever the plan says.
-    pub held_up: Option<String>,
-    /// What each pace would bring.
-    pub paces: Vec<PaceEffect>,
-    /// What can be done.
-    pub advice: Vec<Advice>,
-    /// Floors that have not passed.
-    pub floors: Vec<Restriction>,
-    /// The publisher's hours and days to skip, in words, and whether they are kept.
-    pub skips: Option<String>,
-    /// The interval rules, in document order.
-    pub rules: Vec<RuleRow>,
-    /// Its rhythm; `None` while it is being read.
-    pub rhythm: Option<RhythmPicture>,
-    /// A learned plan places the polls: there is no interval.
-    pub placed: bool,
-    /// The week, where it is not the same all through.
-    pub week: Option<WeekPicture>,
-    /// What it was made from.
-    made_from: MadeFrom,
-}
-
-/// What a page depends on.
-#[derive(Debug, Clone, PartialEq)]
-struct MadeFrom {
-    facts: Facts,
-    minute: i64,
-    zone: Tz,
-    held_up: Option<String>,
-    known: Known,
-}
-
-/// What is known of a feed's rhythm.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Known {
-    pub(crate) publications: Option<Arc<Publications>>,
-    pub(crate) learned: Option<Arc<LearnedPlan>>,
-}
-
-/// What a pace would bring.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaceEffect {
-    /// The pace.
-    pub pace: Pace,
-    /// It is the one in force.
-    pub in_force: bool,
-    /// The next poll then.
-    pub next_poll: Option<DateTime<Utc>>,
-    /// The interval behind it, seconds.
-    pub interval_seconds: Option<u32>,
-    /// What settles it then, in a few words.
-    pub settled_by: &'static str,
-}
-
-/// One interval rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleRow {
-    /// The interval it states, seconds.
-    pub interval_seconds: i64,
-    /// When it applies.
-    pub when: String,
-    /// It is in force now.
-    pub in_force: bool,
-}
-
-/// A week, hour by hour.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WeekPicture {
-    /// 168 hours, Monday 00:00 of the shown zone first.
-    pub hours: Vec<WeekHour>,
-    /// The hour it is now.
-    pub now: Option<usize>,
-    /// The intervals there are, the shortest first.
-    pub intervals: Vec<u32>,
-}
-
-/// One hour of a week.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WeekHour {
-    /// The interval in force at its start, seconds.
-    pub interval_seconds: u32,
-    /// The publisher asks to be left alone.
-    pub skipped: bool,
-}
-
 /// Opens the plan of the selected feed, or closes it.
-pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Plan(_))) {
         app.ui.uncover();
         return Vec::new();
     }
-    let Some(feed) = feeds_pane::selected_feed(app, now) else {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
         app.ui.say(now, "select a feed first: i shows the plan of one feed");
         return Vec::new();
     };
-    open(app, now, feed)
+    open_plan(app, now, feed)
 }
 
 /// Opens the plan of a feed; its last polls are read from the store.
-pub fn open(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
+pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
-    let Some(page) = page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
+    let Some(page) = build_page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
     let (outline, publications, learned) = (None, None, None);
     let opened =
         PlanPane { feed, top: 0, utc: false, outline, page, publications, learned, polls: None };
@@ -177,19 +66,14 @@ pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
 }
 
 /// The last polls of a feed have been read.
-pub fn polls_loaded(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
+pub fn show_polls(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.polls = Some(polls);
     }
 }
 
-/// Whether the plan of a feed is open.
-pub fn shows(app: &mut App, feed: FeedKey) -> bool {
-    app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed)
-}
-
 /// It has been read when a feed published.
-pub fn publications_read(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
+pub fn show_publications(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
     let state = app.engine.feeds.get(&feed).map(|feed| &feed.state);
     let learned = state.and_then(|state| state.facts.learned.as_ref()?.plan.clone());
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
@@ -198,14 +82,14 @@ pub fn publications_read(app: &mut App, feed: FeedKey, publications: &Arc<Public
 }
 
 /// A feed was learned.
-pub fn learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
+pub fn show_learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.learned = plan.cloned();
     }
 }
 
 /// Brings the open pane up to date, if what it says has changed.
-pub fn refresh(app: &mut App, now: DateTime<Utc>) {
+pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
     let Some(pane) = app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
     let known = Known { publications: pane.publications.clone(), learned: pane.learned.clone() };
@@ -218,20 +102,15 @@ pub fn refresh(app: &mut App, now: DateTime<Utc>) {
     let wanted = made_from(app, subscription, now, zone, &known);
     let current = app.ui.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
     if !current
-        && let Some(page) = page(app, feed, now, zone, &known)
+        && let Some(page) = build_page(app, feed, now, zone, &known)
         && let Some(pane) = app.ui.plan_pane_mut()
     {
         pane.page = page;
     }
 }
 
-/// The feed whose plan is open.
-pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
-    if let Overlay::Plan(pane) = overlay { Some(pane.feed) } else { None }
-}
-
 /// Scrolls the plan.
-pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+pub fn scroll_plan(app: &mut App, down: bool, distance: Distance) -> bool {
     let viewport = app.ui.viewport;
     let lines = usize::from(viewport.plan_lines.saturating_sub(viewport.overlay_rows));
     if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
@@ -242,36 +121,16 @@ pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
 }
 
 /// Refuses a command that works in the panes only.
-pub fn refuse(app: &mut App, now: DateTime<Utc>, command: Command) -> Option<Vec<ScreenEffect>> {
-    if works_over_panes(command) {
+pub fn refuse_command(
+    app: &mut App,
+    now: DateTime<Utc>,
+    command: Command,
+) -> Option<Vec<ScreenEffect>> {
+    if command.works_over_panes() {
         return None;
     }
     app.ui.say(now, "that works in the panes below: q closes this one");
     Some(Vec::new())
-}
-
-/// Commands that work in the plan pane and in the timetable as they do elsewhere.
-pub const fn works_over_panes(command: Command) -> bool {
-    command.works_in_help()
-        || matches!(
-            command,
-            Command::Plan
-                | Command::Timetable
-                | Command::Palette
-                | Command::Theme
-                | Command::Suspend
-                | Command::Zone
-                | Command::Outline
-                | Command::MoreOften
-                | Command::LessOften
-                | Command::NormallyOften
-                | Command::Edit
-                | Command::Poll
-                | Command::PollAll
-                | Command::Undo
-                | Command::Redo
-                | Command::Enter
-        )
 }
 
 fn made_from(
@@ -285,33 +144,39 @@ fn made_from(
         facts: subscription.state.facts.clone(),
         minute: now.timestamp().div_euclid(60),
         zone,
-        held_up: plan_advice::held_up(app, subscription.key),
+        held_up: plan_advice::why_held_up(app, subscription.key),
         known: known.clone(),
     }
 }
 
 /// What the pane says of a feed.
-fn page(app: &App, feed: FeedKey, now: DateTime<Utc>, zone: Tz, known: &Known) -> Option<PlanPage> {
+fn build_page(
+    app: &App,
+    feed: FeedKey,
+    now: DateTime<Utc>,
+    zone: Tz,
+    known: &Known,
+) -> Option<PlanPage> {
     let subscription = app.engine.feeds.get(&feed)?;
     let plan = plans::explained(&app.engine, feed, now)?;
     let facts = &subscription.state.facts;
     let made_from = made_from(app, subscription, now, zone, known);
     Some(PlanPage {
         held_up: made_from.held_up.clone(),
-        paces: paces(app, subscription, now),
-        advice: plan_advice::advice(app, subscription, now),
+        paces: list_paces(app, subscription, now),
+        advice: plan_advice::list_advice(app, subscription, now),
         floors: plans::restrictions(subscription, app.engine.salt, now),
-        skips: skips(facts),
-        rules: rules(facts, now),
-        rhythm: heat_map::picture(app, subscription, known, (now, zone)),
+        skips: describe_skips(facts),
+        rules: list_rules(facts, now),
+        rhythm: heat_map::build_picture(app, subscription, known, (now, zone)),
         placed: schedule::places_polls(facts),
-        week: week(facts, now, zone),
+        week: build_week(facts, now, zone),
         plan,
         made_from,
     })
 }
 
-fn paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
+fn list_paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
     let in_force = subscription.state.facts.settings.pace;
     let effect = |pace| {
         let plan = plans::at_pace(subscription, app.engine.salt, pace, now);
@@ -326,7 +191,7 @@ fn paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Pace
     Pace::ALL.map(effect).into()
 }
 
-fn rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
+fn list_rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
     let own = &facts.settings.own_rules;
     let rules: &[IntervalRule] = if own.is_empty() { &facts.hints.intervals } else { own };
     let in_force = schedule::rule_in_force(facts, now);
@@ -347,10 +212,10 @@ fn when_words(rule: &IntervalRule) -> String {
 }
 
 /// `hours 6 to 11 and Sunday (UTC)`, and whether they are kept.
-fn skips(facts: &Facts) -> Option<String> {
+fn describe_skips(facts: &Facts) -> Option<String> {
     let hints = &facts.hints;
     let hours = (!hints.skip_hours.is_empty())
-        .then(|| format!("hours {}", plan_advice::runs(&hints.skip_hours)));
+        .then(|| format!("hours {}", plan_advice::join_runs(&hints.skip_hours)));
     let days = (!hints.skip_days.is_empty())
         .then(|| hints.skip_days.iter().map(|day| day.name()).collect::<Vec<_>>().join(", "));
     let stated = [hours, days].into_iter().flatten().collect::<Vec<_>>().join(" and ");
@@ -368,7 +233,7 @@ fn skips(facts: &Facts) -> Option<String> {
 }
 
 /// The week around now; `None`: every hour is like the others.
-fn week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
+fn build_week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
     let skipped = schedule::skipped_hours(facts);
     let intervals_of = schedule::week_of_intervals(facts, now);
     let flat = intervals_of.iter().all(|seconds| Some(seconds) == intervals_of.first());

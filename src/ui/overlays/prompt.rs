@@ -44,7 +44,7 @@ pub enum PromptPurpose {
     RenameTag,
     /// A line of the edit dialog, by its label.
     Field(&'static str),
-    /// A line of the dialog of a rule.
+    /// A line of the dialog of a filter.
     Condition,
     /// An interval rule of the reader's own, in place of another or as a further one.
     Rule {

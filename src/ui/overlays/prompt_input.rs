@@ -11,66 +11,66 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::{browsing, saved_searches, search_pane};
 use crate::ui::reader::pipe;
-use crate::ui::screen::Overlay;
+use crate::ui::state::overlay::Overlay;
 
 /// Text was pasted into the line.
-pub fn pasted(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
         prompt.insert(text);
     }
-    search_pane::typed(app, now)
+    search_pane::follow_line(app, now)
 }
 
 /// Whether a search is being typed.
-pub fn searches(app: &App) -> bool {
+pub fn is_search_typed(app: &App) -> bool {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return false };
     prompt.purpose == PromptPurpose::Search
 }
 
 /// A key in the line.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     let purpose = prompt.purpose;
-    if let Some(effects) = own_meaning(app, now, purpose, key) {
+    if let Some(effects) = press_own_key(app, now, purpose, key) {
         return effects;
     }
     let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay else { return Vec::new() };
     match prompt.key(key) {
-        Typed::More => search_pane::typed(app, now),
+        Typed::More => search_pane::follow_line(app, now),
         Typed::Cancelled => {
             app.ui.uncover();
             Vec::new()
         }
-        Typed::Done => finished(app, now),
+        Typed::Done => finish_line(app, now),
     }
 }
 
 /// A key that means something of its own in a line that is being typed.
-fn own_meaning(
+fn press_own_key(
     app: &mut App,
     now: DateTime<Utc>,
     purpose: PromptPurpose,
     key: Key,
 ) -> Option<Vec<ScreenEffect>> {
     if purpose == PromptPurpose::Search {
-        return search_pane::pressed(app, now, key);
+        return search_pane::press_key(app, now, key);
     }
     let completes = matches!(purpose, PromptPurpose::Tags(_)) && key == Key::code(Code::Tab);
     completes.then(|| {
-        tag_dialog::complete(app);
+        tag_dialog::complete_tag(app);
         Vec::new()
     })
 }
 
 /// A typed line is finished.
-fn finished(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = app.ui.overlay.take() else { return Vec::new() };
     app.ui.uncover();
     if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
-        return hour_selection::typed(app, now, (feed, replaces), &prompt.text);
+        return hour_selection::set_rule(app, now, (feed, replaces), &prompt.text);
     }
     if let PromptPurpose::Tags(feed) = prompt.purpose {
-        return tag_dialog::tagged(app, now, feed, &prompt.text);
+        return tag_dialog::set_tags(app, now, feed, &prompt.text);
     }
     if prompt.text.trim().is_empty() {
         return Vec::new();
@@ -83,10 +83,10 @@ fn finished(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             app.ask(now, Request::Subscribe(Box::new(subscribe)))
         }
         PromptPurpose::Import => app.ask(now, Request::ImportFile(prompt.text.trim().to_owned())),
-        PromptPurpose::Rename(id) => saved_searches::renamed(app, now, id, &prompt.text),
-        PromptPurpose::RenameTag => tag_dialog::renamed(app, now, &prompt.text),
+        PromptPurpose::Rename(id) => saved_searches::rename_search(app, now, id, &prompt.text),
+        PromptPurpose::RenameTag => tag_dialog::rename_tag(app, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(app, now, &prompt.text),
-        PromptPurpose::Pipe => pipe::typed(app, now, &prompt.text),
+        PromptPurpose::Pipe => pipe::take_command(app, now, &prompt.text),
         // The edit dialog, the palette, the help and the search have the keys themselves; a rule and tags were dealt with.
         PromptPurpose::Field(_)
         | PromptPurpose::Tags(_)

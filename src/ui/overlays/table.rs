@@ -4,26 +4,26 @@
 
 use chrono::{DateTime, Utc};
 
+use super::outcome::{ClickOutcome, KeyOutcome};
 use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
     plan_pane, prompt_input, timetable_pane,
 };
-use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::overlay::Overlay;
 
 /// Rows or lines that one step of the wheel scrolls.
 pub const WHEEL_LINES: usize = 3;
 
-/// What an overlay does. Where a function answers `None`, the input means what it means in the panes.
+/// What an overlay does. Where a function answers `None` or `Passed`, the input means what it means in the panes.
 #[derive(Debug)]
 pub struct OverlayRow {
     /// Takes a key before it is looked up among the commands.
-    pub key: fn(&mut App, DateTime<Utc>, Key) -> Option<Vec<ScreenEffect>>,
+    pub key: fn(&mut App, DateTime<Utc>, Key) -> KeyOutcome,
     /// Takes pasted text.
     pub paste: fn(&mut App, DateTime<Utc>, &str) -> Option<Vec<ScreenEffect>>,
     /// Takes a command before it is carried out.
@@ -33,11 +33,9 @@ pub struct OverlayRow {
     /// What the wheel does.
     pub wheel: Wheel,
     /// A click on a line of it, counted from the first line shown.
-    pub click: fn(&mut App, DateTime<Utc>, usize) -> Vec<ScreenEffect>,
+    pub click: fn(&mut App, DateTime<Utc>, usize) -> ClickOutcome,
     /// What a click beside it does.
     pub beside: Beside,
-    /// The feed that commands are about, if it is not that of the panes.
-    pub feed: Option<fn(&Overlay) -> Option<FeedKey>>,
 }
 
 /// What the wheel does over an overlay.
@@ -66,91 +64,90 @@ pub enum Beside {
 
 /// What overlays do that do nothing of their own.
 const PLAIN: OverlayRow = OverlayRow {
-    key: |_, _, _| None,
+    key: |_, _, _| KeyOutcome::Passed,
     paste: |_, _, _| None,
     command: |_, _, _| None,
     scroll: |_, _, _| false,
     wheel: Wheel::Lines(1),
-    click: |_, _, _| Vec::new(),
+    click: |_, _, _| ClickOutcome::Done(Vec::new()),
     beside: Beside::Nothing,
-    feed: None,
 };
 
 static HELP: OverlayRow = OverlayRow {
-    key: |app, _, key| help_pane::pressed(app, key),
-    paste: |app, _, text| help_pane::pasted(app, text),
-    command: |app, _, command| help_pane::commanded(app, command),
-    scroll: help_pane::scroll,
+    key: |app, _, key| help_pane::press_key(app, key).into(),
+    paste: |app, _, text| help_pane::paste_text(app, text),
+    command: |app, _, command| help_pane::take_command(app, command),
+    scroll: help_pane::scroll_help,
     wheel: Wheel::Lines(WHEEL_LINES),
     click: |app, _, _| {
         app.ui.uncover();
-        Vec::new()
+        ClickOutcome::Done(Vec::new())
     },
     beside: Beside::Closes,
     ..PLAIN
 };
 
 static PROMPT: OverlayRow = OverlayRow {
-    key: |app, now, key| Some(prompt_input::pressed(app, now, key)),
-    paste: |app, now, text| Some(prompt_input::pasted(app, now, text)),
+    key: |app, now, key| KeyOutcome::Done(prompt_input::press_key(app, now, key)),
+    paste: |app, now, text| Some(prompt_input::paste_text(app, now, text)),
     wheel: Wheel::Panes,
     beside: Beside::EndsSearch,
     ..PLAIN
 };
 
 static CHOICE: OverlayRow = OverlayRow {
-    key: |app, now, key| Some(feed_choice::pressed(app, now, key)),
+    key: |app, now, key| KeyOutcome::Done(feed_choice::press_key(app, now, key)),
     wheel: Wheel::Arrows,
-    click: feed_choice::clicked,
+    click: feed_choice::click_line,
     ..PLAIN
 };
 
 static PALETTE: OverlayRow = OverlayRow {
-    key: |app, now, key| Some(palette::pressed(app, now, key)),
-    paste: |app, _, text| Some(palette::pasted(app, text)),
+    key: palette::press_key,
+    paste: |app, _, text| Some(palette::paste_text(app, text)),
     wheel: Wheel::Arrows,
-    click: palette::clicked,
+    click: palette::click_line,
     beside: Beside::Closes,
     ..PLAIN
 };
 
 static PLAN: OverlayRow = OverlayRow {
-    key: hour_selection::pressed,
-    command: plan_pane::refuse,
-    scroll: plan_pane::scroll,
+    key: |app, now, key| hour_selection::press_key(app, now, key).into(),
+    command: plan_pane::refuse_command,
+    scroll: plan_pane::scroll_plan,
     wheel: Wheel::Lines(WHEEL_LINES),
     beside: Beside::ClosesAndClicks,
-    feed: Some(plan_pane::feed),
     ..PLAIN
 };
 
 static TIMETABLE: OverlayRow = OverlayRow {
-    command: plan_pane::refuse,
-    scroll: timetable_pane::scroll,
-    click: timetable_pane::clicked,
+    command: plan_pane::refuse_command,
+    scroll: timetable_pane::scroll_timetable,
+    click: |app, now, line| ClickOutcome::Done(timetable_pane::click_line(app, now, line)),
     beside: Beside::ClosesAndClicks,
-    feed: Some(timetable_pane::feed),
     ..PLAIN
 };
 
 static EDIT: OverlayRow = OverlayRow {
-    key: |app, now, key| Some(edit_dialog::pressed(app, now, key)),
-    paste: |app, _, text| Some(edit_dialog::pasted(app, text)),
+    key: |app, now, key| KeyOutcome::Done(edit_dialog::press_key(app, now, key)),
+    paste: |app, _, text| Some(edit_dialog::paste_text(app, text)),
     wheel: Wheel::Arrows,
-    click: edit_dialog::clicked,
+    click: |app, _, line| ClickOutcome::Done(edit_dialog::click_line(app, line)),
     ..PLAIN
 };
 
 static FILTER_DIALOG: OverlayRow = OverlayRow {
-    key: |app, now, key| Some(filter_dialog::pressed(app, now, key)),
-    paste: |app, now, text| Some(filter_dialog::pasted(app, now, text)),
-    click: filter_dialog::clicked,
+    key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
+    paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
+    wheel: Wheel::Arrows,
+    click: |app, _, line| ClickOutcome::Done(filter_dialog::click_line(app, line)),
     ..PLAIN
 };
 
 static FILTER_LIST: OverlayRow = OverlayRow {
-    key: |app, now, key| Some(filter_list::pressed(app, now, key)),
-    click: filter_list::clicked,
+    key: filter_list::press_key,
+    wheel: Wheel::Arrows,
+    click: filter_list::click_line,
     beside: Beside::ClosesAndClicks,
     ..PLAIN
 };
@@ -175,4 +172,9 @@ impl Overlay {
 /// What the overlay does that lies over everything.
 pub fn open_row(app: &App) -> Option<&'static OverlayRow> {
     app.ui.overlay.as_ref().map(Overlay::row)
+}
+
+/// Scrolls what lies over everything down (`true`) or up, or moves its selection; `false`: the pane below moves.
+pub fn scroll_open(app: &mut App, down: bool, distance: Distance) -> bool {
+    open_row(app).is_some_and(|row| (row.scroll)(app, down, distance))
 }

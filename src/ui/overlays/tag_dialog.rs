@@ -12,15 +12,16 @@ use crate::feed::opml::subscription_list::{normal_tag, normal_tags};
 use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::panes::feeds_pane::{self, FeedsRow};
-use crate::ui::panes::navigation;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::panes::{load_rows, selected_feed};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// Tags that are offered at once.
 const OFFERED_MAX: usize = 8;
 
 /// Opens the line: on a tag its name, elsewhere the tags of the selected feed.
-pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let over = app.ui.overlay.is_some();
     if let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row()
         && app.ui.focus == Pane::Feeds
@@ -30,10 +31,7 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.open_prompt(line);
         return Vec::new();
     }
-    let selected = feeds_pane::selected_feed(app, now);
-    let Some((feed, subscription)) =
-        selected.and_then(|key| Some((key, app.engine.feeds.get(&key)?)))
-    else {
+    let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
         app.ui.say(now, "select a feed or a tag first");
         return Vec::new();
     };
@@ -47,12 +45,12 @@ pub fn open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// All tags there are, in their order.
-fn known(app: &App) -> BTreeSet<&str> {
+fn list_tags(app: &App) -> BTreeSet<&str> {
     app.engine.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect()
 }
 
 /// The part of the line that is being typed: where it begins, and what it is.
-fn part(line: &Prompt) -> Option<(usize, &str)> {
+fn find_typed_part(line: &Prompt) -> Option<(usize, &str)> {
     let before = line.text.get(..line.cursor)?;
     let from = before.rfind(',').map_or(0, |at| at.saturating_add(1));
     let typed = before.get(from..)?;
@@ -61,22 +59,22 @@ fn part(line: &Prompt) -> Option<(usize, &str)> {
 }
 
 /// The tags that what is being typed may become, and that the line does not have.
-pub fn offered<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
+pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     if !matches!(line.purpose, PromptPurpose::Tags(_)) {
         return Vec::new();
     }
-    let Some((_, typed)) = part(line) else { return Vec::new() };
+    let Some((_, typed)) = find_typed_part(line) else { return Vec::new() };
     let typed = typed.to_lowercase();
     let has: Vec<&str> = line.text.split(',').map(str::trim).collect();
     let fits = |tag: &&str| tag.to_lowercase().starts_with(&typed) && !has.contains(tag);
-    known(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
+    list_tags(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
 }
 
 /// Completes the tag that is being typed, as far as those offered agree.
-pub fn complete(app: &mut App) {
+pub fn complete_tag(app: &mut App) {
     let Some(Overlay::Prompt(line)) = &app.ui.overlay else { return };
-    let offered = offered(app, line);
-    let Some((from, typed)) = part(line) else { return };
+    let offered = offer_tags(app, line);
+    let Some((from, typed)) = find_typed_part(line) else { return };
     let Some(first) = offered.first() else { return };
     let agreed = offered.iter().fold((*first).to_owned(), |agreed, other| {
         let same = agreed.chars().zip(other.chars()).take_while(|(a, b)| a == b);
@@ -96,7 +94,12 @@ pub fn complete(app: &mut App) {
 }
 
 /// The tags of a feed were typed; none takes them all away.
-pub fn tagged(app: &mut App, now: DateTime<Utc>, feed: FeedKey, typed: &str) -> Vec<ScreenEffect> {
+pub fn set_tags(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    typed: &str,
+) -> Vec<ScreenEffect> {
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let before = &subscription.record.tags;
     // A tag that holds a comma is only kept where nothing was typed.
@@ -116,7 +119,7 @@ pub fn tagged(app: &mut App, now: DateTime<Utc>, feed: FeedKey, typed: &str) -> 
 }
 
 /// Another name for the selected tag was typed: every feed that has it, or one below it, has the new one.
-pub fn renamed(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+pub fn rename_tag(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row() else { return Vec::new() };
     let tag = tag.clone();
     let Some(name) = normal_tag(typed).filter(|name| *name != tag) else {
@@ -131,12 +134,12 @@ pub fn renamed(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffe
     let folded = folded.clone();
     let mut effects = app.ask(now, Request::RenameTag { tag, name: name.clone() });
     effects.push(store(Job::SaveFolded(folded)));
-    select(app, &name);
-    effects.extend(navigation::open_list(app, now));
+    select_tag(app, &name);
+    effects.extend(load_rows::open_list(app, now));
     effects
 }
 
-fn select(app: &mut App, tag: &str) {
+fn select_tag(app: &mut App, tag: &str) {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Tag(other, _) if other == tag);
     if let Some(place) = app.ui.feeds.rows.iter().position(is_it) {
         app.ui.feeds.selected = place;

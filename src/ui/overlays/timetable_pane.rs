@@ -4,39 +4,11 @@ use chrono::{DateTime, Utc};
 
 use super::plan_pane;
 use crate::engine::feeds::subscription::Subscription;
-use crate::history::FeedKey;
 use crate::schedule::{self, Cost, Pace};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::navigation::Distance;
-use crate::ui::screen::Overlay;
-use crate::ui::scroll_list::ScrollList;
-
-/// The timetable on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct TimetablePane {
-    /// The selected poll.
-    pub list: ScrollList,
-    /// The feed it belongs to: the selection follows it when others move.
-    pub feed: Option<FeedKey>,
-    /// What all feeds cost together; `None`: to be summed up.
-    pub sums: Option<Sums>,
-    /// The minute for which they were summed up.
-    summed: i64,
-}
-
-/// What all feeds that are polled by themselves cost together, by their recommendations.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sums {
-    /// How many feeds.
-    pub feeds: u32,
-    /// Polls a day.
-    pub polls_a_day: f64,
-    /// How long a publication of a feed waits, minutes, on average over the feeds.
-    pub delay_minutes: f64,
-    /// Polls a day that would be saved if every feed were polled one pace less often.
-    pub saved_a_day: f64,
-}
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::overlay::{Overlay, Sums, TimetablePane};
 
 impl Sums {
     fn of(app: &App) -> Self {
@@ -61,20 +33,13 @@ impl Sums {
 }
 
 /// What one feed costs; `None`: it is not polled by itself.
-pub fn cost(subscription: &Subscription) -> Option<Cost> {
+pub fn cost_of_feed(subscription: &Subscription) -> Option<Cost> {
     let facts = &subscription.state.facts;
     schedule::cost_at_pace(facts, facts.settings.pace)
 }
 
-/// A feed's settings changed: what all cost is to be summed up anew.
-pub fn unsettle(app: &mut App) {
-    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
-        pane.sums = None;
-    }
-}
-
 /// Opens the timetable, or closes it.
-pub fn toggle(app: &mut App) {
+pub fn toggle_timetable(app: &mut App) {
     if matches!(app.ui.overlay, Some(Overlay::Timetable(_))) {
         app.ui.uncover();
         return;
@@ -84,44 +49,39 @@ pub fn toggle(app: &mut App) {
 }
 
 /// Opens the plan of the selected feed.
-pub fn enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_selected_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     match app.ui.overlay {
         Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) => {
-            plan_pane::open(app, now, feed)
+            plan_pane::open_plan(app, now, feed)
         }
         Some(_) | None => Vec::new(),
     }
 }
 
-/// The feed of the selected poll.
-pub const fn feed(overlay: &Overlay) -> Option<FeedKey> {
-    if let Overlay::Timetable(pane) = overlay { pane.feed } else { None }
-}
-
 /// Moves the selection.
-pub fn scroll(app: &mut App, down: bool, distance: Distance) -> bool {
+pub fn scroll_timetable(app: &mut App, down: bool, distance: Distance) -> bool {
     if let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay {
         let steps = distance.steps(app.ui.viewport.overlay_rows);
         list.step(down, steps, app.engine.timetable.len());
-        select(app, list.selected);
+        select_place(app, list.selected);
     }
     true
 }
 
 /// A click on a poll selects it; a second one opens the plan of its feed.
-pub fn clicked(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
+pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay else {
         return Vec::new();
     };
     if list.click(list.top.saturating_add(line), app.engine.timetable.len()) {
-        return enter(app, now);
+        return open_selected_plan(app, now);
     }
-    select(app, list.selected);
+    select_place(app, list.selected);
     Vec::new()
 }
 
 /// Selects the poll at a place.
-pub fn select(app: &mut App, place: usize) {
+pub fn select_place(app: &mut App, place: usize) {
     let count = app.engine.timetable.len();
     let place = place.min(count.saturating_sub(1));
     let feed = app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
@@ -146,7 +106,7 @@ pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
 }
 
 /// After polls moved: the selection stays on its feed, and on the screen.
-pub fn refresh(app: &mut App) {
+pub fn refresh_selection(app: &mut App) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);
     let place = if pane.feed.is_some() && at(pane.list.selected) == pane.feed {
@@ -155,5 +115,5 @@ pub fn refresh(app: &mut App) {
         let found = app.engine.timetable.iter().position(|(_, feed)| Some(*feed) == pane.feed);
         found.unwrap_or(pane.list.selected)
     };
-    select(app, place);
+    select_place(app, place);
 }

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use super::feeds_pane::FeedsRow;
 use crate::engine::feeds::trouble::{self, Concern, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
 
 /// Lines of one row: title, reason in three, remedy.
 pub const ROW_LINES: usize = 5;
@@ -18,7 +18,7 @@ pub fn is_open(app: &App) -> bool {
 }
 
 /// The selected concern, if the list is open and the keys are not with the feeds.
-pub fn selected(app: &App, now: DateTime<Utc>) -> Option<Concern> {
+pub fn selected_concern(app: &App, now: DateTime<Utc>) -> Option<Concern> {
     if !is_open(app) || app.ui.focus == Pane::Feeds {
         return None;
     }
@@ -28,13 +28,13 @@ pub fn selected(app: &App, now: DateTime<Utc>) -> Option<Concern> {
 }
 
 /// Does what Enter promises.
-pub fn remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(concern) = selected(app, now) else { return Vec::new() };
+pub fn apply_remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     app.ask(now, Request::Trouble(concern.feed, trouble::answer(concern.remedy)))
 }
 
 /// The reader has seen the selected concern.
-pub fn note(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(concern) = selected(app, now) else { return Vec::new() };
+pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     app.ask(now, Request::Trouble(concern.feed, TroubleAnswer::Note))
 }

@@ -4,19 +4,19 @@ use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::entry_list::rows_around;
-use super::feeds_pane::{self, FeedsRow};
-use super::navigation;
+use super::{list_query, load_rows};
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
 
 /// Goes to the row of a date that was typed: a year, a month or a day.
 pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let Some((from, until)) = stretch(typed, app.engine.zone) else {
+    let Some((from, until)) = read_stretch(typed, app.engine.zone) else {
         let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
         app.ui.complain(now, text);
         return Vec::new();
@@ -42,7 +42,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
 }
 
 /// The first and the last second of what was typed, in the reader's zone.
-fn stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let typed = typed.trim().trim_start_matches("goto").trim();
     let parts: Vec<&str> = typed.split('-').collect();
     let day = |text: &str| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
@@ -76,12 +76,12 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.focus = Pane::Entries;
     let text = if oldest_first { "from the beginning, oldest first" } else { "newest first" };
     app.ui.say(now, text);
-    let mut effects = navigation::open_list(app, now);
+    let mut effects = load_rows::open_list(app, now);
     if !oldest_first {
         return effects;
     }
     app.ui.list.order = RowOrder::OldestFirst;
-    let query = feeds_pane::query(app, now);
+    let query = list_query::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
     let rows = rows_around(app.ui.viewport.entries_rows.into());
@@ -95,21 +95,21 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// An entry is opened while a feed is read from the beginning: it counts as read there, also if it came from history.
-pub fn opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
+pub fn mark_opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.opened = app.ui.list.opened.saturating_add(1);
     app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Opened, value: true })
 }
 
 /// `312 of 1,204 read`.
-pub fn count(app: &App) -> Option<String> {
+pub fn describe_progress(app: &App) -> Option<String> {
     let list = &app.ui.list;
     let total = list.total.saturating_sub(list.gaps.len());
     (list.order == RowOrder::OldestFirst)
-        .then(|| format!("{} of {} read", grouped(list.opened), grouped(total)))
+        .then(|| format!("{} of {} read", group_thousands(list.opened), group_thousands(total)))
 }
 
 /// A number with commas between its thousands.
-fn grouped(number: usize) -> String {
+fn group_thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -133,18 +133,18 @@ mod tests {
             ("2014-03-09", "2014-03-09T00:00:00Z", "2014-03-09T23:59:59Z"),
         ] {
             let expected: [DateTime<Utc>; 2] = [from, until].map(|text| text.parse().unwrap());
-            let (from, until) = stretch(typed, Tz::UTC).unwrap();
+            let (from, until) = read_stretch(typed, Tz::UTC).unwrap();
             assert_eq!([from, until], expected, "{typed}");
         }
         for typed in ["", "March", "2014-13", "2014-02-30", "1-2-3-4"] {
-            assert_eq!(stretch(typed, Tz::UTC), None, "{typed}");
+            assert_eq!(read_stretch(typed, Tz::UTC), None, "{typed}");
         }
     }
 
     #[test]
     fn thousands_are_set_apart() {
         for (number, text) in [(0, "0"), (999, "999"), (1204, "1,204"), (1_000_000, "1,000,000")] {
-            assert_eq!(grouped(number), text);
+            assert_eq!(group_thousands(number), text);
         }
     }
 }

@@ -4,39 +4,14 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::saved_searches;
+use super::list_query;
 use crate::engine::calendar::day_start;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 
-/// A count, and whether it is being made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted<T> {
-    /// The last answer.
-    pub value: T,
-    /// It has been asked for.
-    waiting: bool,
-    /// Something changed since: it is to be asked for again.
-    again: bool,
-}
-
-impl<T> Counted<T> {
-    /// Whether it may be asked for now; if not, it is asked for again when the answer has come.
-    const fn begin(&mut self) -> bool {
-        self.again = self.waiting;
-        !std::mem::replace(&mut self.waiting, true)
-    }
-
-    /// The answer came; says whether to ask again.
-    fn end(&mut self, value: T) -> bool {
-        (self.value, self.waiting) = (value, false);
-        std::mem::take(&mut self.again)
-    }
-}
-
 /// Asks for both counts.
-pub fn count(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = count_today(app, now);
     effects.extend(count_searches(app, now));
     effects
@@ -52,7 +27,7 @@ pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The answer to that.
-pub fn today_counted(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
+pub fn take_today_count(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
     if app.ui.today.end(count) { count_today(app, now) } else { Vec::new() }
 }
 
@@ -62,12 +37,12 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let ids = app.engine.saved_searches.iter().map(|search| search.id);
-    let wanted = ids.filter_map(|id| Some((id, saved_searches::matching(app, now, id)?)));
+    let wanted = ids.filter_map(|id| Some((id, list_query::resolve_search(app, now, id)?)));
     vec![store(Job::CountSearches(wanted.collect()))]
 }
 
 /// The answer to that.
-pub fn searches_counted(
+pub fn take_search_counts(
     app: &mut App,
     now: DateTime<Utc>,
     unread: BTreeMap<u32, u32>,
@@ -76,6 +51,35 @@ pub fn searches_counted(
 }
 
 /// The store could not count: it is asked again when something changes.
-pub const fn failed(app: &mut App) {
+pub const fn stop_waiting(app: &mut App) {
     (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::counts::*;
+    use crate::ui::sample_app::{app_with, jobs, noon};
+
+    #[test]
+    fn today_is_counted_one_question_at_a_time() {
+        let mut app = app_with(&[]);
+        let day = day_start(noon(), app.engine.zone);
+        assert_eq!(
+            jobs(&count_all(&mut app, noon())),
+            [&Job::CountToday(day)],
+            "no search is saved"
+        );
+        assert!(count_today(&mut app, noon()).is_empty());
+        assert_eq!(jobs(&take_today_count(&mut app, noon(), 7)), [&Job::CountToday(day)]);
+        assert!(take_today_count(&mut app, noon(), 8).is_empty());
+        assert_eq!(app.ui.today.value, 8);
+    }
+
+    #[test]
+    fn a_count_that_failed_is_asked_for_when_something_changes() {
+        let mut app = app_with(&[]);
+        count_today(&mut app, noon());
+        stop_waiting(&mut app);
+        assert_eq!(count_today(&mut app, noon()).len(), 1);
+    }
 }

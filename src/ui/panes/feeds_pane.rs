@@ -1,113 +1,43 @@
 //! The subscriptions pane: smart lists first, then tags with their feeds, then feeds without a tag.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Utc};
 
-use super::{attention, saved_searches, search_pane, tag_tree};
-use crate::engine::backfill::gap_rows;
-use crate::engine::calendar::day_start;
-use crate::engine::entries::rows::{ListQuery, Scope, Show};
+use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
 use crate::history::FeedKey;
 use crate::ui::app::App;
-use crate::ui::screen::Pane;
-use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 
 /// Rows that move are ordered anew after this time at the soonest.
 const RESORT_SECONDS: i64 = 2;
 
-/// The subscriptions pane.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FeedsPane {
-    /// Its rows, in order.
-    pub rows: Vec<FeedsRow>,
-    /// Place of the selected row.
-    pub selected: usize,
-    /// Place of the first row on the screen.
-    pub top: usize,
-    /// How the feeds are ordered.
-    pub order: SortOrder,
-    /// Plans or sums have changed since the rows were ordered.
-    pub stale: bool,
-    /// When they were ordered.
-    pub ordered: Option<DateTime<Utc>>,
-    /// Tags of which what stands below them is not shown.
-    pub folded: BTreeSet<String>,
-}
-
-/// How the feeds are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SortOrder {
-    /// Under their tags, by title.
-    #[default]
-    Title,
-    /// The most unread first.
-    Unread,
-    /// The next to be polled first.
-    NextPoll,
-}
-
-/// One row of the pane.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FeedsRow {
-    /// All unread entries.
-    AllUnread,
-    /// Entries of today.
-    Today,
-    /// Starred entries.
-    Starred,
-    /// What is missing of all feeds.
-    Gaps,
-    /// Feeds in trouble.
-    Attention,
-    /// A saved search, by its number.
-    Search(u32),
-    /// A tag, with its feeds and those of the tags below it, each once.
-    Tag(String, Vec<FeedKey>),
-    /// A feed, so many steps below the top: as a part of its tag, one more than that.
-    Feed(FeedKey, usize),
-}
-
-impl FeedsPane {
-    /// The selected row.
-    pub fn selected_row(&self) -> Option<&FeedsRow> {
-        self.rows.get(self.selected)
-    }
-
-    /// Moves `top` so that the selected row is on a screen of `height` rows, and no row is left out for want of
-    /// room that there is.
-    pub fn keep_in_sight(&mut self, height: usize) {
-        let list = ScrollList { selected: self.selected, top: self.top };
-        self.top = list.top_in(self.rows.len(), height);
-    }
-}
-
 /// Makes the rows anew; the selection stays on the row it was on.
-pub fn rebuild(app: &mut App) {
+pub fn rebuild_rows(app: &mut App) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = app.ui.feeds.selected_row().cloned();
     let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
     rows.extend(app.engine.saved_searches.iter().map(|search| FeedsRow::Search(search.id)));
     match app.ui.feeds.order {
-        SortOrder::Title => rows.extend(under_tags(app)),
+        SortOrder::Title => rows.extend(list_under_tags(app)),
         SortOrder::Unread => {
             let unread = |feed: &Subscription| std::cmp::Reverse(feed.counters.unread);
-            rows.extend(flat(by_title(app), |key| app.engine.feeds.get(key).map(unread)));
+            rows.extend(list_without_tags(list_by_title(app), |key| {
+                app.engine.feeds.get(key).map(unread)
+            }));
         }
         SortOrder::NextPoll => {
             // Those that are never polled come last.
             let next = |feed: &Subscription| feed.plan.next_poll;
             let never_last = |at: Option<DateTime<Utc>>| (at.is_none(), at);
             let key = |key: &FeedKey| never_last(app.engine.feeds.get(key).and_then(next));
-            rows.extend(flat(by_title(app), key));
+            rows.extend(list_without_tags(list_by_title(app), key));
         }
     }
     let pane = &mut app.ui.feeds;
     // A feed may stand under several tags: the nearest row of it is the one that was selected.
     let before = pane.selected;
     let place = selected.and_then(|row| {
-        let places = rows.iter().enumerate().filter(|(_, other)| same(other, &row));
+        let places = rows.iter().enumerate().filter(|(_, other)| is_same_row(other, &row));
         places.map(|(place, _)| place).min_by_key(|place| place.abs_diff(before))
     });
     pane.rows = rows;
@@ -115,25 +45,25 @@ pub fn rebuild(app: &mut App) {
     pane.stale = false;
 }
 
-fn by_title(app: &App) -> Vec<FeedKey> {
+fn list_by_title(app: &App) -> Vec<FeedKey> {
     let mut by_title: Vec<FeedKey> = app.engine.feeds.keys().copied().collect();
     by_title.sort_by_cached_key(|key| {
-        let title = app.engine.feeds.get(key).map(|feed| in_order(feed.record.shown_title()));
+        let title = app.engine.feeds.get(key).map(|feed| title_order(feed.record.shown_title()));
         (title, *key)
     });
     by_title
 }
 
 /// Feeds without their tags, in another order; of equals the first by title comes first.
-fn flat<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
+fn list_without_tags<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
     feeds.sort_by_key(by);
     feeds.into_iter().map(|key| FeedsRow::Feed(key, 0)).collect()
 }
 
 /// The tree of tags with their feeds, then feeds without a tag.
-fn under_tags(app: &App) -> Vec<FeedsRow> {
-    let titled = by_title(app);
-    let mut rows = tag_tree::rows(app, &titled, &app.ui.feeds.folded);
+fn list_under_tags(app: &App) -> Vec<FeedsRow> {
+    let titled = list_by_title(app);
+    let mut rows = tag_tree::build_rows(app, &titled, &app.ui.feeds.folded);
     let tagless =
         |key: &&FeedKey| app.engine.feeds.get(key).is_some_and(|feed| feed.record.tags.is_empty());
     rows.extend(titled.iter().filter(tagless).map(|key| FeedsRow::Feed(*key, 0)));
@@ -148,7 +78,7 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
         SortOrder::NextPoll => (SortOrder::Title, "by tag and title"),
     };
     app.ui.feeds.order = order;
-    rebuild(app);
+    rebuild_rows(app);
     app.ui.feeds.ordered = Some(now);
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
@@ -157,7 +87,7 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
 
 /// Orders by next poll anew when plans have changed, but not more often than a reader can follow; the selection
 /// stays on its feed.
-pub fn resort(app: &mut App, now: DateTime<Utc>) {
+pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     let pane = &app.ui.feeds;
     if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {
         return;
@@ -166,47 +96,15 @@ pub fn resort(app: &mut App, now: DateTime<Utc>) {
         (0..RESORT_SECONDS).contains(&now.signed_duration_since(at).num_seconds())
     });
     if !lately {
-        rebuild(app);
+        rebuild_rows(app);
         app.ui.feeds.ordered = Some(now);
         let height = usize::from(app.ui.viewport.feeds_rows);
         app.ui.feeds.keep_in_sight(height);
     }
 }
 
-/// The feed that a key is about: that of the open plan or of the timetable's selection, else that of the selected
-/// row of the Attention list, of the selected entry, or the selected feed.
-pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
-    if let Some(overlay) = &app.ui.overlay
-        && let Some(feed) = overlay.row().feed
-    {
-        return feed(overlay);
-    }
-    if attention::is_open(app) {
-        return attention::selected(app, now).map(|concern| concern.feed);
-    }
-    let row = app.ui.list.selected_row();
-    match (app.ui.focus, row, app.ui.feeds.selected_row()) {
-        (Pane::Entries | Pane::Reader, Some(row), _) => Some(row.key.feed()),
-        (_, _, Some(FeedsRow::Feed(key, _))) => Some(*key),
-        (
-            _,
-            _,
-            Some(
-                FeedsRow::AllUnread
-                | FeedsRow::Today
-                | FeedsRow::Starred
-                | FeedsRow::Gaps
-                | FeedsRow::Attention
-                | FeedsRow::Search(_)
-                | FeedsRow::Tag(..),
-            )
-            | None,
-        ) => None,
-    }
-}
-
 /// A title as people order it: without regard to case, numbers by their value.
-fn in_order(title: &str) -> Vec<(u64, String)> {
+fn title_order(title: &str) -> Vec<(u64, String)> {
     let mut parts: Vec<(u64, String)> = Vec::new();
     for char in title.to_lowercase().chars() {
         match (char.to_digit(10).map(u64::from), parts.last_mut()) {
@@ -222,7 +120,7 @@ fn in_order(title: &str) -> Vec<(u64, String)> {
 }
 
 /// Whether two rows stand for the same thing, though a tag may have other feeds now.
-fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
+fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     match (a, b) {
         (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
         (FeedsRow::Feed(a, _), FeedsRow::Feed(b, _)) => a == b,
@@ -230,60 +128,8 @@ fn same(a: &FeedsRow, b: &FeedsRow) -> bool {
     }
 }
 
-/// The entries that the selected row stands for.
-pub fn query(app: &App, now: DateTime<Utc>) -> ListQuery {
-    let screen = &app.ui;
-    if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
-        return search_pane::query(app, matching, now);
-    }
-    let everything = |show, since| ListQuery {
-        scope: Scope::Everything,
-        show,
-        since,
-        keep: screen.list.keep.clone(),
-        gaps: Vec::new(),
-        order: screen.list.order,
-    };
-    let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
-    let query = match screen.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
-        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, app.engine.zone))),
-        Some(FeedsRow::Starred) => everything(Show::Starred, None),
-        Some(FeedsRow::Gaps) => {
-            let keep = BTreeSet::new();
-            let gaps = gap_rows::everywhere(&app.engine, now);
-            return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
-        }
-        Some(FeedsRow::Attention) => feeds(Vec::new()),
-        Some(FeedsRow::Search(id)) => match saved_searches::matching(app, now, *id) {
-            Some(matching) => ListQuery {
-                scope: Scope::Found(Box::new(matching)),
-                ..everything(screen.show, None)
-            },
-            None => feeds(Vec::new()),
-        },
-        Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
-        Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
-    };
-    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
-}
-
-/// Whether entries of a feed can be in the open list.
-pub fn concerns(app: &App, feed: FeedKey) -> bool {
-    if app.ui.search.is_some() {
-        // The index says itself when it holds more.
-        return false;
-    }
-    match app.ui.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
-        Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
-        Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
-        Some(FeedsRow::Feed(key, _)) => *key == feed,
-    }
-}
-
 /// Unread entries of a row.
-pub fn unread(app: &App, row: &FeedsRow) -> u32 {
+pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
         FeedsRow::AllUnread => app.engine.unread(),
@@ -303,7 +149,7 @@ mod tests {
     #[test]
     fn titles_stand_in_the_order_people_expect() {
         let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
-        titles.sort_by_cached_key(|title| in_order(title));
+        titles.sort_by_cached_key(|title| title_order(title));
         assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);
     }
 }

@@ -2,20 +2,20 @@
 
 use chrono::{DateTime, Utc};
 
-use super::feeds_pane::{self, FeedsRow};
-use super::navigation;
+use super::{list_query, load_rows};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::state::feeds_pane::FeedsRow;
 
 /// Builds the open list anew if gaps came or went.
-pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_gaps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
         return Vec::new();
     }
-    if feeds_pane::query(app, now).gaps == app.ui.list.gaps {
+    if list_query::build_query(app, now).gaps == app.ui.list.gaps {
         return Vec::new();
     }
-    navigation::refresh_list(app, now)
+    load_rows::refresh_list(app, now)
 }
 
 /// Whether the list of all gaps is open.

@@ -2,35 +2,21 @@
 
 use chrono::{DateTime, Utc};
 
-use super::entry_list::{Listing, WINDOW_ROWS, sight_rows};
-use super::{attention, feeds_pane, search_pane};
-use crate::engine::entries::rows::RowsWanted;
+use super::load_rows::{move_in_list, open_list};
+use super::{attention, search_pane};
 use crate::engine::feeds::trouble::concerns;
-use crate::engine::store_work::Job;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::overlays::table;
-use crate::ui::screen::{Arrangement, Pane};
-use crate::ui::scroll_list::moved;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::layout::{Arrangement, Pane};
 
-/// How far a movement goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distance {
-    /// One row or line.
-    One,
-    /// Half a page.
-    Half,
-    /// A page.
-    Page,
-    /// To the end.
-    All,
-}
-
-/// Moves down (`true`) or up in what has the keys.
-pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    if table::open_row(app).is_some_and(|row| (row.scroll)(app, down, distance)) {
-        return Vec::new();
-    }
+/// Moves down (`true`) or up in the pane that has the keys.
+pub fn move_in_pane(
+    app: &mut App,
+    now: DateTime<Utc>,
+    down: bool,
+    distance: Distance,
+) -> Vec<ScreenEffect> {
     let viewport = app.ui.viewport;
     match app.ui.focus {
         Pane::Feeds => {
@@ -49,7 +35,7 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
             place.keep_in_sight(count, page.max(1));
             Vec::new()
         }
-        Pane::Entries => go_in_list(app, down, distance),
+        Pane::Entries => move_in_list(app, down, distance),
         Pane::Reader => {
             if let Some(reader) = app.ui.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
@@ -66,73 +52,8 @@ pub fn go(app: &mut App, now: DateTime<Utc>, down: bool, distance: Distance) -> 
     }
 }
 
-/// Moves down (`true`) or up in the entry list.
-pub fn go_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    let steps = distance.steps(app.ui.viewport.entries_rows);
-    let list = &mut app.ui.list;
-    list.selected = moved(list.selected, list.total, down, steps);
-    load_visible_rows(app)
-}
-
-impl Distance {
-    /// How many steps that is on a screen of so many rows.
-    pub const fn steps(self, rows: u16) -> usize {
-        match self {
-            Self::Half if rows > 2 => rows as usize / 2,
-            Self::Page if rows > 1 => rows as usize - 1,
-            Self::One | Self::Half | Self::Page => 1,
-            Self::All => usize::MAX,
-        }
-    }
-}
-
-/// After the selection moved: the row is brought into sight, rows near the edge are asked for.
-pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
-    let height = usize::from(app.ui.viewport.entries_rows);
-    app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
-    let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };
-    app.ui.list.waiting = true;
-    vec![store(Job::ReadRows(wanted))]
-}
-
-/// Opens the list of the selected row of the subscriptions, from its beginning.
-pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let number = app.ui.list.number.saturating_add(1);
-    app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
-    app.ui.then = None;
-    search_pane::forget(app);
-    // What was open belongs to the list that was left.
-    (app.ui.reader, app.ui.opening) = (None, None);
-    let query = feeds_pane::query(app, now);
-    app.ui.list.gaps.clone_from(&query.gaps);
-    let height = usize::from(app.ui.viewport.feeds_rows);
-    app.ui.feeds.keep_in_sight(height);
-    let rows = sight_rows(app.ui.viewport.entries_rows.into());
-    vec![store(Job::ReadRows(RowsWanted {
-        rebuild: Some(query),
-        ..RowsWanted::at(number, 0, rows)
-    }))]
-}
-
-/// Builds the open list anew; the selection stays on its entry.
-pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let around = app.ui.list.selected_row().map(|row| row.key);
-    // At the top the reader wants to see what arrives; elsewhere the screen stays still.
-    let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
-    let query = feeds_pane::query(app, now);
-    let list = &mut app.ui.list;
-    list.waiting = true;
-    list.gaps.clone_from(&query.gaps);
-    vec![store(Job::ReadRows(RowsWanted {
-        rebuild: Some(query),
-        around,
-        asked: around.map(|_| list.selected),
-        ..RowsWanted::at(list.number, list.offset, WINDOW_ROWS)
-    }))]
-}
-
 /// To the pane on the right; opens nothing that is not open.
-pub fn right(app: &mut App) {
+pub fn go_right(app: &mut App) {
     // The reader pane explains a gap that is selected.
     let has_reader = app.ui.reader.is_some() || app.ui.explains_gap();
     app.ui.focus = match app.ui.focus {
@@ -142,7 +63,7 @@ pub fn right(app: &mut App) {
 }
 
 /// To the pane on the left.
-pub const fn left(app: &mut App) {
+pub const fn go_left(app: &mut App) {
     app.ui.focus = match app.ui.focus {
         Pane::Feeds | Pane::Entries => Pane::Feeds,
         Pane::Reader => Pane::Entries,
@@ -150,13 +71,15 @@ pub const fn left(app: &mut App) {
 }
 
 /// Back: closes what is open, then goes left, then ends the program.
-pub fn back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_some() {
         app.ui.uncover();
         return Vec::new();
     }
     match app.ui.focus {
-        Pane::Feeds | Pane::Entries if app.ui.search.is_some() => search_pane::leave(app, now),
+        Pane::Feeds | Pane::Entries if app.ui.search.is_some() => {
+            search_pane::leave_search(app, now)
+        }
         Pane::Reader => {
             app.ui.focus = Pane::Entries;
             if app.ui.usual_arrangement() != Arrangement::Wide {
@@ -169,5 +92,65 @@ pub fn back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             Vec::new()
         }
         Pane::Feeds => vec![ScreenEffect::Quit],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::navigation::*;
+    use crate::ui::sample_app::{app_with, fill_list, noon, rows_wanted};
+
+    #[test]
+    fn the_next_subscription_opens_its_list_and_both_ends_stop() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        let effects = move_in_pane(&mut app, noon(), true, Distance::One);
+        assert_eq!(app.ui.feeds.selected, 1);
+        assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
+        assert_eq!(move_in_pane(&mut app, noon(), true, Distance::All).len(), 1);
+        assert_eq!(app.ui.feeds.selected, app.ui.feeds.rows.len() - 1);
+        assert!(move_in_pane(&mut app, noon(), true, Distance::Page).is_empty());
+        move_in_pane(&mut app, noon(), false, Distance::All);
+        assert_eq!(app.ui.feeds.selected, 0);
+    }
+
+    #[test]
+    fn entries_are_moved_through_by_rows_and_pages() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        fill_list(&mut app, 100);
+        app.ui.focus = Pane::Entries;
+        for (down, distance, selected) in [
+            (true, Distance::One, 1),
+            (true, Distance::Page, 20),
+            (true, Distance::Half, 30),
+            (false, Distance::Half, 20),
+            (true, Distance::All, 99),
+            (true, Distance::One, 99),
+            (false, Distance::All, 0),
+        ] {
+            move_in_pane(&mut app, noon(), down, distance);
+            assert_eq!(app.ui.list.selected, selected, "{distance:?}");
+        }
+    }
+
+    #[test]
+    fn back_goes_left_pane_by_pane_and_then_ends_the_program() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.focus = Pane::Reader;
+        for focus in [Pane::Entries, Pane::Feeds] {
+            assert!(go_back(&mut app, noon()).is_empty());
+            assert_eq!(app.ui.focus, focus);
+        }
+        assert_eq!(go_back(&mut app, noon()), [ScreenEffect::Quit]);
+    }
+
+    #[test]
+    fn the_reader_has_the_keys_only_while_it_shows_something() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        fill_list(&mut app, 1);
+        go_right(&mut app);
+        go_right(&mut app);
+        assert_eq!(app.ui.focus, Pane::Entries, "nothing is open");
+        go_left(&mut app);
+        assert_eq!(app.ui.focus, Pane::Feeds);
     }
 }

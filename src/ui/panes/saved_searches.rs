@@ -2,44 +2,24 @@
 
 use chrono::{DateTime, Utc};
 
-use super::feeds_pane::FeedsRow;
-use super::{counts, navigation};
+use super::{counts, list_query, load_rows};
 use crate::engine::request::Request;
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
-use crate::search::{Marks, Matching};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// Saved searches at most.
 const SEARCHES_MAX: usize = 100;
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 100;
 
-/// One of the saved searches.
-pub fn get(app: &App, id: u32) -> Option<&SavedSearch> {
-    app.engine.saved_searches.iter().find(|search| search.id == id)
-}
-
-/// What a saved search looks for now: its dates may be counted from today.
-pub fn matching(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
-    resolve(&app.engine, now, &get(app, id)?.text, false).ok()
-}
-
-/// The words that are marked in the selected list.
-pub fn marks(app: &App) -> Marks {
-    let Some(FeedsRow::Search(id)) = app.ui.feeds.selected_row() else {
-        return Marks::default();
-    };
-    let text = get(app, *id).map_or("", |search| search.text.as_str());
-    let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
-    query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
-}
-
 /// Keeps the open search as a list.
-pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         app.ui.say(now, "search for something first: / opens the search");
@@ -78,12 +58,12 @@ pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Prompt(_))) {
         app.ui.uncover();
     }
-    let mut effects = change(app, now, list);
+    let mut effects = change_list(app, now, list);
     // The search goes on as the list that was made of it.
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Search(id));
     if let Some(place) = place {
         app.ui.feeds.selected = place;
-        effects.extend(navigation::open_list(app, now));
+        effects.extend(load_rows::open_list(app, now));
         app.ui.focus = Pane::Entries;
     }
     app.ui.say(now, "kept as a list of its own · e renames it · u undo");
@@ -91,7 +71,7 @@ pub fn save(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The saved search that is selected in the subscriptions pane.
-fn selected(app: &App) -> Option<u32> {
+fn selected_search(app: &App) -> Option<u32> {
     match app.ui.feeds.selected_row() {
         Some(FeedsRow::Search(id)) if app.ui.focus == Pane::Feeds => Some(*id),
         Some(_) | None => None,
@@ -99,33 +79,33 @@ fn selected(app: &App) -> Option<u32> {
 }
 
 /// Asks for another name for the selected search; `None`: none is selected.
-pub fn rename(app: &mut App) -> Option<Vec<ScreenEffect>> {
-    let id = selected(app)?;
-    let name = get(app, id)?.name.clone();
+pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let id = selected_search(app)?;
+    let name = list_query::find_search(app, id)?.name.clone();
     app.ui.open_prompt(Prompt::filled(PromptPurpose::Rename(id), name));
     Some(Vec::new())
 }
 
 /// The name was typed.
-pub fn renamed(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
+pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
     let mut list = app.engine.saved_searches.clone();
     let Some(search) = list.iter_mut().find(|search| search.id == id) else { return Vec::new() };
     search.name = name.trim().chars().take(NAME_CHARS_MAX).collect();
-    change(app, now, list)
+    change_list(app, now, list)
 }
 
 /// Gives the selected search up; `None`: none is selected.
-pub fn give_up(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
-    let id = selected(app)?;
+pub fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
+    let id = selected_search(app)?;
     let mut list = app.engine.saved_searches.clone();
     list.retain(|search| search.id != id);
-    let mut effects = change(app, now, list);
-    effects.extend(navigation::open_list(app, now));
+    let mut effects = change_list(app, now, list);
+    effects.extend(load_rows::open_list(app, now));
     app.ui.say(now, "the search is given up; its entries stay · u undo");
     Some(effects)
 }
 
-fn change(app: &mut App, now: DateTime<Utc>, list: Vec<SavedSearch>) -> Vec<ScreenEffect> {
+fn change_list(app: &mut App, now: DateTime<Utc>, list: Vec<SavedSearch>) -> Vec<ScreenEffect> {
     let mut effects = app.ask(now, Request::SaveSearches(list));
     effects.extend(counts::count_searches(app, now));
     effects

@@ -3,11 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::entry_list::{Listing, sight_rows};
-use super::feeds_pane::FeedsRow;
-use super::navigation::{self, Distance};
-use super::{counts, saved_searches};
-use crate::engine::backfill::gap_rows;
-use crate::engine::entries::rows::{ListQuery, RowOrder, RowsWanted, Scope, Show};
+use super::{counts, list_query, load_rows, saved_searches};
+use crate::engine::entries::rows::{RowOrder, RowsWanted};
 use crate::engine::search_query::resolve;
 use crate::engine::store_work::Job;
 use crate::search::{Marks, Matching};
@@ -15,32 +12,14 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::screen::{Overlay, Pane, Reader};
-
-/// A search that is open.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Search {
-    /// What was typed.
-    pub text: String,
-    /// What is looked for; `None`: nothing was typed yet.
-    pub matching: Option<Matching>,
-    /// Why the text cannot be read, as a sentence; the list is that of the text before.
-    pub flaw: Option<String>,
-    /// Where the reader was.
-    before: Before,
-}
-
-/// Where the reader was when a search was opened.
-#[derive(Debug, Clone, PartialEq)]
-struct Before {
-    focus: Pane,
-    list: Listing,
-    reader: Option<Reader>,
-    marks: Marks,
-}
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::search::{Before, Search};
 
 /// Opens the search, or the line of the one that is open.
-pub fn open(app: &mut App) -> Vec<ScreenEffect> {
+pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     let screen = &mut app.ui;
     let text = screen.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
     if screen.search.is_none() {
@@ -59,29 +38,31 @@ pub fn open(app: &mut App) -> Vec<ScreenEffect> {
 }
 
 /// A key that means something of its own while a search is typed.
-pub fn pressed(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
-        Key { code: Code::Down, .. } => Some(navigation::go_in_list(app, true, Distance::One)),
-        Key { code: Code::Up, .. } => Some(navigation::go_in_list(app, false, Distance::One)),
-        Key { code: Code::PageDown, .. } => Some(navigation::go_in_list(app, true, Distance::Page)),
-        Key { code: Code::PageUp, .. } => Some(navigation::go_in_list(app, false, Distance::Page)),
+        Key { code: Code::Down, .. } => Some(load_rows::move_in_list(app, true, Distance::One)),
+        Key { code: Code::Up, .. } => Some(load_rows::move_in_list(app, false, Distance::One)),
+        Key { code: Code::PageDown, .. } => {
+            Some(load_rows::move_in_list(app, true, Distance::Page))
+        }
+        Key { code: Code::PageUp, .. } => Some(load_rows::move_in_list(app, false, Distance::Page)),
         Key { code: Code::Esc, .. } | Key { code: Code::Char('c'), ctrl: true } => {
             app.ui.uncover();
-            Some(leave(app, now))
+            Some(leave_search(app, now))
         }
-        Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save(app, now)),
+        Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save_search(app, now)),
         Key { code: Code::Enter, .. } => {
             app.ui.uncover();
             let search = app.ui.search.as_ref();
             let empty = search.is_none_or(|search| search.matching.is_none());
-            Some(if empty { leave(app, now) } else { Vec::new() })
+            Some(if empty { leave_search(app, now) } else { Vec::new() })
         }
         _ => None,
     }
 }
 
 /// The line may have changed: the list follows it.
-pub fn typed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     if prompt.purpose != PromptPurpose::Search {
         return Vec::new();
@@ -135,7 +116,7 @@ fn search_for(
     }
     app.ui.then = None;
     (app.ui.reader, app.ui.opening) = (None, None);
-    let query = query(app, &matching, now);
+    let query = list_query::build_search_query(app, &matching, now);
     if let Some(search) = &mut app.ui.search {
         search.matching = Some(matching);
     }
@@ -147,31 +128,12 @@ fn search_for(
     }))]
 }
 
-/// The list of what is looked for.
-pub fn query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
-    let list = &app.ui.list;
-    let query = ListQuery {
-        scope: Scope::Found(Box::new(matching.clone())),
-        show: Show::All,
-        since: None,
-        keep: list.keep.clone(),
-        gaps: Vec::new(),
-        order: list.order,
-    };
-    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
-}
-
 /// Leaves the search: the reader is where it was opened.
-pub fn leave(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(search) = app.ui.search.take() else { return Vec::new() };
     let Before { focus, list, reader, marks } = search.before;
     (app.ui.focus, app.ui.reader, app.ui.opening) = (focus, reader, None);
     put_back(app, now, list, marks)
-}
-
-/// Another list is opened: the search is over.
-pub fn forget(app: &mut App) {
-    (app.ui.search, app.ui.marks) = (None, saved_searches::marks(app));
 }
 
 /// Shows a list again that was left; what changed meanwhile is asked for.
@@ -179,11 +141,11 @@ fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> V
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, ..list };
     (app.ui.then, app.ui.marks) = (None, marks);
-    navigation::refresh_list(app, now)
+    load_rows::refresh_list(app, now)
 }
 
 /// The index holds more than before: an open search shows it.
-pub fn indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
+pub fn show_indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
     app.ui.unindexed = missing;
     if !app.ui.is_on() {
         return Vec::new();
@@ -196,7 +158,7 @@ pub fn indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEff
     if searching && app.ui.list.waiting {
         app.ui.list.stale = true;
     } else if searching {
-        effects.extend(navigation::refresh_list(app, now));
+        effects.extend(load_rows::refresh_list(app, now));
     }
     effects
 }

@@ -1,13 +1,10 @@
-//! The tree of tags: `a/b` stands below `a`; a tag can be folded, so that what is below it is not shown.
+//! The tree of tags: `a/b` stands below `a`; a folded tag hides what is below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::feeds_pane::{self, FeedsRow};
-use crate::engine::store_work::Job;
 use crate::history::FeedKey;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::screen::Pane;
+use crate::ui::state::feeds_pane::FeedsRow;
 
 /// Cells that each step down the tree is moved to the right.
 pub const INDENT_CELLS: usize = 2;
@@ -18,7 +15,7 @@ fn parts(tag: &str) -> Vec<&str> {
 }
 
 /// The tags above a tag, the topmost first.
-fn above(tag: &str) -> impl Iterator<Item = &str> {
+pub(super) fn above(tag: &str) -> impl Iterator<Item = &str> {
     tag.match_indices('/').filter_map(|(at, _)| tag.get(..at))
 }
 
@@ -37,7 +34,11 @@ struct Tagged<'m> {
 }
 
 /// The rows of all tags, each with the feeds that have it below it. `titled`: all feeds in their order.
-pub(crate) fn rows(app: &App, titled: &[FeedKey], folded: &BTreeSet<String>) -> Vec<FeedsRow> {
+pub(crate) fn build_rows(
+    app: &App,
+    titled: &[FeedKey],
+    folded: &BTreeSet<String>,
+) -> Vec<FeedsRow> {
     let mut tags: BTreeMap<Vec<&str>, Tagged<'_>> = BTreeMap::new();
     for &key in titled {
         let Some(feed) = app.engine.feeds.get(&key) else { continue };
@@ -66,94 +67,6 @@ pub(crate) fn rows(app: &App, titled: &[FeedKey], folded: &BTreeSet<String>) -> 
         }
     }
     rows
-}
-
-/// To the left in the subscriptions: folds the selected tag, else goes to the tag above; whether it did something.
-pub(crate) fn fold(app: &mut App) -> Option<Vec<ScreenEffect>> {
-    let pane = &app.ui.feeds;
-    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
-    match selected {
-        FeedsRow::Tag(tag, _) if !pane.folded.contains(tag) => {
-            let tag = tag.clone();
-            Some(set(app, &tag, true))
-        }
-        FeedsRow::Tag(..) | FeedsRow::Feed(_, 1..) => {
-            let place = tag_above(app)?;
-            app.ui.feeds.selected = place;
-            Some(Vec::new())
-        }
-        FeedsRow::AllUnread
-        | FeedsRow::Today
-        | FeedsRow::Starred
-        | FeedsRow::Gaps
-        | FeedsRow::Attention
-        | FeedsRow::Search(_)
-        | FeedsRow::Feed(_, 0) => None,
-    }
-}
-
-/// The place of the row of the tag above the selected row.
-fn tag_above(app: &App) -> Option<usize> {
-    let pane = &app.ui.feeds;
-    let level = |row: &FeedsRow| match row {
-        FeedsRow::Tag(tag, _) => Some(depth(tag)),
-        FeedsRow::Feed(_, below) => Some(*below),
-        FeedsRow::AllUnread
-        | FeedsRow::Today
-        | FeedsRow::Starred
-        | FeedsRow::Gaps
-        | FeedsRow::Attention
-        | FeedsRow::Search(_) => None,
-    };
-    let own = level(pane.selected_row()?)?;
-    let before = pane.rows.iter().enumerate().take(pane.selected);
-    let is_above =
-        |row: &FeedsRow| matches!(row, FeedsRow::Tag(..)) && level(row).is_some_and(|at| at < own);
-    before.rev().find(|(_, row)| is_above(row)).map(|(place, _)| place)
-}
-
-/// To the right in the subscriptions: unfolds the selected tag; whether it did something.
-pub(crate) fn unfold(app: &mut App) -> Option<Vec<ScreenEffect>> {
-    let pane = &app.ui.feeds;
-    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
-    let FeedsRow::Tag(tag, _) = selected else { return None };
-    let tag = Some(tag.clone()).filter(|tag| pane.folded.contains(tag))?;
-    Some(set(app, &tag, false))
-}
-
-/// Folds a tag, or unfolds it; that is kept over restarts.
-pub fn set(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
-    let known = &mut app.ui.feeds.folded;
-    let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
-    if !changed {
-        return Vec::new();
-    }
-    feeds_pane::rebuild(app);
-    let height = usize::from(app.ui.viewport.feeds_rows);
-    app.ui.feeds.keep_in_sight(height);
-    vec![store(Job::SaveFolded(app.ui.feeds.folded.clone()))]
-}
-
-/// Whether a row is a tag that hides the feeds below it.
-pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
-    matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
-}
-
-/// Selects a feed in the subscriptions; what hides it is unfolded.
-pub(crate) fn select(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
-    let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
-    let mut effects = Vec::new();
-    if !app.ui.feeds.rows.iter().any(is_it) {
-        let tags =
-            app.engine.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
-        let first = tags.first().cloned().unwrap_or_default();
-        let hiding: Vec<String> =
-            above(&first).chain([first.as_str()]).map(str::to_owned).collect();
-        effects.extend(hiding.iter().flat_map(|tag| set(app, tag, false)));
-    }
-    let pane = &mut app.ui.feeds;
-    pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);
-    effects
 }
 
 #[cfg(test)]

@@ -1,15 +1,11 @@
 //! A tour of the reader in its bottom line: one thing to do after the other, each over when it was done.
 
-use super::feeds_pane::FeedsRow;
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
-use crate::ui::screen::{Overlay, Pane};
-
-/// The tour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tour {
-    step: usize,
-}
+use crate::ui::screen::Tour;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 
 /// One thing to do.
 #[derive(Debug)]
@@ -67,7 +63,7 @@ impl Tour {
 }
 
 /// Goes on where the reader did what the tour says.
-pub fn follow(app: &mut App) {
+pub fn follow_tour(app: &mut App) {
     let Some(tour) = app.ui.tour else { return };
     if STEPS.get(tour.step).is_some_and(|step| (step.done)(app)) {
         let step = tour.step.saturating_add(1);

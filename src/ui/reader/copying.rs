@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::feed::text::one_line;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::feeds_pane;
-use crate::ui::screen::Pane;
+use crate::ui::panes::selected_feed;
+use crate::ui::state::layout::Pane;
 
 /// Bytes of a text that is copied at most: terminals refuse long ones.
 const COPIED_MAX: usize = 8 * 1024;
@@ -16,12 +16,12 @@ const TOLD_CELLS: usize = 200;
 /// Copies the address of the selected feed, or the link of the entry that is selected or read.
 pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let link = if app.ui.focus == Pane::Feeds {
-        let feed = feeds_pane::selected_feed(app, now).and_then(|key| app.engine.feeds.get(&key));
-        feed.map(|feed| feed.record.url.clone())
+        let selected = selected_feed::selected_subscription(app, now);
+        selected.map(|(_, subscription)| subscription.record.url.clone())
     } else {
         app.ui.list.selected_row().and_then(|row| row.link.clone())
     };
-    let link = link.map(|link| clean(&link)).filter(|link| !link.is_empty());
+    let link = link.map(|link| clean_link(&link)).filter(|link| !link.is_empty());
     let Some(link) = link.filter(|link| link.len() <= COPIED_MAX) else {
         app.ui.say(now, "there is no link to copy here");
         return Vec::new();
@@ -31,7 +31,7 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// What a terminal, or whoever pastes it, could take for a command is left out.
-fn clean(link: &str) -> String {
+fn clean_link(link: &str) -> String {
     link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
 }
 
@@ -41,6 +41,9 @@ mod tests {
 
     #[test]
     fn a_link_is_copied_without_controls_and_line_ends() {
-        assert_eq!(clean("https://a.example/\u{1b}]52;\u{7}x\n rm"), "https://a.example/]52;xrm");
+        assert_eq!(
+            clean_link("https://a.example/\u{1b}]52;\u{7}x\n rm"),
+            "https://a.example/]52;xrm"
+        );
     }
 }

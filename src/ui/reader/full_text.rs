@@ -5,70 +5,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::open_entry;
-use crate::engine::entries::full_text::FullText;
+use super::lay_out;
+use super::page_text::ASKING;
 use crate::engine::request::Request;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::feeds_pane;
-use crate::ui::screen::Reader;
+use crate::ui::panes::selected_feed;
+use crate::ui::state::reader::TextSource;
 
 /// A page that could not be read is not asked for again by itself within this time.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
 
-/// Said until the answer is there.
-const ASKING: &str = "asking for the page of this entry …";
-
-/// Which text of an entry is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TextSource {
-    /// The feed's.
-    #[default]
-    Feed,
-    /// The feed's, while the page is asked for.
-    Waiting,
-    /// The page's.
-    Page,
-}
-
-impl Reader {
-    /// The page's text, if it was read.
-    fn page(&self) -> Option<&FullText> {
-        self.entry.full.as_ref().filter(|full| full.failed.is_none())
-    }
-
-    /// The text to show, as marked up, and the address that references in it are relative to.
-    pub fn markup(&self) -> (&str, Option<&str>) {
-        if let Some(full) = self.page().filter(|_| self.source == TextSource::Page) {
-            return (&full.html, Some(&full.url));
-        }
-        let text = self.entry.body.as_ref().and_then(|body| body.text());
-        (text.unwrap_or_default(), self.entry.kept.link.as_deref())
-    }
-
-    fn show(&mut self, source: TextSource) {
-        if (self.source == TextSource::Page) != (source == TextSource::Page) {
-            (self.rendered, self.width) = (None, 0);
-            (self.scroll, self.sideways) = (0, 0);
-            self.entry.place = None;
-        }
-        self.source = source;
-    }
-
-    fn waits_for(&self, key: EntryKey) -> bool {
-        self.entry.key == key && self.source == TextSource::Waiting
-    }
-
-    /// Whether the page is older than the entry says it is.
-    fn is_outdated(&self) -> bool {
-        let changed = self.entry.kept.updated;
-        self.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
-    }
-}
-
 /// Shows the full text, or the feed's again.
-pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
         app.ui.say(now, "open the entry first: v shows the full text of the page it links to");
         return Vec::new();
@@ -77,26 +26,26 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         TextSource::Page => {
             reader.show(TextSource::Feed);
             app.ui.say(now, "the feed's text");
-            open_entry::render(app)
+            lay_out::ask_lines(app)
         }
         TextSource::Waiting => {
             app.ui.say(now, "the page is being asked for");
             Vec::new()
         }
-        TextSource::Feed if reader.is_outdated() => ask_for(app, now, true),
+        TextSource::Feed if reader.is_outdated() => ask_page(app, now, true),
         TextSource::Feed => {
             reader.show(TextSource::Page);
             app.ui.say(now, "the full text of the page");
-            open_entry::render(app)
+            lay_out::ask_lines(app)
         }
     }
 }
 
 /// Switches whether entries of this feed are always shown with their full text.
-pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
-        None => feeds_pane::selected_feed(app, now),
+        None => selected_feed::selected_feed(app, now),
     };
     let Some((feed, subscription)) =
         feed.and_then(|feed| Some((feed, app.engine.feeds.get(&feed)?)))
@@ -113,12 +62,12 @@ pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let what = if on { "always with the full text" } else { "with the feed's own text" };
             app.ui.say(now, format!("'{title}' is shown {what} · u undo"));
             if on {
-                effects.extend(opened(app, now));
+                effects.extend(show_if_wanted(app, now));
             } else if let Some(reader) = &mut app.ui.reader
                 && reader.entry.key.feed == feed
             {
                 reader.show(TextSource::Feed);
-                effects.extend(open_entry::render(app));
+                effects.extend(lay_out::ask_lines(app));
             }
             effects
         }
@@ -130,7 +79,7 @@ pub fn always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// An entry was opened: if its feed is always read with the full text, that is shown, or asked for.
-pub fn opened(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = &mut app.ui.reader else { return Vec::new() };
     if reader.source != TextSource::Feed {
         return Vec::new();
@@ -154,13 +103,13 @@ pub fn opened(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         reader.entry.place = place;
     }
     if reader.is_outdated() && !app.engine.offline {
-        return ask_for(app, now, false);
+        return ask_page(app, now, false);
     }
     Vec::new()
 }
 
 /// Asks for the page of the open entry.
-fn ask_for(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect> {
+fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let link = reader.entry.kept.link.clone();
     let Some(url) = link.filter(|link| link.starts_with("http")) else {
@@ -189,46 +138,4 @@ fn ask_for(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect
             effects
         }
     }
-}
-
-/// The page of an entry is not asked for after all.
-pub fn dropped(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
-    if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
-        reader.source = TextSource::Feed;
-        app.ui.complain(now, format!("no full text: {why}"));
-    }
-}
-
-/// The page of an entry was asked for: it is shown where the reader waits for it.
-pub fn fetched(
-    app: &mut App,
-    now: DateTime<Utc>,
-    key: EntryKey,
-    full: FullText,
-    failed: Option<String>,
-) -> Vec<ScreenEffect> {
-    let open = app.ui.reader.as_mut().filter(|reader| reader.entry.key == key);
-    let trouble = open.and_then(|reader| {
-        let before = reader.page().map(|page| page.html.clone());
-        let is_new = failed.is_none() && before.as_ref() != Some(&full.html);
-        reader.entry.full = Some(full);
-        if is_new && reader.source == TextSource::Page {
-            (reader.rendered, reader.width) = (None, 0);
-        }
-        match reader.source {
-            TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
-            TextSource::Waiting => reader.source = TextSource::Feed,
-            // Who went back to the feed's text meanwhile stays there.
-            TextSource::Feed | TextSource::Page => {}
-        }
-        failed.map(|why| format!("no full text: {why}"))
-    });
-    let asking = app.ui.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
-    if asking && trouble.is_none() {
-        app.ui.notice = None;
-    }
-    if let Some(trouble) = trouble {
-        app.ui.complain(now, trouble);
-    }
-    open_entry::render(app)
 }

@@ -3,8 +3,10 @@
 pub mod copying;
 pub mod full_text;
 pub mod gap_explained;
+pub mod lay_out;
 pub mod lines;
 pub mod open_entry;
+pub mod page_text;
 pub mod picture_places;
 pub mod pictures;
 pub mod pipe;

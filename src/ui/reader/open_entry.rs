@@ -2,21 +2,23 @@
 
 use chrono::{DateTime, Utc};
 
-use super::full_text::{self, TextSource};
-use super::read_ahead::{self, AheadEntry};
-use super::{picture_places, pictures, reading_position};
+use super::lay_out::ask_lines;
+use super::{full_text, read_ahead};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::history::{EntryKey, Flag};
 use crate::ui::app::App;
-use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect, store};
+use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::panes::entry_list::rows_around;
-use crate::ui::panes::feeds_pane::{self, FeedsRow};
-use crate::ui::panes::navigation::{self, Distance};
-use crate::ui::panes::{browsing, tag_tree};
-use crate::ui::screen::{Pane, Reader, Then};
+use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
+use crate::ui::screen::Then;
+use crate::ui::scroll_list::Distance;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::read_ahead::AheadEntry;
+use crate::ui::state::reader::{Reader, TextSource};
 
 /// Opens the selected entry and marks it read.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -25,23 +27,23 @@ pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         RowKey::Entry(key) => key,
         RowKey::Gap(feed, gap) => return app.ask(now, Request::MoreHistory(feed, Some(gap))),
     };
-    open(app, now, key)
+    open_entry(app, now, key)
 }
 
 /// Opens an entry of the open list and marks it read.
-fn open(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
+fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     let row = app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
     let unread = row.is_some_and(|row| row.flags.is_unread());
     let unopened = row.is_some_and(|row| !row.flags.was_opened());
     app.ui.focus = Pane::Reader;
     app.ui.opening = Some(key);
     let mut effects = match app.ui.ahead.take(key) {
-        AheadEntry::Here(entry) => loaded(app, now, *entry),
+        AheadEntry::Here(entry) => show_entry(app, now, *entry),
         AheadEntry::OnItsWay => Vec::new(),
         AheadEntry::Unknown => vec![store(Job::ReadEntry(key))],
     };
     if unopened && app.ui.list.order == RowOrder::OldestFirst {
-        effects.extend(browsing::opened(app, now, key));
+        effects.extend(browsing::mark_opened(app, now, key));
     } else if unread {
         effects
             .extend(app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Read, value: true }));
@@ -50,7 +52,7 @@ fn open(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
 }
 
 /// An entry has been read from the store: it is shown, and its text is made into lines.
-pub fn loaded(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<ScreenEffect> {
+pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<ScreenEffect> {
     if app.ui.opening != Some(entry.key) {
         app.ui.ahead.keep(entry);
         return Vec::new();
@@ -72,14 +74,14 @@ pub fn loaded(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<Scre
         digits: String::new(),
         pictures: Vec::new(),
     });
-    let mut effects = full_text::opened(app, now);
-    effects.extend(render(app));
-    effects.extend(read_ahead::ask(app, sought(app)));
+    let mut effects = full_text::show_if_wanted(app, now);
+    effects.extend(ask_lines(app));
+    effects.extend(read_ahead::ask_ahead(app, sought_kind(app)));
     effects
 }
 
 /// An entry could not be read: nothing stands in its place.
-pub fn not_loaded(app: &mut App, key: EntryKey) {
+pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.ahead.give_up(key);
     if app.ui.opening == Some(key) {
         app.ui.opening = None;
@@ -89,63 +91,20 @@ pub fn not_loaded(app: &mut App, key: EntryKey) {
 }
 
 /// Rows could not be read: they are not waited for any longer.
-pub fn rows_failed(app: &mut App, list: u64) {
+pub fn give_up_rows(app: &mut App, list: u64) {
     if app.ui.list.number == list {
         (app.ui.list.waiting, app.ui.list.fresh) = (false, false);
         app.ui.then = None;
     }
 }
 
-/// Asks for the lines of the entry being read, if they are not of the pane's width.
-pub fn render(app: &mut App) -> Vec<ScreenEffect> {
-    let columns = app.ui.viewport.reader_columns;
-    let width = columns.min(app.ui.settings.text_width);
-    let Some(reader) = &mut app.ui.reader else { return Vec::new() };
-    if reader.width == width || width == 0 {
-        return Vec::new();
-    }
-    reader.width = width;
-    let (html, base) = reader.markup();
-    let site =
-        app.engine.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
-    let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
-    let (key, source) = (reader.entry.key, reader.source);
-    let enclosures = reader.entry.kept.enclosures.clone();
-    // Who has the screen read out cannot look sideways.
-    let slides = !app.ui.appearance.plain;
-    vec![ScreenEffect::Render(RenderWork { key, source, html, base, enclosures, width, slides })]
-}
-
-/// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
-pub fn rendered(app: &mut App, made: RenderedEntry) {
-    let rows = usize::from(app.ui.viewport.reader_rows);
-    let Some(reader) = &mut app.ui.reader else { return };
-    let of_page = |source| source == TextSource::Page;
-    let other = reader.entry.key != made.key || of_page(reader.source) != of_page(made.source);
-    if other || reader.width != made.width {
-        return;
-    }
-    let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
-    let at_top = reader.rendered.as_ref().and_then(|_| picture_places::at_top(reader));
-    reader.starts = reading_position::starts(&made.rendered);
-    let line = place.map_or(0, |place| reading_position::line_at(&reader.starts, place));
-    reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
-    reader.pictures = picture_places::found(&made.rendered);
-    reader.rendered = Some(made.rendered);
-    let shown = pictures::are_shown(app);
-    picture_places::arrange(app, shown);
-    if let (Some(reader), Some(picture)) = (&mut app.ui.reader, at_top) {
-        picture_places::put_at_top(reader, picture);
-    }
-}
-
 /// A page down; at the end of the text the next unread entry.
-pub fn space(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus != Pane::Reader {
-        return next_unread(app, now);
+        return open_next_unread(app, now);
     }
     if app.ui.explains_gap() {
-        return next_unread(app, now);
+        return open_next_unread(app, now);
     }
     let laid_out = app.ui.reader.as_ref().is_some_and(|reader| reader.rendered.is_some());
     if app.ui.opening.is_some() || !laid_out {
@@ -157,27 +116,31 @@ pub fn space(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
         reader.scroll.saturating_add(rows) < lines
     });
-    if more { navigation::go(app, now, true, Distance::Page) } else { next_unread(app, now) }
+    if more {
+        navigation::move_in_pane(app, now, true, Distance::Page)
+    } else {
+        open_next_unread(app, now)
+    }
 }
 
 /// Opens the next unread entry of the list, else of the next feed that has one.
-pub fn next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let from =
         if app.ui.focus == Pane::Feeds { list.selected } else { list.selected.saturating_add(1) };
-    seek(app, now, Seek { from, down: true, what: sought(app) })
+    seek_entry(app, now, Seek { from, down: true, what: sought_kind(app) })
 }
 
 /// Opens the previous unread entry of the list.
-pub fn previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     match app.ui.list.selected.checked_sub(1) {
-        Some(from) => seek(app, now, Seek { from, down: false, what: sought(app) }),
-        None => nothing_above(app, now),
+        Some(from) => seek_entry(app, now, Seek { from, down: false, what: sought_kind(app) }),
+        None => say_nothing_above(app, now),
     }
 }
 
 /// What the next entry is: where a feed is read from its beginning, the next that was not opened.
-const fn sought(app: &App) -> Sought {
+const fn sought_kind(app: &App) -> Sought {
     match app.ui.list.order {
         RowOrder::OldestFirst => Sought::Unopened,
         RowOrder::NewestFirst | RowOrder::BestFirst => Sought::Unread,
@@ -185,7 +148,7 @@ const fn sought(app: &App) -> Sought {
 }
 
 /// Looks among the rows in memory first; only where they end is the store asked.
-fn seek(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect> {
+fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     if list.fresh {
         app.ui.then = Some(Then::OpenFirstUnread);
@@ -194,60 +157,60 @@ fn seek(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect> {
     let mut place = seek.from;
     while let Some(row) = list.row(place) {
         if row.key.entry().is_some() && seek.what.takes(row.flags) {
-            return open_at(app, now, place);
+            return open_place(app, now, place);
         }
         match if seek.down { place.checked_add(1) } else { place.checked_sub(1) } {
             Some(next) => place = next,
-            None => return nothing_above(app, now),
+            None => return say_nothing_above(app, now),
         }
     }
     if place >= list.total {
-        return next_feed(app, now);
+        return open_next_feed(app, now);
     }
     app.ui.then = Some(Then::Open);
-    ask_for(app, Seek { from: place, ..seek })
+    ask_store(app, Seek { from: place, ..seek })
 }
 
 /// Asks the store where the next entry of a kind stands.
-fn ask_for(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
+fn ask_store(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
     app.ui.list.waiting = true;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
     let at = RowsWanted::at(app.ui.list.number, seek.from, rows);
     vec![store(Job::ReadRows(RowsWanted { seek: Some(seek), ..at }))]
 }
 
-fn open_at(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
+fn open_place(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
     app.ui.list.selected = place;
-    let mut effects = navigation::load_visible_rows(app);
+    let mut effects = load_rows::load_visible_rows(app);
     // Coming by a gap asks for nothing: the reader pane explains it.
     if let Some(key) = app.ui.list.selected_row().and_then(|row| row.key.entry()) {
-        effects.extend(open(app, now, key));
+        effects.extend(open_entry(app, now, key));
     }
     effects
 }
 
-fn nothing_above(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn say_nothing_above(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.say(now, "nothing unread above");
     Vec::new()
 }
 
-fn nothing(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn say_nothing_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.say(now, "nothing unread here");
     Vec::new()
 }
 
 /// Goes on to the next feed with unread entries, around the end once.
-fn next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.show == Show::Starred || app.ui.search.is_some() {
-        return nothing(app, now);
+        return say_nothing_here(app, now);
     }
     let pane = &app.ui.feeds;
     let behind = (pane.selected.saturating_add(1)..pane.rows.len()).chain(0..pane.selected);
     let has_unread = |place: &usize| {
         let row = pane.rows.get(*place);
         row.is_some_and(|row| {
-            let holds = matches!(row, FeedsRow::Feed(..)) || tag_tree::is_folded(app, row);
-            holds && feeds_pane::unread(app, row) > 0
+            let holds = matches!(row, FeedsRow::Feed(..)) || tag_folds::is_folded(app, row);
+            holds && feeds_pane::count_unread(app, row) > 0
         })
     };
     let Some(place) = behind.into_iter().find(has_unread) else {
@@ -255,13 +218,13 @@ fn next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     app.ui.feeds.selected = place;
-    let effects = navigation::open_list(app, now);
+    let effects = load_rows::open_list(app, now);
     app.ui.then = Some(Then::OpenFirstUnread);
     effects
 }
 
 /// Rows have come: they are shown, and what waited for them is done.
-pub fn rows_loaded(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<ScreenEffect> {
+pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<ScreenEffect> {
     if loaded.list != app.ui.list.number {
         return Vec::new();
     }
@@ -273,15 +236,15 @@ pub fn rows_loaded(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec
         Some(Then::OpenFirstUnread) | None => true,
     };
     let then = if due { app.ui.then.take() } else { None };
-    let mut effects = navigation::load_visible_rows(app);
+    let mut effects = load_rows::load_visible_rows(app);
     if app.ui.list.stale && !app.ui.list.waiting {
         app.ui.list.stale = false;
-        effects.extend(navigation::refresh_list(app, now));
+        effects.extend(load_rows::refresh_list(app, now));
     }
     effects.extend(match (then, found) {
-        (Some(Then::Open | Then::OpenHere), Some(place)) => open_at(app, now, place),
-        (Some(Then::Open), None) => next_feed(app, now),
-        (Some(Then::OpenHere), None) => nothing(app, now),
+        (Some(Then::Open | Then::OpenHere), Some(place)) => open_place(app, now, place),
+        (Some(Then::Open), None) => open_next_feed(app, now),
+        (Some(Then::OpenHere), None) => say_nothing_here(app, now),
         (Some(Then::OpenFirstUnread), _) => open_first_unread(app, now),
         (None, _) => Vec::new(),
     });
@@ -294,21 +257,21 @@ fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let end = list.offset.saturating_add(list.rows.len());
     match list.rows.iter().position(|row| row.flags.is_unread()) {
-        Some(place) => open_at(app, now, place.saturating_add(app.ui.list.offset)),
-        None if end >= list.total => nothing(app, now),
+        Some(place) => open_place(app, now, place.saturating_add(app.ui.list.offset)),
+        None if end >= list.total => say_nothing_here(app, now),
         None => {
             app.ui.then = Some(Then::OpenHere);
-            ask_for(app, Seek { from: end, down: true, what: Sought::Unread })
+            ask_store(app, Seek { from: end, down: true, what: Sought::Unread })
         }
     }
 }
 
 /// The next or previous entry, read or not, while reading.
-pub fn neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<ScreenEffect> {
+pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let place = if down { list.selected.checked_add(1) } else { list.selected.checked_sub(1) };
     match place.filter(|&place| list.row(place).is_some()) {
-        Some(place) => open_at(app, now, place),
+        Some(place) => open_place(app, now, place),
         None => Vec::new(),
     }
 }
@@ -331,14 +294,14 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The reader pane alone on the screen, or beside the others again.
-pub fn zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.zoomed = app.ui.focus != Pane::Reader || !app.ui.zoomed;
     match app.ui.focus {
         Pane::Entries if app.ui.reader.is_none() && !app.ui.explains_gap() => {
             open_selected(app, now)
         }
         Pane::Feeds | Pane::Entries => {
-            navigation::right(app);
+            navigation::go_right(app);
             Vec::new()
         }
         Pane::Reader => Vec::new(),
@@ -346,7 +309,7 @@ pub fn zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// A digit of a link's number. The link is opened as soon as no longer number can be meant.
-pub fn digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenEffect> {
+pub fn type_digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
     if digit == '0' && reader.digits.is_empty() {
         return Vec::new();
@@ -355,7 +318,7 @@ pub fn digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenEffect
     let links = reader.rendered.as_ref().map_or(0, |text| text.links.len());
     let number = reader.digits.parse::<usize>().unwrap_or(usize::MAX);
     if number.saturating_mul(10) > links {
-        return follow(app, now);
+        return follow_link(app, now);
     }
     let place = number.checked_sub(1);
     let target = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
@@ -366,7 +329,7 @@ pub fn digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenEffect
 }
 
 /// Opens the link whose number was typed.
-pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
     let digits = std::mem::take(&mut reader.digits);
     let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -384,7 +347,7 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Opens the first file attached to the entry being read.
-pub fn play(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(text) = app.ui.shown_reader().and_then(|reader| reader.rendered.as_ref()) else {
         app.ui.say(now, "open the entry first: E opens a file that is attached to it");
         return Vec::new();

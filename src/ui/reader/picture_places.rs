@@ -6,11 +6,12 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
-use super::pictures::{OF_AN_ENTRY_MAX, PictureState, Pictures};
 use super::reading_position;
 use crate::ui::app::App;
-use crate::ui::screen::Reader;
-use crate::ui::theme::graphics::Graphics;
+use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureState, Pictures};
+use crate::ui::state::reader::{PicturePlace, Reader};
+use crate::ui::theme::colours::Colours;
+use crate::ui::theme::graphics::{Graphics, Protocol};
 
 /// A picture no larger than this, in pixels, stays words: a letter, a sign, a pixel that counts readers.
 const ICON_MAX: u32 = 24;
@@ -18,21 +19,6 @@ const ICON_MAX: u32 = 24;
 const SMALL_ROWS: u16 = 6;
 /// Pixels of a side that a declaration is believed.
 const DECLARED_MAX: u32 = 20_000;
-
-/// The place of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PicturePlace {
-    /// Its number in the text, from 1.
-    pub image: u16,
-    /// The first line that is kept for it, or where it would be.
-    pub line: usize,
-    /// Columns to the left of it, those of a quotation's bar or of a list.
-    pub indent: u16,
-    /// Columns.
-    pub columns: u16,
-    /// Lines kept for it.
-    pub rows: u16,
-}
 
 /// Where the text stood, to be put there again.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +32,7 @@ enum Held {
 }
 
 /// The places of the pictures of a text without lines kept for any.
-pub fn found(text: &Rendered) -> Vec<PicturePlace> {
+pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
     let count = text.images.len().min(OF_AN_ENTRY_MAX);
     let mut places: Vec<PicturePlace> = Vec::with_capacity(count);
     for (line, styled) in text.lines.iter().enumerate() {
@@ -82,7 +68,7 @@ fn indent(line: &StyledLine) -> u16 {
 }
 
 /// Keeps lines for the pictures as they stand now; none if they are not shown.
-pub fn arrange(app: &mut App, shown: bool) {
+pub fn arrange_pictures(app: &mut App, shown: bool) {
     let rows = app.ui.viewport.reader_rows;
     let pictures = &app.ui.pictures;
     let Some(reader) = &mut app.ui.reader else { return };
@@ -92,15 +78,15 @@ pub fn arrange(app: &mut App, shown: bool) {
         let number = usize::from(place.image).checked_sub(1);
         let image = number.and_then(|number| text.images.get(number)).filter(|_| shown);
         let most = (most.0.saturating_sub(place.indent), most.1);
-        image.map_or((0, 0), |image| size(image, pictures, most))
+        image.map_or((0, 0), |image| size_in_cells(image, pictures, most))
     };
     let sizes: Vec<(u16, u16)> = reader.pictures.iter().map(wanted).collect();
     let as_before =
         |(place, size): (&PicturePlace, &(u16, u16))| (place.columns, place.rows) == *size;
     if !reader.pictures.iter().zip(&sizes).all(as_before) {
-        let held = held(&reader.pictures, reader.scroll);
+        let held = find_held(&reader.pictures, reader.scroll);
         keep_lines(text, &mut reader.pictures, &sizes);
-        reader.starts = reading_position::starts(text);
+        reader.starts = reading_position::count_starts(text);
         let last = text.lines.len().saturating_sub(usize::from(rows));
         reader.scroll = line_of(&reader.pictures, held).min(last);
     }
@@ -112,14 +98,18 @@ fn rows_max(rows: u16) -> u16 {
 }
 
 /// Columns and lines of a picture.
-fn size(image: &ImageTarget, pictures: &Pictures, (columns, rows): (u16, u16)) -> (u16, u16) {
+fn size_in_cells(
+    image: &ImageTarget,
+    pictures: &Pictures,
+    (columns, rows): (u16, u16),
+) -> (u16, u16) {
     let cells = |(width, height): (u32, u32), graphics: Graphics| {
         if width <= ICON_MAX && height <= ICON_MAX {
             return (0, 0);
         }
         graphics.cells((width, height), columns, rows)
     };
-    match (pictures.standing(&image.url), declared(image)) {
+    match (pictures.standing(&image.url), declared_size(image)) {
         (Some(PictureState::Kept(width, height)), _) => cells((*width, *height), pictures.graphics),
         (Some(PictureState::Sought | PictureState::Asked) | None, Some(size)) => {
             cells(size, pictures.graphics)
@@ -129,13 +119,13 @@ fn size(image: &ImageTarget, pictures: &Pictures, (columns, rows): (u16, u16)) -
     }
 }
 
-fn declared(image: &ImageTarget) -> Option<(u32, u32)> {
+fn declared_size(image: &ImageTarget) -> Option<(u32, u32)> {
     let plausible = |side: &u32| (1..=DECLARED_MAX).contains(side);
     image.declared.filter(|(width, height)| plausible(width) && plausible(height))
 }
 
 /// Where the text stands that is shown from a line on.
-fn held(places: &[PicturePlace], top: usize) -> Held {
+fn find_held(places: &[PicturePlace], top: usize) -> Held {
     if top == 0 {
         return Held::Top;
     }
@@ -200,7 +190,7 @@ fn free_line(below: &StyledLine) -> StyledLine {
 
 /// New lines of a text have come: the picture that stood at the top of the screen, and how far, to be put there again.
 pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
-    match held(&reader.pictures, reader.scroll) {
+    match find_held(&reader.pictures, reader.scroll) {
         Held::Picture(image, within) => Some((image, within)),
         Held::Top | Held::Line(_) => None,
     }
@@ -209,6 +199,21 @@ pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
 /// Puts a picture at the top of the screen.
 pub fn put_at_top(reader: &mut Reader, (image, within): (u16, usize)) {
     reader.scroll = line_of(&reader.pictures, Held::Picture(image, within));
+}
+
+/// Why no picture can be shown, whatever the reader wants; a sentence.
+pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
+    if app.ui.appearance.plain {
+        return Some("a plain screen has no pictures: their words stand in the text");
+    }
+    let bare = app.ui.appearance.colours == Colours::None;
+    let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
+    (bare && blocks).then_some("this terminal is shown no colours, and so no pictures")
+}
+
+/// Whether pictures are to be seen.
+pub fn are_shown(app: &App) -> bool {
+    app.ui.pictures.on && cannot_be_shown(app).is_none()
 }
 
 #[cfg(test)]

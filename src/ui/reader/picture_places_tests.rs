@@ -33,7 +33,7 @@ struct Ui {
 
 fn screen(letters: &str, top: usize) -> Ui {
     let text = text(letters);
-    Ui { places: found(&text), text, top }
+    Ui { places: find_places(&text), text, top }
 }
 
 impl Ui {
@@ -47,7 +47,7 @@ impl Ui {
     /// Gives the pictures so many rows, as `arrange` does.
     fn size(&mut self, rows: &[u16]) {
         let sizes: Vec<(u16, u16)> = rows.iter().map(|&rows| (COLUMNS, rows)).collect();
-        let held = held(&self.places, self.top);
+        let held = find_held(&self.places, self.top);
         keep_lines(&mut self.text, &mut self.places, &sizes);
         self.top = line_of(&self.places, held);
     }
@@ -75,7 +75,7 @@ fn a_picture_at_the_top_of_the_screen_stays_there() {
     screen.size(&[1, 2]);
     assert_eq!(screen.top, 3, "it is shorter: what comes behind it");
     screen.top = 2;
-    assert!(matches!(held(&screen.places, screen.top), Held::Picture(1, 0)));
+    assert!(matches!(find_held(&screen.places, screen.top), Held::Picture(1, 0)));
 }
 
 #[test]
@@ -86,23 +86,23 @@ fn two_pictures_on_a_line_and_one_in_a_table_have_places() {
     two.lines.push(spans.into());
     two.lines[2].spans[1].image = Some(2);
     let places: Vec<(u16, usize)> =
-        found(&two).iter().map(|place| (place.image, place.line)).collect();
+        find_places(&two).iter().map(|place| (place.image, place.line)).collect();
     assert_eq!(places, [(1, 2), (2, 2)]);
     let mut table = text("a||X|b");
     table.lines[3].spans.insert(0, line("|", Role::TableBorder, None).spans.remove(0));
-    assert_eq!(found(&table)[0].line, 1, "above the table");
+    assert_eq!(find_places(&table)[0].line, 1, "above the table");
 }
 
 #[test]
 fn no_more_than_so_many_pictures_have_places() {
-    assert_eq!(found(&text(&"X".repeat(OF_AN_ENTRY_MAX + 5))).len(), OF_AN_ENTRY_MAX);
+    assert_eq!(find_places(&text(&"X".repeat(OF_AN_ENTRY_MAX + 5))).len(), OF_AN_ENTRY_MAX);
 }
 
 #[test]
 fn a_picture_in_a_quotation_stands_beside_its_bar() {
     let mut quoted = text("X");
     quoted.lines[0].spans.insert(0, line("│ ", Role::QuoteBar, None).spans.remove(0));
-    let mut places = found(&quoted);
+    let mut places = find_places(&quoted);
     assert_eq!(places[0].indent, 2);
     keep_lines(&mut quoted, &mut places, &[(10, 2)]);
     let lines: Vec<String> = quoted.lines.iter().map(StyledLine::text).collect();

@@ -4,21 +4,18 @@
 //! The bytes never enter the app: it knows of each picture how it stands, and holds the few drawings that are near
 //! the screen. What is near the screen comes first, and what has failed is not asked for again by itself.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::picture_places::{self, PicturePlace};
+use super::picture_places::{self, are_shown, cannot_be_shown};
 use crate::engine::request::Request;
-use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::theme::colours::Colours;
-use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
+use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, PictureWork};
+use crate::ui::state::reader::PicturePlace;
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
-/// Pictures of one entry at most.
-pub const OF_AN_ENTRY_MAX: usize = 30;
 /// Bytes of a picture at most, as it comes.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Drawings kept in memory: all of an entry, so that none drives out another that is beside it on the screen.
@@ -35,91 +32,9 @@ const NOT_SHOWN: [(&str, &str); 6] = [
     (".tiff", "TIFF"),
 ];
 
-/// The reader's pictures.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Pictures {
-    /// They are wanted.
-    pub on: bool,
-    /// What the terminal can show.
-    pub graphics: Graphics,
-    standings: BTreeMap<String, PictureState>,
-    /// The entry they belong to.
-    entry: Option<EntryKey>,
-    /// Ready to be shown, the one wanted last behind.
-    drawings: Vec<(DrawingWanted, Arc<Drawing>)>,
-    /// Being made ready.
-    drawing: bool,
-}
-
-/// How a picture stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PictureState {
-    /// It is looked for among those that are kept.
-    Sought,
-    /// It waits for its site, or is being fetched.
-    Asked,
-    /// It is kept; its width and height in pixels.
-    Kept(u32, u32),
-    /// It is not shown; why, as the rest of a sentence.
-    Failed(String),
-}
-
-/// Something asked about pictures.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PictureWork {
-    /// Look whether it is kept.
-    Find(String),
-    /// Keep it, if it is a picture that can be shown.
-    Keep(String, Arc<Vec<u8>>),
-    /// Make it ready for the screen.
-    Draw(DrawingWanted),
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PictureAnswer {
-    /// Width and height of one that is kept, or why it is not shown; `None`: it is not kept.
-    Found(String, Option<Result<(u32, u32), String>>),
-    /// One is ready, or cannot be made ready; a fragment.
-    Drawn(DrawingWanted, Result<Drawing, String>),
-}
-
-impl Pictures {
-    /// How a picture stands; `None`: nobody has looked yet.
-    pub fn standing(&self, url: &str) -> Option<&PictureState> {
-        self.standings.get(url)
-    }
-
-    /// The drawing of a picture in a size, if it is ready.
-    pub fn drawing(&self, url: &str, cells: (u16, u16)) -> Option<&Drawing> {
-        let found = self.drawings.iter().find(|(made, _)| made.url == url && made.cells == cells);
-        found.map(|(_, drawing)| &**drawing)
-    }
-
-    /// Everything that is ready.
-    pub fn drawings(&self) -> impl Iterator<Item = &Drawing> {
-        self.drawings.iter().map(|(_, drawing)| &**drawing)
-    }
-}
-
-/// Why no picture can be shown, whatever the reader wants; a sentence.
-fn cannot_be_shown(app: &App) -> Option<&'static str> {
-    if app.ui.appearance.plain {
-        return Some("a plain screen has no pictures: their words stand in the text");
-    }
-    let bare = app.ui.appearance.colours == Colours::None;
-    let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
-    (bare && blocks).then_some("this terminal is shown no colours, and so no pictures")
-}
-
-/// Whether pictures are to be seen.
-pub fn are_shown(app: &App) -> bool {
-    app.ui.pictures.on && cannot_be_shown(app).is_none()
-}
-
 /// Switches pictures on or off, for this session.
-pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let effects = switch(app, now, !app.ui.pictures.on);
+pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let effects = switch_pictures(app, now, !app.ui.pictures.on);
     let how = app.ui.pictures.graphics.protocol.word();
     match cannot_be_shown(app).filter(|_| app.ui.pictures.on) {
         Some(why) => app.ui.say(now, why),
@@ -133,7 +48,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Pictures are wanted, or not. Whoever switches them on wants to try again what failed.
-pub fn switch(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
+pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     app.ui.pictures.on = on;
     if on {
@@ -149,7 +64,7 @@ pub fn switch(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> 
 }
 
 /// The terminal shows pictures in this way.
-pub fn shown_by(app: &mut App, graphics: Graphics) {
+pub fn set_graphics(app: &mut App, graphics: Graphics) {
     if app.ui.pictures.graphics != graphics {
         app.ui.pictures.graphics = graphics;
         app.ui.pictures.drawings = Vec::new();
@@ -157,7 +72,7 @@ pub fn shown_by(app: &mut App, graphics: Graphics) {
 }
 
 /// Something happened: places are kept for the pictures of the text, and those near the screen are asked for.
-pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     let shown = are_shown(app);
     let open = app.ui.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
@@ -170,11 +85,11 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.pictures.entry = open;
         app.ui.pictures.drawings.clear();
     }
-    picture_places::arrange(app, shown);
+    picture_places::arrange_pictures(app, shown);
     if open.is_none() {
         return effects;
     }
-    let near = near(app);
+    let near = find_near(app);
     for (url, place) in &near {
         match app.ui.pictures.standings.get(url) {
             None => {
@@ -182,7 +97,7 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
                 effects.push(ScreenEffect::Picture(Box::new(PictureWork::Find(url.clone()))));
             }
             Some(PictureState::Kept(..)) if place.rows > 0 && !app.ui.pictures.drawing => {
-                effects.extend(draw(app, url, place));
+                effects.extend(draw_picture(app, url, place));
             }
             Some(
                 PictureState::Kept(..)
@@ -196,7 +111,7 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The pictures on the screen and a page around it, the nearest first.
-fn near(app: &App) -> Vec<(String, PicturePlace)> {
+fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
     let rows = usize::from(app.ui.viewport.reader_rows);
@@ -217,7 +132,7 @@ fn near(app: &App) -> Vec<(String, PicturePlace)> {
 }
 
 /// Lets a picture be made ready for its place, unless it is.
-fn draw(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
+fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
     let pictures = &mut app.ui.pictures;
     let cells = (place.columns, place.rows);
     let made =
@@ -237,8 +152,8 @@ fn draw(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> 
     Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
 }
 
-/// Something came of a request for pictures.
-pub fn answered(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
+/// Something came of a wish about pictures.
+pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {
             app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
@@ -248,15 +163,15 @@ pub fn answered(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<S
             app.ui.pictures.standings.insert(url, PictureState::Failed(why));
             Vec::new()
         }
-        PictureAnswer::Found(url, None) => ask_for(app, now, url),
+        PictureAnswer::Found(url, None) => ask_picture(app, now, url),
         PictureAnswer::Drawn(wanted, drawn) => {
-            drawn_as_wanted(app, &wanted, drawn);
+            keep_drawing(app, &wanted, drawn);
             Vec::new()
         }
     }
 }
 
-fn drawn_as_wanted(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
+fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
     // One is made at a time, also where the reader goes on faster than that.
     app.ui.pictures.drawing = false;
     let pictures = &app.ui.pictures;
@@ -276,7 +191,7 @@ fn drawn_as_wanted(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing,
 }
 
 /// Asks for a picture that is not kept, if it may be asked for.
-fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
+fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
     let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
     let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
     let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
@@ -284,7 +199,7 @@ fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> 
         app.ui.pictures.standings.remove(&url);
         return Vec::new();
     };
-    let asked = match unsupported(&url) {
+    let asked = match why_unsupported(&url) {
         Some(why) => Err(why),
         None => app.try_ask(now, Request::FetchPicture { key, url: url.clone() }),
     };
@@ -297,35 +212,8 @@ fn ask_for(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> 
 }
 
 /// Why a picture is not asked for: its kind cannot be shown.
-fn unsupported(url: &str) -> Option<String> {
+fn why_unsupported(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
     Some(format!("{kind} cannot be shown here"))
-}
-
-/// A picture was fetched, or could not be.
-pub fn fetched(
-    app: &mut App,
-    url: String,
-    bytes: Result<Arc<Vec<u8>>, String>,
-) -> Option<ScreenEffect> {
-    match bytes {
-        Ok(bytes) => Some(ScreenEffect::Picture(Box::new(PictureWork::Keep(url, bytes)))),
-        Err(why) => {
-            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
-            None
-        }
-    }
-}
-
-/// A picture that waited is not asked for after all; it failed if there is a reason.
-pub fn dropped(app: &mut App, url: String, why: Option<String>) {
-    match why {
-        Some(why) => {
-            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
-        }
-        None => {
-            app.ui.pictures.standings.remove(&url);
-        }
-    }
 }

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::full_text::TextSource;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external;
@@ -11,10 +10,11 @@ use crate::history::{EntryBody, EntryKey};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::state::reader::TextSource;
 
 /// Asks for the command that the selected entry is piped to; the last one stands there already.
-pub fn ask(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if selected(app).is_none() {
+pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if selected_entry(app).is_none() {
         app.ui.say(now, "select an entry first: | hands it to a command");
         return Vec::new();
     }
@@ -25,13 +25,13 @@ pub fn ask(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// The entry that `|` is about.
-fn selected(app: &App) -> Option<EntryKey> {
+fn selected_entry(app: &App) -> Option<EntryKey> {
     app.ui.list.selected_row()?.key.entry()
 }
 
 /// The command was typed: the entry is read for it.
-pub fn typed(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
-    let Some(key) = selected(app) else { return Vec::new() };
+pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+    let Some(key) = selected_entry(app) else { return Vec::new() };
     match ExternalCommand::typed(text) {
         Ok(command) => {
             app.ui.piped = Some(text.trim().to_owned());
@@ -47,18 +47,18 @@ pub fn typed(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect>
 }
 
 /// An entry has been read: if a command waits for it, that is started.
-pub fn read(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
+pub fn start_waiting(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
     let place = app.ui.pipes.iter().position(|(key, _)| *key == entry.key)?;
     let (_, command) = app.ui.pipes.remove(place);
-    Some(start(app, entry.clone(), command))
+    Some(start_command(app, entry.clone(), command))
 }
 
 /// An entry could not be read: no command waits for it any longer, or opening it later would start one.
-pub fn give_up(app: &mut App, key: EntryKey) {
+pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.pipes.retain(|(waiting, _)| *waiting != key);
 }
 
-fn start(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
+fn start_command(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
     // What the reader sees is what is handed over.
     if let Some(open) = &app.ui.reader
         && open.entry.key == entry.key

@@ -10,10 +10,9 @@ use crate::engine::store_work::Job;
 use crate::history::EntryKey;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
-use crate::ui::screen::Reader;
 
 /// For each line of a text the characters before it, and behind the last those of all.
-pub fn starts(text: &Rendered) -> Vec<u32> {
+pub fn count_starts(text: &Rendered) -> Vec<u32> {
     let mut sum = 0_u32;
     let mut starts = Vec::with_capacity(text.lines.len().saturating_add(1));
     starts.push(sum);
@@ -48,7 +47,7 @@ const fn is_text(role: Role) -> bool {
 }
 
 /// The line to show first for a place; `starts` are those of the text as it is laid out now.
-pub fn line_at(starts: &[u32], place: ReadingPosition) -> usize {
+pub fn find_line(starts: &[u32], place: ReadingPosition) -> usize {
     let all = u64::from(starts.last().copied().unwrap_or_default());
     let share = u64::from(place.offset).saturating_mul(all).checked_div(u64::from(place.of));
     let offset = if all == u64::from(place.of) {
@@ -58,22 +57,6 @@ pub fn line_at(starts: &[u32], place: ReadingPosition) -> usize {
     };
     // The line that holds the character: the last that begins at or before it.
     starts.partition_point(|&start| u64::from(start) <= offset).saturating_sub(1)
-}
-
-impl Reader {
-    /// Where the text stands now.
-    pub fn place(&self) -> Option<ReadingPosition> {
-        let of = self.starts.last().copied()?;
-        let offset = self.starts.get(self.scroll).copied().unwrap_or(of);
-        Some(ReadingPosition { offset, of })
-    }
-
-    /// What is kept of where it stands: nothing at the beginning, and nothing at the end, where it was read.
-    fn kept(&self, rows: u16) -> Option<ReadingPosition> {
-        let lines = self.rendered.as_ref()?.lines.len();
-        let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;
-        if self.scroll == 0 || at_end { None } else { self.place() }
-    }
 }
 
 /// What is open, as it is compared with what is open after a message.
@@ -86,7 +69,7 @@ pub struct Open {
 }
 
 /// The entry being read and where its text stands; `None`: there is none, or its text is not there yet.
-pub fn open(app: &App) -> Option<Open> {
+pub fn find_open(app: &App) -> Option<Open> {
     let reader = app.ui.reader.as_ref()?;
     reader.rendered.as_ref()?;
     let now = reader.kept(app.ui.viewport.reader_rows);
@@ -94,7 +77,11 @@ pub fn open(app: &App) -> Option<Open> {
 }
 
 /// Keeps the place of what was open before a message and is not any more, or would be lost with the program.
-pub fn left(app: &mut App, open: Option<Open>, effects: &[ScreenEffect]) -> Option<ScreenEffect> {
+pub fn save_left(
+    app: &mut App,
+    open: Option<Open>,
+    effects: &[ScreenEffect],
+) -> Option<ScreenEffect> {
     let open = open.filter(|open| open.before != open.now)?;
     let still = app.ui.reader.as_ref().is_some_and(|reader| reader.entry.key == open.key);
     let ends = |effect: &ScreenEffect| {
@@ -129,11 +116,11 @@ mod tests {
 
     #[test]
     fn a_place_is_the_same_word_at_another_width() {
-        let wide = starts(&text(&[
+        let wide = count_starts(&text(&[
             &[("│ ", Role::QuoteBar), ("one two three", Role::Text)],
             &[("four five", Role::Text)],
         ]));
-        let narrow = starts(&text(&[
+        let narrow = count_starts(&text(&[
             &[("│ ", Role::QuoteBar), ("one two", Role::Text)],
             &[("│ ", Role::QuoteBar), ("three", Role::Text)],
             &[("four", Role::Text)],
@@ -142,7 +129,7 @@ mod tests {
         assert_eq!(wide, [0, 11, 19]);
         for (offset, in_wide, in_narrow) in [(0, 0, 0), (6, 0, 1), (11, 1, 2), (16, 1, 3)] {
             let place = ReadingPosition { offset, of: 19 };
-            assert_eq!((line_at(&wide, place), line_at(&narrow, place)), (in_wide, in_narrow));
+            assert_eq!((find_line(&wide, place), find_line(&narrow, place)), (in_wide, in_narrow));
         }
     }
 
@@ -150,8 +137,12 @@ mod tests {
     fn a_text_that_grew_is_entered_at_the_same_share() {
         let starts = [0, 10, 20, 30, 40];
         for (offset, of, line) in [(5, 20, 1), (10, 20, 2), (0, 0, 0), (7, 0, 0), (90, 20, 4)] {
-            assert_eq!(line_at(&starts, ReadingPosition { offset, of }), line, "{offset} of {of}");
+            assert_eq!(
+                find_line(&starts, ReadingPosition { offset, of }),
+                line,
+                "{offset} of {of}"
+            );
         }
-        assert_eq!(line_at(&[], ReadingPosition { offset: 1, of: 2 }), 0);
+        assert_eq!(find_line(&[], ReadingPosition { offset: 1, of: 2 }), 0);
     }
 }

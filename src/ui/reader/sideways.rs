@@ -17,16 +17,16 @@ use crate::ui::effect::ScreenEffect;
 const MARKS: (&str, &str) = ("‹", "›");
 
 /// Moves what is wider than the pane by half of it.
-pub fn go(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
+pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
     let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
-    if !by(app, right, step) {
+    if !move_by_cells(app, right, step) {
         app.ui.say(now, "nothing in sight is wider than the pane");
     }
     Vec::new()
 }
 
 /// Moves it by so many cells; `false`: nothing in sight is wider than the pane.
-pub fn by(app: &mut App, right: bool, cells: usize) -> bool {
+pub fn move_by_cells(app: &mut App, right: bool, cells: usize) -> bool {
     let most = slack_in_sight(app);
     let Some(reader) = app.ui.shown_reader_mut().filter(|_| most > 0) else { return false };
     // What was moved further for another block is at the end of this one.

@@ -1,12 +1,8 @@
 //! How the screen looks: the themes there are, the one that is shown, and what the terminal can show.
 
-use chrono::{DateTime, Utc};
-
 use super::colours::Colours;
 use super::theme_files::{built_in, unknown};
 use super::theme_roles::Theme;
-use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
 
 /// How the screen looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,33 +49,4 @@ impl Appearance {
         self.chosen = place.ok_or_else(|| unknown("theme", name, names()))?;
         Ok(())
     }
-}
-
-/// The next theme.
-pub fn next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let appearance = &mut app.ui.appearance;
-    let next = appearance.chosen.saturating_add(1);
-    appearance.chosen = if next < appearance.themes.len() { next } else { 0 };
-    tell(app, now);
-    Vec::new()
-}
-
-/// The theme of a name.
-pub fn choose(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
-    match app.ui.appearance.choose(name) {
-        Ok(()) => tell(app, now),
-        Err(why) => app.ui.complain(now, why),
-    }
-    Vec::new()
-}
-
-fn tell(app: &mut App, now: DateTime<Utc>) {
-    let appearance = &app.ui.appearance;
-    let name = appearance.theme().map_or("", |theme| theme.name.as_str());
-    let text = if appearance.colours == Colours::None {
-        format!("theme {name}: this terminal is shown no colours (NO_COLOR or TERM)")
-    } else {
-        format!("theme {name} · [ui] theme = \"{name}\" in config.toml keeps it")
-    };
-    app.ui.say(now, text);
 }

@@ -285,7 +285,7 @@ fn what_is_read_from_right_to_left_begins_at_the_right_edge() {
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
     // And the picture has the whole width.
-    assert_eq!(crate::ui::reader::picture_places::found(&rendered)[0].indent, 0);
+    assert_eq!(crate::ui::reader::picture_places::find_places(&rendered)[0].indent, 0);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Paragraph};
 use crate::engine::feeds::addition::FeedPreview;
 use crate::engine::feeds::feed_preview::TITLES;
 use crate::ui::app::App;
-use crate::ui::screen::Choice;
+use crate::ui::state::overlay::Choice;
 use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.

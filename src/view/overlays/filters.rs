@@ -2,19 +2,19 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::edit::{seen_part, value_spans};
+use super::form::{self, FormLook};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
 use crate::filters::{EntryFilter, until_text};
 use crate::ui::app::App;
-use crate::ui::overlays::edit_dialog::EditValue;
-use crate::ui::overlays::filter_dialog::FilterForm;
-use crate::ui::overlays::filter_list::{FilterList, RULE_LINES};
+use crate::ui::overlays::filter_form::FilterForm;
+use crate::ui::overlays::filter_list::FILTER_LINES;
 use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::overlay::FilterList;
 use crate::view::{cells, pane, theme};
 
 /// Columns of the dialog at most.
@@ -27,9 +27,9 @@ pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
     app: &App,
-    form: &FilterForm,
+    edited: &FilterForm,
 ) -> (Rect, u16) {
-    let fields = u16::try_from(form.rows.len()).unwrap_or(u16::MAX);
+    let fields = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX);
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
     let height = fields.saturating_add(titles).saturating_add(4);
     let place = centred(frame, area, height);
@@ -37,10 +37,11 @@ pub(in crate::view) fn draw(
         pane::bordered(frame, place, "Filter ─ Enter saves and applies, Esc gives up", true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
-    let top = draw_fields(frame, above, form);
+    let look = FormLook { label_cells: LABEL_CELLS, above: Vec::new() };
+    let top = form::draw(frame, above, &edited.form, |field| field.label(), look);
     let width = usize::from(below.width);
     let height = usize::from(below.height);
-    let lines = match (&form.problem, &form.preview) {
+    let lines = match (&edited.form.problem, &edited.preview) {
         (Some(problem), _) => cells::wrap(problem, width.saturating_sub(2), height)
             .into_iter()
             .map(|line| Line::styled(format!(" {line}"), theme::TROUBLE))
@@ -58,34 +59,6 @@ fn centred(frame: &mut Frame<'_>, area: Rect, height: u16) -> Rect {
         Layout::horizontal([Constraint::Max(COLUMNS_MAX)]).flex(Flex::Center).areas(place);
     frame.render_widget(Clear, place);
     place
-}
-
-/// Answers with the first line shown.
-fn draw_fields(frame: &mut Frame<'_>, area: Rect, form: &FilterForm) -> usize {
-    let room = usize::from(area.width).saturating_sub(LABEL_CELLS.saturating_add(2));
-    let height = usize::from(area.height);
-    let top = form.selected.saturating_add(1).saturating_sub(height);
-    let rows = form.rows.iter().enumerate().skip(top).take(height);
-    let lines = rows.map(|(place, row)| {
-        let selected = place == form.selected;
-        let style = if selected { theme::KEY } else { theme::TEXT };
-        let label = format!(" {} ", cells::fit(row.field.label(), LABEL_CELLS));
-        let mut spans = vec![Span::styled(label, style)];
-        spans.extend(value_spans(&row.value, &row.hint, selected, room));
-        Line::from(spans)
-    });
-    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
-    let typed = form.rows.get(form.selected).map(|row| &row.value);
-    if let Some(EditValue::Line(prompt)) = typed {
-        let (_, column) = seen_part(prompt, room);
-        let column = LABEL_CELLS.saturating_add(2).saturating_add(column);
-        let row = form.selected.saturating_sub(top);
-        let x = area.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
-        let y = area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));
-        let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
-        frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
-    }
-    top
 }
 
 /// How many entries a filter would hit, and the newest of them.
@@ -119,7 +92,7 @@ pub(in crate::view) fn draw_list(
     now: DateTime<Utc>,
 ) -> (Rect, u16) {
     let count = app.engine.filters.list.len();
-    let lines = count.saturating_mul(RULE_LINES).max(1).saturating_add(2);
+    let lines = count.saturating_mul(FILTER_LINES).max(1).saturating_add(2);
     let place = centred(frame, area, u16::try_from(lines).unwrap_or(u16::MAX));
     let selected = list.list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
@@ -131,7 +104,7 @@ pub(in crate::view) fn draw_list(
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
         return (inside, 0);
     }
-    let shown = usize::from(inside.height).checked_div(RULE_LINES).unwrap_or(1).max(1);
+    let shown = usize::from(inside.height).checked_div(FILTER_LINES).unwrap_or(1).max(1);
     let top = ScrollList { selected, ..list.list }.top_in(count, shown);
     let rows = app.engine.filters.list.iter().enumerate().skip(top).take(shown);
     let lines = rows.flat_map(|(place, rule)| {

@@ -7,7 +7,8 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::ui::app::App;
 use crate::ui::keys::commands::COMMANDS;
-use crate::ui::overlays::help_pane::{self, HelpPane};
+use crate::ui::overlays::help_pane;
+use crate::ui::state::overlay::HelpPane;
 use crate::view::{cells, pane, theme};
 
 /// Cells of the keys.
@@ -24,7 +25,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: 
     };
     let inside = pane::bordered(frame, area, &title, true);
     let text_cells = usize::from(inside.width).saturating_sub(KEY_CELLS + 2);
-    let mut lines: Vec<Line<'_>> = help_pane::rows(app, help)
+    let mut lines: Vec<Line<'_>> = help_pane::find_rows(app, help)
         .into_iter()
         .filter_map(|place| Some((COMMANDS.get(place)?, app.ui.settings.keys.keys_of(place))))
         .map(|(row, keys)| {

@@ -3,9 +3,11 @@
 pub(super) mod choice;
 pub(super) mod edit;
 pub(super) mod filters;
+pub(super) mod form;
 pub(super) mod help;
 pub(super) mod palette;
 pub(super) mod plan;
+mod plan_lines;
 pub(super) mod plan_polls;
 pub(super) mod plan_rhythm;
 pub(super) mod plan_week;

@@ -7,7 +7,7 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::ui::keys::commands::{COMMANDS, CommandRow};
 use crate::ui::keys::key_bindings::Keymap;
-use crate::ui::overlays::palette::Palette;
+use crate::ui::state::overlay::Palette;
 use crate::view::{cells, pane, theme};
 
 /// Widest palette, in cells.

@@ -15,10 +15,10 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
+use super::plan_lines::{Ink, SENTENCE_LINES, heading, instant, sentence};
 use super::plan_polls;
 use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
@@ -26,7 +26,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::{settled_words, stage_words};
 use crate::schedule::{Pace, PlanStep, Value, duration_words};
 use crate::ui::app::App;
-use crate::ui::overlays::plan_pane::{PaceEffect, PlanPane};
+use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
 
 /// From this width on a step stands on one line with its values beside it.
@@ -35,20 +35,6 @@ const WIDE: usize = 72;
 const NAME_CELLS: usize = 15;
 /// Cells of the values of a step.
 const VALUE_CELLS: usize = 30;
-/// Lines of one sentence at most.
-const SENTENCE_LINES: usize = 12;
-
-/// Where and how lines are written.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::view) struct Ink {
-    /// Columns there are.
-    pub(in crate::view) width: usize,
-    /// The zone times are shown in.
-    pub(in crate::view) zone: Tz,
-    /// Now.
-    pub(in crate::view) now: DateTime<Utc>,
-}
-
 /// Draws the pane; answers with its lines and the place of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
@@ -233,14 +219,6 @@ fn value(value: Value, ink: Ink) -> String {
     }
 }
 
-/// An instant, as short as it can be: the day of the week within six days, seconds where there are some.
-pub(in crate::view) fn instant(at: DateTime<Utc>, ink: Ink) -> String {
-    let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
-    let day = if near { "%a" } else { "%-d %b %Y" };
-    let time = if at.timestamp().rem_euclid(60) == 0 { "%H:%M" } else { "%H:%M:%S" };
-    at.with_timezone(&ink.zone).format(&format!("{day} {time}")).to_string()
-}
-
 const fn pace_key(pace: Pace) -> &'static str {
     match pace {
         Pace::More => "+",
@@ -300,16 +278,4 @@ fn keyed(key: &'static str, text: &str, ink: Ink) -> Vec<Line<'static>> {
         vec![Line::from(vec![Span::styled(cells::fit(key, indent), theme::KEY), Span::raw(first)])];
     lines.extend(words.map(|line| Line::raw(format!("{}{line}", " ".repeat(indent)))));
     lines
-}
-
-/// An empty line and a heading.
-pub(in crate::view) fn heading(lines: &mut Vec<Line<'static>>, text: &'static str) {
-    lines.push(Line::default());
-    lines.push(Line::styled(text, theme::HEADING));
-}
-
-/// A text in as many lines as it needs.
-pub(in crate::view) fn sentence(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
-    let lines = cells::wrap(text, width, SENTENCE_LINES);
-    lines.into_iter().map(|line| Line::styled(line, style)).collect()
 }

@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan::{Ink, heading, instant, sentence};
+use super::plan_lines::{Ink, heading, instant, sentence};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::view::{bytes, cells, theme};
 

@@ -10,10 +10,8 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::plan::{Ink, heading, instant, sentence};
-use crate::ui::overlays::heat_map::{RhythmHour, RhythmPicture};
-use crate::ui::overlays::hour_selection::Outline;
-use crate::ui::overlays::plan_pane::PlanPane;
+use super::plan_lines::{Ink, heading, instant, sentence};
+use crate::ui::state::plan_pane::{Outline, PlanPane, RhythmHour, RhythmPicture};
 use crate::view::{cells, theme};
 
 /// Signs of what is expected, the least first: they tell without colours too.

@@ -8,9 +8,9 @@
 
 use ratatui::text::{Line, Span};
 
-use super::plan::heading;
+use super::plan_lines::heading;
 use crate::schedule::duration_words;
-use crate::ui::overlays::plan_pane::{WeekHour, WeekPicture};
+use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
 
 /// Signs of up to five intervals, the shortest first; fewer are spread over them.

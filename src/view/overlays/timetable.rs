@@ -10,7 +10,8 @@ use super::plan::pace_sign;
 use crate::engine::poll::plans::settled_words;
 use crate::history::FeedKey;
 use crate::ui::app::App;
-use crate::ui::overlays::timetable_pane::{Sums, TimetablePane, cost};
+use crate::ui::overlays::timetable_pane::cost_of_feed;
+use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
 
 /// From this width on the reason stands beside the feed.
@@ -104,7 +105,7 @@ fn row(
     let title = format!("{} {}", feed.record.shown_title(), pace_sign(feed));
     let why = settled_words(feed.plan.settled_by);
     let reason_cells = if width >= WIDE { REASON_CELLS } else { 0 };
-    let cost = cost(feed).map(|cost| {
+    let cost = cost_of_feed(feed).map(|cost| {
         let polls = cost.polls_a_day;
         let polls = if polls < 9.95 { format!("{polls:.1}") } else { format!("{polls:.0}") };
         format!(" {polls:>4} a day, waits {:>4}", wait_words(cost.delay_minutes))

@@ -10,7 +10,7 @@ use super::entries::enter_sign;
 use crate::engine::feeds::trouble::{self, Concern};
 use crate::ui::app::App;
 use crate::ui::panes::attention::ROW_LINES;
-use crate::ui::screen::Pane;
+use crate::ui::state::layout::Pane;
 use crate::view::{cells, pane, theme};
 
 /// Draws the list in the place of the entries; answers with the place of its rows.

@@ -12,10 +12,10 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::history::{FeedKey, GapKey, GapLines};
 use crate::ui::app::App;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::search_pane::Search;
-use crate::ui::panes::{browsing, saved_searches};
-use crate::ui::screen::Pane;
+use crate::ui::panes::{browsing, list_query};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
 
 /// The least and the most cells of a feed's name beside its entries in a list of several feeds.
@@ -84,7 +84,7 @@ fn place(app: &App) -> String {
         .filter(|_| long)
         .map(|row| row.listed.with_timezone(&app.engine.zone).format("%b %Y").to_string());
     let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
-    let parts = [month, browsing::count(app), Some(place)].into_iter().flatten();
+    let parts = [month, browsing::describe_progress(app), Some(place)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
 }
 
@@ -114,7 +114,7 @@ fn title(app: &App, room: usize) -> String {
         Some(FeedsRow::Starred) => "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => "Attention".to_owned(),
-        Some(FeedsRow::Search(id)) => saved_searches::get(app, *id)
+        Some(FeedsRow::Search(id)) => list_query::find_search(app, *id)
             .map(|search| format!("{} ─ {}", search.name, search.text))
             .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),

@@ -11,10 +11,10 @@ use crate::engine::backfill::gap_rows;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
-use crate::ui::panes::feeds_pane::{self, FeedsRow, SortOrder};
-use crate::ui::panes::saved_searches;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::screen::Pane;
+use crate::ui::panes::{feeds_pane, list_query, tag_folds};
+use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
+use crate::ui::state::layout::Pane;
 use crate::view::overlays::plan;
 use crate::view::{cells, pane, theme, when};
 
@@ -58,7 +58,7 @@ pub(in crate::view) fn draw(
 }
 
 fn row_text(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (String, Style) {
-    let unread = feeds_pane::unread(app, row);
+    let unread = feeds_pane::count_unread(app, row);
     let count = if unread == 0 { String::new() } else { unread.to_string() };
     let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
     let smart =
@@ -84,11 +84,11 @@ fn row_text(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> (Str
             (cells::ends(" ! Attention", &format!("{count} "), width), style)
         }
         FeedsRow::Search(id) => {
-            let name = saved_searches::get(app, *id).map_or("", |search| search.name.as_str());
+            let name = list_query::find_search(app, *id).map_or("", |search| search.name.as_str());
             (cells::ends(&format!(" ⌕ {name}"), &format!("{count} "), width), weight)
         }
         FeedsRow::Tag(tag, _) => {
-            let sign = if tag_tree::is_folded(app, row) { "▸" } else { "▾" };
+            let sign = if tag_folds::is_folded(app, row) { "▸" } else { "▾" };
             let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");

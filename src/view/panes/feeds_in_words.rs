@@ -7,13 +7,13 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::schedule::Pace;
 use crate::ui::app::App;
-use crate::ui::panes::feeds_pane::{self, FeedsRow};
-use crate::ui::panes::{saved_searches, tag_tree};
+use crate::ui::panes::{feeds_pane, list_query, tag_folds};
+use crate::ui::state::feeds_pane::FeedsRow;
 use crate::view::when;
 
 /// A row: what it is, what is in it, what is the matter with it.
 pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) -> String {
-    let unread = match feeds_pane::unread(app, row) {
+    let unread = match feeds_pane::count_unread(app, row) {
         0 => None,
         unread => Some(format!("{unread} unread")),
     };
@@ -24,15 +24,15 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
     let parts = match row {
         FeedsRow::AllUnread => counted("All unread", app.engine.unread()),
         FeedsRow::Today => vec![Some("Today".to_owned()), unread],
-        FeedsRow::Starred => counted("Starred", feeds_pane::unread(app, row)),
+        FeedsRow::Starred => counted("Starred", feeds_pane::count_unread(app, row)),
         FeedsRow::Gaps => counted("Gaps", gap_rows::count(&app.engine, now)),
         FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),
         FeedsRow::Search(id) => {
-            let name = saved_searches::get(app, *id).map_or("", |search| search.name.as_str());
+            let name = list_query::find_search(app, *id).map_or("", |search| search.name.as_str());
             vec![Some(format!("Search {name}")), unread]
         }
         FeedsRow::Tag(tag, _) => {
-            let folded = tag_tree::is_folded(app, row).then(|| "folded".to_owned());
+            let folded = tag_folds::is_folded(app, row).then(|| "folded".to_owned());
             vec![Some(format!("Tag {tag}")), folded, unread]
         }
         FeedsRow::Feed(key, _) => {

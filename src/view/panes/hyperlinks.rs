@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::ui::app::App;
 use crate::ui::reader::lines::{self, StyledLine};
-use crate::ui::screen::Viewport;
+use crate::ui::state::layout::Viewport;
 
 /// Bytes of an address at most: longer ones are refused by terminals.
 const ADDRESS_MAX: usize = 2000;

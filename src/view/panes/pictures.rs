@@ -8,9 +8,9 @@ use ratatui::style::Style;
 
 use crate::history::address::host;
 use crate::ui::app::App;
-use crate::ui::reader::picture_places::PicturePlace;
-use crate::ui::reader::pictures::PictureState;
-use crate::ui::screen::{Area, Viewport};
+use crate::ui::state::layout::{Area, Viewport};
+use crate::ui::state::pictures::PictureState;
+use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::graphics::{Drawing, DrawnCell};
 use crate::view::dressing::colour;
 use crate::view::{cells, theme};

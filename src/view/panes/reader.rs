@@ -12,9 +12,9 @@ use crate::engine::entries::rows::RowKey;
 use crate::feed::text::one_line;
 use crate::history::Gap;
 use crate::ui::app::App;
-use crate::ui::reader::full_text::TextSource;
 use crate::ui::reader::gap_explained;
-use crate::ui::screen::{Pane, Reader};
+use crate::ui::state::layout::Pane;
+use crate::ui::state::reader::{Reader, TextSource};
 use crate::view::{cells, pane, plain, theme, when};
 
 /// Lines of the title at most; a longer one is cut.

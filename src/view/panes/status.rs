@@ -14,13 +14,13 @@ use crate::engine::poll::poll_stage::PollStage;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::shown;
-use crate::ui::overlays::palette::Palette;
 use crate::ui::overlays::prompt::Prompt;
 use crate::ui::overlays::tag_dialog;
-use crate::ui::panes::feeds_pane::FeedsRow;
-use crate::ui::panes::tour::Tour;
 use crate::ui::reader::sideways;
-use crate::ui::screen::{Overlay, Pane};
+use crate::ui::screen::Tour;
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{Overlay, Palette};
 use crate::view::{cells, theme, when};
 
 /// A message stays this long, unless a key is pressed before.
@@ -41,7 +41,7 @@ pub(in crate::view) fn draw(
         &app.ui.overlay
     {
         let search = app.ui.search.as_ref();
-        let offered = tag_dialog::offered(app, prompt).join(" · ");
+        let offered = tag_dialog::offer_tags(app, prompt).join(" · ");
         let flaw = search.and_then(|search| search.flaw.as_deref());
         let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
         let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));

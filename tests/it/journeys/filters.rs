@@ -1,5 +1,7 @@
 //! Rules about entries: proposed from an entry, previewed, applied to what is there and to what arrives, taken back.
 
+use crate::support::answers::{answered, job};
+use crate::support::world::{World, rss, start};
 use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
@@ -7,11 +9,8 @@ use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::filters::{Action, EntryFilter};
 use backissue::history::{EntryKey, FeedKey, Flags};
 use backissue::ui::effect::ScreenEffect;
-use backissue::ui::screen::Overlay;
+use backissue::ui::state::overlay::Overlay;
 use backissue::ui::update::update;
-
-use crate::support::answers::{answered, job};
-use crate::support::world::{World, rss, start};
 
 const NOTES: &str = "https://orchard.example/feed";
 const TOWER: &str = "https://tower.example/feed";

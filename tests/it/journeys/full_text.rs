@@ -1,5 +1,7 @@
 //! The full text of an entry: fetched once and politely, kept, shown in place of the feed's, and never insisted on.
 
+use crate::support::scripted::Scripted;
+use crate::support::world::{World, rss};
 use backissue::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
@@ -7,11 +9,8 @@ use backissue::engine::settings::Settings;
 use backissue::history::FeedKey;
 use backissue::io::http::{Http, Limits};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
-use backissue::ui::reader::full_text::TextSource;
+use backissue::ui::state::reader::TextSource;
 use chrono::TimeDelta;
-
-use crate::support::scripted::Scripted;
-use crate::support::world::{World, rss};
 
 const NOTES: &str = "https://site.example/feed";
 const PAGE: &str = "https://site.example/n2";

@@ -1,5 +1,8 @@
 //! Rows that were asked for before a key and come after it change nothing the key did.
 
+use crate::support::answers::{answered, job};
+use crate::support::rss::{numbered, rss};
+use crate::support::world::{World, start};
 use backissue::engine::entries::loaded_entry::LoadedEntry;
 use backissue::engine::entries::rows::RowsLoaded;
 use backissue::engine::input::Input;
@@ -9,13 +12,9 @@ use backissue::history::rank::Position;
 use backissue::history::{Flags, KeptEntry, Rank};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
-use backissue::ui::panes::navigation::{open_list, refresh_list};
+use backissue::ui::panes::load_rows::{open_list, refresh_list};
 use backissue::ui::update::update;
 use chrono::TimeDelta;
-
-use crate::support::answers::{answered, job};
-use crate::support::rss::{numbered, rss};
-use crate::support::world::{World, start};
 
 /// A list of three with the first selected, and the rows of a refresh that is under way.
 fn refreshing() -> (World, Input) {

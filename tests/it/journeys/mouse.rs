@@ -1,11 +1,11 @@
 //! The mouse: clicks and the wheel at places that are found on the screen.
 
+use crate::support::world::{World, rss};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
-use backissue::ui::screen::{Overlay, Pane};
+use backissue::ui::state::layout::Pane;
+use backissue::ui::state::overlay::Overlay;
 use chrono::TimeDelta;
-
-use crate::support::world::{World, rss};
 
 /// A world with two feeds; the first has a long text with a link, and many entries.
 fn world(columns: u16, rows: u16) -> World {
@@ -221,4 +221,27 @@ fn the_reader_alone_takes_the_whole_screen_and_gives_it_back() {
     world.press("zq");
     let back = world.draw();
     assert!(back.contains("All unread") && back.contains("the ladders"), "{back}");
+}
+
+#[test]
+fn the_wheel_moves_the_selection_of_the_filters_and_of_a_filters_dialog() {
+    let mut world = world(140, 30);
+    world.press("lm<enter>m<enter>");
+    let listed = (world.app.ui.list.top, world.app.ui.list.selected);
+    world.press("F");
+    let selected = |world: &World| match &world.app.ui.overlay {
+        Some(Overlay::FilterList(filters)) => filters.list.selected,
+        Some(Overlay::FilterDialog(filter)) => filter.form.selected,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(selected(&world), 0);
+    act(&mut world, Gesture::WheelDown, "Enter edits, D gives up");
+    assert_eq!(selected(&world), 1);
+    act(&mut world, Gesture::WheelUp, "Enter edits, D gives up");
+    assert_eq!(selected(&world), 0);
+    world.press("<enter>");
+    let before = selected(&world);
+    act(&mut world, Gesture::WheelDown, "title has");
+    assert_eq!(selected(&world), before + 1);
+    assert_eq!((world.app.ui.list.top, world.app.ui.list.selected), listed, "the pane stays");
 }

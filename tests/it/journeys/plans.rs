@@ -1,17 +1,16 @@
 //! The journeys around plans: more often, the plan pane, the timetable, the edit dialog, the order of feeds.
 
+use crate::support::answers::job;
+use crate::support::world::{Scripted, World, rss};
 use backissue::engine::settings::HistoryMode;
 use backissue::engine::store_work::Job;
 use backissue::history::{Adaptor, FeedKey};
 use backissue::schedule::Pace;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
-use backissue::ui::panes::feeds_pane::FeedsRow;
-use backissue::ui::screen::Overlay;
+use backissue::ui::state::feeds_pane::FeedsRow;
+use backissue::ui::state::overlay::Overlay;
 use chrono::TimeDelta;
-
-use crate::support::answers::job;
-use crate::support::world::{Scripted, World, rss};
 
 const GAZETTE: &str = "https://gazette.example/feed";
 const TOWER: &str = "https://tower.example/feed";

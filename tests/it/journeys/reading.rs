@@ -1,5 +1,9 @@
 //! The journeys from key to screen: reading, marking, undoing, subscribing, polling.
 
+use crate::support::answers::{answered, job};
+use crate::support::documents::page;
+use crate::support::rss::{NOTES, rss, two_feeds};
+use crate::support::world::{Scripted, World};
 use backissue::engine::entries::loaded_entry::LoadedEntry;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
@@ -9,14 +13,9 @@ use backissue::history::FeedKey;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
-use backissue::ui::screen::Pane;
+use backissue::ui::state::layout::Pane;
 use backissue::ui::update::update;
 use chrono::TimeDelta;
-
-use crate::support::answers::{answered, job};
-use crate::support::documents::page;
-use crate::support::rss::{NOTES, rss, two_feeds};
-use crate::support::world::{Scripted, World};
 
 fn unread(world: &World) -> u32 {
     world.app.engine.unread()
@@ -48,7 +47,6 @@ fn marking_a_list_read_is_one_step_that_undo_takes_back() {
 
 #[test]
 fn undo_right_behind_mark_all_takes_back_the_list_and_not_the_step_before() {
-    use backissue::ui::keys::key::Key;
     let mut world = two_feeds();
     world.press("<enter>s");
     // Both keys come before the store has answered the first one.

@@ -1,12 +1,12 @@
 //! Searching in the reader: as it is typed, opened, left, refined.
 
+use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;
 use backissue::history::FeedKey;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
-use backissue::ui::screen::{Overlay, Pane};
-
-use crate::support::world::{World, rss};
+use backissue::ui::state::layout::Pane;
+use backissue::ui::state::overlay::Overlay;
 
 fn orchard() -> World {
     let notes = rss(

@@ -1,9 +1,8 @@
 //! Tags: a tree that can be folded, the tags of a feed on one line, another name for a tag.
 
-use backissue::history::FeedKey;
-use backissue::ui::panes::feeds_pane::FeedsRow;
-
 use crate::support::world::{World, rss};
+use backissue::history::FeedKey;
+use backissue::ui::state::feeds_pane::FeedsRow;
 
 /// Three feeds in a tree: one under two tags, one in a tag below another.
 fn world() -> World {
@@ -64,7 +63,7 @@ fn tags_are_a_tree_with_sums_and_a_feed_stands_under_each_of_its_tags() {
     select(&mut world, "garden");
     assert_eq!(world.titles().len(), 3, "what is below it is part of it");
     let row = world.app.ui.feeds.selected_row().unwrap();
-    assert_eq!(backissue::ui::panes::feeds_pane::unread(&world.app, row), 3);
+    assert_eq!(backissue::ui::panes::feeds_pane::count_unread(&world.app, row), 3);
 }
 
 #[test]
@@ -82,7 +81,7 @@ fn a_tag_is_folded_and_unfolded_and_stays_so_over_a_restart() {
     world.press("l");
     assert_eq!(tree(&mut world).len(), before.len());
     world.press("l");
-    assert_eq!(world.app.ui.focus, backissue::ui::screen::Pane::Entries);
+    assert_eq!(world.app.ui.focus, backissue::ui::state::layout::Pane::Entries);
     // From a feed to its tag, to the tag above, and together.
     world.press("h");
     select(&mut world, "garden/trees");

@@ -1,8 +1,7 @@
 //! The tour of the demo.
 
-use backissue::ui::panes::tour::Tour;
-
 use crate::support::world::{World, rss};
+use backissue::ui::screen::Tour;
 
 const FEED: &str = "https://garden.example/feed.atom";
 

@@ -1,6 +1,8 @@
 //! Pictures in the text: off, nothing is fetched; on, each once, near the screen, within limits, and the text stays
 //! where it is.
 
+use crate::support::scripted::Scripted;
+use crate::support::world::{World, rss};
 use backissue::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
@@ -9,16 +11,14 @@ use backissue::io::http::{Http, Limits};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::{Reconfigured, ScreenInput};
-use backissue::ui::reader::pictures::{BYTES_MAX, PictureState, PictureWork};
+use backissue::ui::reader::pictures::BYTES_MAX;
 use backissue::ui::settings::ScreenSettings;
+use backissue::ui::state::pictures::{PictureState, PictureWork};
 use backissue::ui::theme::colours::Colours;
 use backissue::ui::theme::graphics::{Graphics, Protocol};
 use backissue::ui::update::update;
 use chrono::TimeDelta;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-
-use crate::support::scripted::Scripted;
-use crate::support::world::{World, rss};
 
 const FEED: &str = "https://site.example/feed";
 const WAX: &str = "https://pictures.example/wax.png";

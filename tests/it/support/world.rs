@@ -324,7 +324,7 @@ impl World {
             .take_saved(self.store.saved_searches().unwrap(), self.store.saved_filters().unwrap());
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
-        backissue::ui::panes::feeds_pane::rebuild(&mut app);
+        backissue::ui::panes::feeds_pane::rebuild_rows(&mut app);
         app
     }
 

@@ -1,0 +1,79 @@
+//! What the reader chose for a feed, as a form of a few lines.
+
+use super::form::{Form, FormRow, FormValue};
+use super::prompt::{Prompt, PromptPurpose};
+use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::setting_row::{FeedSettingRow, FormLine};
+use crate::engine::feeds::setting_table::form_lines;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::settings::Settings;
+use crate::feed::Zone;
+use crate::history::FeedKey;
+
+/// What the reader chose for a feed, being edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditForm {
+    /// The feed.
+    pub feed: FeedKey,
+    /// Its address, which is only shown.
+    pub address: String,
+    /// The lines, each with its label.
+    pub form: Form<&'static str>,
+    /// The zone of rules that name none.
+    zone: Zone,
+    /// What was chosen before, for what the form leaves alone.
+    pub(in crate::ui) before: Chosen,
+}
+
+impl EditForm {
+    pub(in crate::ui) fn new(
+        feed: FeedKey,
+        record: &SubscriptionRecord,
+        settings: &Settings,
+        zone: Zone,
+    ) -> Self {
+        let title = record.title.as_deref().unwrap_or(&record.url);
+        let before = record.chosen();
+        let lines = form_lines().into_iter();
+        let rows = lines
+            .map(|(setting, line)| form_row(setting, line, &before, (line.hint)(settings, title)))
+            .collect();
+        Self { feed, address: record.url.clone(), form: Form::new(rows, 0), zone, before }
+    }
+
+    /// What the form says; else the line that is wrong and a sentence.
+    pub(in crate::ui) fn chosen(&self) -> Result<Chosen, (usize, String)> {
+        let mut chosen = self.before.clone();
+        for (place, (row, (setting, _))) in self.form.rows.iter().zip(form_lines()).enumerate() {
+            let text = match &row.value {
+                FormValue::Line(prompt) => prompt.text.trim(),
+                FormValue::Choice { chosen, .. } => {
+                    setting.choices().get(*chosen).map_or("", |(word, _)| *word)
+                }
+            };
+            setting.set(&mut chosen, text, &self.zone).map_err(|why| (place, why))?;
+        }
+        Ok(chosen)
+    }
+}
+
+/// The line of a setting with what is chosen before.
+fn form_row(
+    setting: &FeedSettingRow,
+    line: FormLine,
+    before: &Chosen,
+    hint: String,
+) -> FormRow<&'static str> {
+    let (text, choices) = (setting.text(before), setting.choices());
+    if choices.is_empty() {
+        let mut prompt = Prompt::new(PromptPurpose::Field(line.label));
+        prompt.insert(&text);
+        let value = FormValue::Line(prompt);
+        return FormRow { field: line.label, value, hint, offered: None };
+    }
+    let hint = if hint.is_empty() { hint } else { format!("({hint})") };
+    let words = choices.iter().map(|(_, word)| (*word).to_owned()).collect();
+    let chosen = choices.iter().position(|(word, _)| *word == text).unwrap_or(0);
+    let value = FormValue::Choice { words, chosen };
+    FormRow { field: line.label, value, hint, offered: None }
+}

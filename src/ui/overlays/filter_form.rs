@@ -1,0 +1,221 @@
+//! A filter as a form: what its lines say, and the filter that they make.
+
+use chrono::{DateTime, Utc};
+
+use super::form::{Form, FormOutcome, FormRow, FormValue};
+use super::prompt::{Prompt, PromptPurpose};
+use crate::engine::entries::filter_work::FilterPreview;
+use crate::engine::state::Engine;
+use crate::filters::{Action, EntryFilter, FilterScope, read_until, until_text};
+use crate::history::FeedKey;
+use crate::ui::keys::key::Key;
+
+/// A filter being made or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterForm {
+    /// The filter as it was opened; number 0: a new one.
+    pub(in crate::ui) before: EntryFilter,
+    /// The lines.
+    pub form: Form<FilterField>,
+    /// What it would hit; `None`: that is being looked for.
+    pub preview: Option<FilterPreview>,
+    /// The number of the preview that was asked for last.
+    pub(in crate::ui) asked: u64,
+    /// The filter it was asked for.
+    pub(in crate::ui) asked_for: Option<EntryFilter>,
+    /// What the line of feeds offers.
+    scopes: Vec<FilterScope>,
+}
+
+/// What a line of the form is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterField {
+    /// What is done.
+    Action,
+    /// The label, where that is done.
+    Label,
+    /// Whose entries.
+    Scope,
+    /// The title.
+    Title,
+    /// The author.
+    Author,
+    /// The text.
+    Text,
+    /// How long it holds.
+    Until,
+}
+
+const ACTIONS: [&str; 4] = ["hide them", "mark them read", "star them", "label them"];
+/// Place of the action that gives a label.
+const LABEL_ACTION: usize = 3;
+
+impl FilterField {
+    /// What stands before the line.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Action => "do",
+            Self::Label => "label",
+            Self::Scope => "entries of",
+            Self::Title => "title has",
+            Self::Author => "author has",
+            Self::Text => "text has",
+            Self::Until => "until",
+        }
+    }
+}
+
+/// What an entry offers for a filter.
+#[derive(Debug, Clone, Default)]
+pub(in crate::ui) struct Offer {
+    pub(in crate::ui) feed: Option<FeedKey>,
+    pub(in crate::ui) title: String,
+    pub(in crate::ui) author: Option<String>,
+}
+
+impl FilterForm {
+    pub(in crate::ui) fn new(engine: &Engine, filter: EntryFilter, offer: &Offer) -> Self {
+        let scopes = list_scopes(engine, &filter, offer.feed);
+        let names = scopes.iter().map(|scope| scope_words(engine, scope)).collect();
+        let chosen = scopes.iter().position(|scope| *scope == filter.scope).unwrap_or(0);
+        let action = match filter.action {
+            Action::Hide => 0,
+            Action::Read => 1,
+            Action::Star => 2,
+            Action::Label(_) => LABEL_ACTION,
+        };
+        let until = filter.until.map(|until| until_text(until, engine.zone)).unwrap_or_default();
+        let words = ACTIONS.iter().map(ToString::to_string).collect();
+        let choice = |field, words, chosen| FormRow {
+            field,
+            value: FormValue::Choice { words, chosen },
+            hint: String::new(),
+            offered: None,
+        };
+        let title = (!offer.title.is_empty()).then(|| offer.title.clone());
+        let rows = vec![
+            choice(FilterField::Action, words, action),
+            choice(FilterField::Scope, names, chosen),
+            text_row(FilterField::Title, &filter.title, "anything", title),
+            text_row(FilterField::Author, &filter.author, "anybody", offer.author.clone()),
+            text_row(
+                FilterField::Text,
+                &filter.text,
+                "anything; words, \"a phrase\" or /expression/",
+                None,
+            ),
+            text_row(FilterField::Until, &until, "for good; 7d, 2w, 6m, or a day", None),
+        ];
+        // The title is the first thing to change.
+        let form = Form::new(rows, 2);
+        let (preview, asked, asked_for) = (None, 0, None);
+        let mut edited = Self { before: filter, form, preview, asked, asked_for, scopes };
+        edited.show_label();
+        edited
+    }
+
+    /// The line of the label stands there only where a label is given.
+    fn show_label(&mut self) {
+        let wanted = self.form.chosen(&FilterField::Action) == LABEL_ACTION;
+        let stands = self.form.rows.iter().any(|row| row.field == FilterField::Label);
+        if wanted && !stands {
+            let label = self.before.action.label().unwrap_or_default();
+            self.form
+                .rows
+                .insert(1, text_row(FilterField::Label, label, "a word; tag: finds it", None));
+            if self.form.selected > 0 {
+                self.form.selected = self.form.selected.saturating_add(1);
+            }
+        } else if stands && !wanted {
+            self.form.rows.retain(|row| row.field != FilterField::Label);
+            self.form.selected = self.form.selected.saturating_sub(1);
+        }
+    }
+
+    /// Takes a key.
+    pub(in crate::ui) fn press(&mut self, key: Key) -> FormOutcome {
+        let outcome = self.form.press(key);
+        self.show_label();
+        outcome
+    }
+
+    /// The filter that the form says, or why it is none.
+    pub(in crate::ui) fn read(
+        &self,
+        engine: &Engine,
+        now: DateTime<Utc>,
+    ) -> Result<EntryFilter, String> {
+        let until = self.form.text(&FilterField::Until);
+        let as_before = self.before.until.filter(|at| until_text(*at, engine.zone) == until);
+        let filter = EntryFilter {
+            id: self.before.id,
+            action: match self.form.chosen(&FilterField::Action) {
+                1 => Action::Read,
+                2 => Action::Star,
+                LABEL_ACTION => Action::Label(
+                    self.form.text(&FilterField::Label).trim_start_matches('#').to_owned(),
+                ),
+                _ => Action::Hide,
+            },
+            scope: self
+                .scopes
+                .get(self.form.chosen(&FilterField::Scope))
+                .cloned()
+                .unwrap_or_default(),
+            title: self.form.text(&FilterField::Title).to_owned(),
+            author: self.form.text(&FilterField::Author).to_owned(),
+            text: self.form.text(&FilterField::Text).to_owned(),
+            until: match as_before {
+                Some(until) => Some(until),
+                None => read_until(until, now, engine.zone)?,
+            },
+        };
+        filter.check().map_err(|flaw| flaw.to_string())?;
+        Ok(filter)
+    }
+}
+
+fn text_row(
+    field: FilterField,
+    text: &str,
+    hint: &str,
+    offered: Option<String>,
+) -> FormRow<FilterField> {
+    let mut prompt = Prompt::new(PromptPurpose::Condition);
+    prompt.insert(text);
+    let offer = offered.as_ref().map(|offered| format!("; → takes '{offered}'"));
+    let hint = format!("{hint}{}", offer.unwrap_or_default());
+    FormRow { field, value: FormValue::Line(prompt), hint, offered }
+}
+
+/// What the line of feeds offers: the feed of the entry, its tags, the filter's own, all feeds, all tags.
+fn list_scopes(engine: &Engine, filter: &EntryFilter, feed: Option<FeedKey>) -> Vec<FilterScope> {
+    let mut scopes: Vec<FilterScope> = feed.map(FilterScope::Feed).into_iter().collect();
+    let tags_of = |feed: &FeedKey| engine.feeds.get(feed).map(|feed| feed.record.tags.clone());
+    let own = feed.as_ref().and_then(tags_of).unwrap_or_default();
+    let all = engine.feeds.keys().filter_map(tags_of).flatten();
+    scopes.push(FilterScope::Everywhere);
+    scopes.extend(own.into_iter().chain(all).map(FilterScope::Tag));
+    if feed.is_none() {
+        scopes.extend(engine.feeds.keys().copied().map(FilterScope::Feed));
+    }
+    scopes.push(filter.scope.clone());
+    let mut each_once: Vec<FilterScope> = Vec::new();
+    for scope in scopes {
+        if !each_once.contains(&scope) {
+            each_once.push(scope);
+        }
+    }
+    each_once
+}
+
+fn scope_words(engine: &Engine, scope: &FilterScope) -> String {
+    match scope {
+        FilterScope::Everywhere => "all feeds".into(),
+        FilterScope::Tag(tag) => format!("feeds with the tag {tag}"),
+        FilterScope::Feed(feed) => {
+            let title = engine.feeds.get(feed).map(|feed| feed.record.shown_title());
+            format!("'{}'", title.unwrap_or("a feed given up"))
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! A form: lines with a text that is typed or one of a few words, of which one line takes the keys. The dialogs that edit
+//! a feed and a filter are forms.
+
+use super::prompt::{Prompt, Typed};
+use crate::ui::keys::key::{Code, Key};
+
+/// A form. `F` says what a line is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form<F> {
+    /// The lines, in order.
+    pub rows: Vec<FormRow<F>>,
+    /// Place of the line that takes the keys.
+    pub selected: usize,
+    /// Why it cannot be saved, as a sentence.
+    pub problem: Option<String>,
+}
+
+/// One line of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormRow<F> {
+    /// What it is about.
+    pub field: F,
+    /// What stands in it.
+    pub value: FormValue,
+    /// What an empty line means, or what is configured.
+    pub hint: String,
+    /// A text that the right arrow takes into an empty line.
+    pub offered: Option<String>,
+}
+
+/// What stands in a line of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FormValue {
+    /// Text being typed.
+    Line(Prompt),
+    /// One of a few words.
+    Choice {
+        /// The words.
+        words: Vec<String>,
+        /// Place of the chosen one.
+        chosen: usize,
+    },
+}
+
+/// What a key did to a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormOutcome {
+    /// It goes on.
+    Open,
+    /// It is to be saved.
+    Save,
+    /// It is given up.
+    GiveUp,
+}
+
+impl<F> Form<F> {
+    /// A form whose line at a place takes the keys.
+    pub const fn new(rows: Vec<FormRow<F>>, selected: usize) -> Self {
+        Self { rows, selected, problem: None }
+    }
+
+    /// Takes a key.
+    pub fn press(&mut self, key: Key) -> FormOutcome {
+        let typing = self.typed_line().is_some();
+        match key.code {
+            Code::Up | Code::BackTab => self.select_next(false),
+            Code::Down | Code::Tab => self.select_next(true),
+            Code::Left if !typing => self.choose_next(false),
+            Code::Right | Code::Char(' ') if !typing => self.choose_next(true),
+            Code::Right if self.take_offer() => {}
+            Code::Enter => return FormOutcome::Save,
+            Code::Esc => return FormOutcome::GiveUp,
+            Code::Char('c') if key.ctrl => return FormOutcome::GiveUp,
+            Code::Char(_)
+            | Code::Alt(_)
+            | Code::Function(_)
+            | Code::Insert
+            | Code::Backspace
+            | Code::Delete
+            | Code::Left
+            | Code::Right
+            | Code::PageUp
+            | Code::PageDown
+            | Code::Home
+            | Code::End => {
+                self.problem = None;
+                let typed = self.typed_line_mut().map(|line| line.key(key));
+                debug_assert!(!matches!(typed, Some(Typed::Done | Typed::Cancelled)));
+            }
+        }
+        FormOutcome::Open
+    }
+
+    /// Puts pasted text into the line that takes the keys, if text is typed there.
+    pub fn paste(&mut self, text: &str) {
+        if let Some(line) = self.typed_line_mut() {
+            line.insert(text);
+        }
+    }
+
+    /// Selects the line that was clicked, if there is one.
+    pub const fn click(&mut self, place: usize) {
+        if place < self.rows.len() {
+            self.selected = place;
+        }
+    }
+
+    /// The line that takes the keys, if text is typed in it.
+    pub fn typed_line(&self) -> Option<&Prompt> {
+        match self.rows.get(self.selected).map(|row| &row.value) {
+            Some(FormValue::Line(prompt)) => Some(prompt),
+            Some(FormValue::Choice { .. }) | None => None,
+        }
+    }
+
+    /// The same, to be changed.
+    fn typed_line_mut(&mut self) -> Option<&mut Prompt> {
+        match self.rows.get_mut(self.selected).map(|row| &mut row.value) {
+            Some(FormValue::Line(prompt)) => Some(prompt),
+            Some(FormValue::Choice { .. }) | None => None,
+        }
+    }
+
+    /// Selects the next line (`true`) or the previous one, around the end.
+    fn select_next(&mut self, down: bool) {
+        self.selected = next_place(self.selected, self.rows.len(), down);
+    }
+
+    /// Chooses the next word (`true`) or the previous one, around the end.
+    fn choose_next(&mut self, forward: bool) {
+        let value = self.rows.get_mut(self.selected).map(|row| &mut row.value);
+        if let Some(FormValue::Choice { words, chosen }) = value {
+            *chosen = next_place(*chosen, words.len(), forward);
+        }
+    }
+
+    /// Takes what is offered into an empty line; `false`: nothing is offered, or the line is not empty.
+    fn take_offer(&mut self) -> bool {
+        let Some(row) = self.rows.get_mut(self.selected) else { return false };
+        let (FormValue::Line(prompt), Some(offered)) = (&mut row.value, &row.offered) else {
+            return false;
+        };
+        let empty = prompt.text.is_empty();
+        if empty {
+            prompt.insert(offered);
+        }
+        empty
+    }
+}
+
+impl<F: PartialEq> Form<F> {
+    /// What was typed about a field, without the blanks around it; empty where nothing is typed.
+    pub fn text(&self, field: &F) -> &str {
+        match self.value(field) {
+            Some(FormValue::Line(prompt)) => prompt.text.trim(),
+            Some(FormValue::Choice { .. }) | None => "",
+        }
+    }
+
+    /// Place of the word that is chosen for a field; 0 where there are no words.
+    pub fn chosen(&self, field: &F) -> usize {
+        match self.value(field) {
+            Some(FormValue::Choice { chosen, .. }) => *chosen,
+            Some(FormValue::Line(_)) | None => 0,
+        }
+    }
+
+    fn value(&self, field: &F) -> Option<&FormValue> {
+        self.rows.iter().find(|row| row.field == *field).map(|row| &row.value)
+    }
+}
+
+/// The place behind (`true`) or before a place, around the end.
+fn next_place(place: usize, count: usize, forward: bool) -> usize {
+    let count = count.max(1);
+    let step = if forward { 1 } else { count.saturating_sub(1) };
+    place.saturating_add(step).checked_rem(count).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::overlays::form::*;
+    use crate::ui::overlays::prompt::PromptPurpose;
+
+    /// A line, a choice of three words, and a line that is offered a text.
+    fn form() -> Form<&'static str> {
+        let line = |field, offered: Option<&str>| FormRow {
+            field,
+            value: FormValue::Line(Prompt::new(PromptPurpose::Condition)),
+            hint: String::new(),
+            offered: offered.map(str::to_owned),
+        };
+        let words = ["hide", "star", "label"].map(str::to_owned).into();
+        let choice = FormRow {
+            field: "action",
+            value: FormValue::Choice { words, chosen: 0 },
+            hint: String::new(),
+            offered: None,
+        };
+        Form::new(vec![line("title", None), choice, line("author", Some("Ada"))], 0)
+    }
+
+    fn press(form: &mut Form<&'static str>, keys: &[Code]) {
+        for code in keys {
+            assert_eq!(form.press(Key::code(*code)), FormOutcome::Open, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn the_selection_goes_around_both_ends() {
+        let mut form = form();
+        press(&mut form, &[Code::Up]);
+        assert_eq!(form.selected, 2);
+        press(&mut form, &[Code::Tab]);
+        assert_eq!(form.selected, 0);
+        press(&mut form, &[Code::Down, Code::BackTab, Code::BackTab]);
+        assert_eq!(form.selected, 2);
+    }
+
+    #[test]
+    fn arrows_and_blanks_choose_a_word_and_letters_change_none() {
+        let mut form = form();
+        press(&mut form, &[Code::Down, Code::Right, Code::Char(' '), Code::Char('x')]);
+        assert_eq!(form.chosen(&"action"), 2);
+        press(&mut form, &[Code::Right]);
+        assert_eq!(form.chosen(&"action"), 0, "around the end");
+        press(&mut form, &[Code::Left]);
+        assert_eq!((form.chosen(&"action"), form.text(&"action")), (2, ""));
+    }
+
+    #[test]
+    fn text_is_typed_and_pasted_into_the_selected_line_alone() {
+        let mut form = form();
+        press(&mut form, &[Code::Char('a'), Code::Char(' '), Code::Left, Code::Char('b')]);
+        form.paste("c\n");
+        assert_eq!((form.text(&"title"), form.text(&"author")), ("abc", ""));
+        form.click(1);
+        form.paste("x");
+        assert_eq!((form.text(&"title"), form.chosen(&"title")), ("abc", 0));
+    }
+
+    #[test]
+    fn the_right_arrow_takes_what_is_offered_into_an_empty_line_only() {
+        let mut form = form();
+        form.click(2);
+        press(&mut form, &[Code::Right]);
+        assert_eq!(form.text(&"author"), "Ada");
+        press(&mut form, &[Code::Backspace, Code::Right, Code::Char('b')]);
+        assert_eq!(form.text(&"author"), "Adb");
+        form.click(0);
+        press(&mut form, &[Code::Right]);
+        assert_eq!(form.text(&"title"), "", "nothing is offered there");
+    }
+
+    #[test]
+    fn typing_takes_the_problem_away_and_moving_does_not() {
+        let mut form = form();
+        form.problem = Some("too short".into());
+        press(&mut form, &[Code::Down, Code::Up]);
+        assert!(form.problem.is_some());
+        press(&mut form, &[Code::Char('a')]);
+        assert_eq!(form.problem, None);
+    }
+
+    #[test]
+    fn enter_saves_and_escape_gives_up_wherever_the_keys_are() {
+        for place in 0..3 {
+            let mut form = form();
+            form.click(place);
+            assert_eq!(form.press(Key::code(Code::Enter)), FormOutcome::Save);
+            assert_eq!(form.press(Key::code(Code::Esc)), FormOutcome::GiveUp);
+            assert_eq!(form.press(Key::ctrl('c')), FormOutcome::GiveUp);
+        }
+    }
+
+    #[test]
+    fn a_click_behind_the_last_line_selects_nothing() {
+        let mut form = form();
+        form.click(3);
+        assert_eq!(form.selected, 0);
+        let mut empty: Form<&'static str> = Form::new(Vec::new(), 0);
+        press(&mut empty, &[Code::Down, Code::Up, Code::Right, Code::Char('a')]);
+        assert_eq!(empty.selected, 0);
+    }
+}

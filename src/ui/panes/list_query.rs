@@ -1,0 +1,162 @@
+//! Which entries the open list holds: those of the selected row, or those of the open search.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::backfill::gap_rows;
+use crate::engine::calendar::day_start;
+use crate::engine::entries::rows::{ListQuery, Scope, Show};
+use crate::engine::saved_searches::SavedSearch;
+use crate::engine::search_query::resolve;
+use crate::history::FeedKey;
+use crate::search::{Marks, Matching};
+use crate::ui::app::App;
+use crate::ui::state::feeds_pane::FeedsRow;
+
+/// The entries that the selected row stands for.
+pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
+    let screen = &app.ui;
+    if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
+        return build_search_query(app, matching, now);
+    }
+    let everything = |show, since| ListQuery {
+        scope: Scope::Everything,
+        show,
+        since,
+        keep: screen.list.keep.clone(),
+        gaps: Vec::new(),
+        order: screen.list.order,
+    };
+    let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
+    let query = match screen.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
+        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, app.engine.zone))),
+        Some(FeedsRow::Starred) => everything(Show::Starred, None),
+        Some(FeedsRow::Gaps) => {
+            let keep = BTreeSet::new();
+            let gaps = gap_rows::everywhere(&app.engine, now);
+            return ListQuery { show: Show::All, keep, gaps, ..feeds(Vec::new()) };
+        }
+        Some(FeedsRow::Attention) => feeds(Vec::new()),
+        Some(FeedsRow::Search(id)) => match resolve_search(app, now, *id) {
+            Some(matching) => ListQuery {
+                scope: Scope::Found(Box::new(matching)),
+                ..everything(screen.show, None)
+            },
+            None => feeds(Vec::new()),
+        },
+        Some(FeedsRow::Tag(_, keys)) => feeds(keys.clone()),
+        Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
+    };
+    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
+}
+
+/// The list of what is looked for.
+pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
+    let list = &app.ui.list;
+    let query = ListQuery {
+        scope: Scope::Found(Box::new(matching.clone())),
+        show: Show::All,
+        since: None,
+        keep: list.keep.clone(),
+        gaps: Vec::new(),
+        order: list.order,
+    };
+    ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
+}
+
+/// Whether entries of a feed can be in the open list.
+pub fn may_hold(app: &App, feed: FeedKey) -> bool {
+    if app.ui.search.is_some() {
+        // The index says itself when it holds more.
+        return false;
+    }
+    match app.ui.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
+        Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
+        Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
+        Some(FeedsRow::Feed(key, _)) => *key == feed,
+    }
+}
+
+/// One of the saved searches.
+pub fn find_search(app: &App, id: u32) -> Option<&SavedSearch> {
+    app.engine.saved_searches.iter().find(|search| search.id == id)
+}
+
+/// What a saved search looks for now: its dates may be counted from today.
+pub fn resolve_search(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
+    resolve(&app.engine, now, &find_search(app, id)?.text, false).ok()
+}
+
+/// The words that are marked in the selected list.
+pub fn find_marks(app: &App) -> Marks {
+    let Some(FeedsRow::Search(id)) = app.ui.feeds.selected_row() else {
+        return Marks::default();
+    };
+    let text = find_search(app, *id).map_or("", |search| search.text.as_str());
+    let query = crate::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
+    query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::list_query::*;
+    use crate::ui::sample_app::{app_with, noon, select};
+
+    #[test]
+    fn each_row_of_the_subscriptions_stands_for_entries_of_its_own() {
+        let mut app = app_with(&[("Orchard", &["garden"]), ("Tower", &[])]);
+        app.ui.show = Show::All;
+        let (first, second) = (FeedKey(1), FeedKey(2));
+        for (row, scope, show, today) in [
+            (FeedsRow::AllUnread, Scope::Everything, Show::Unread, false),
+            (FeedsRow::Today, Scope::Everything, Show::All, true),
+            (FeedsRow::Starred, Scope::Everything, Show::Starred, false),
+            (FeedsRow::Gaps, Scope::Feeds(Vec::new()), Show::All, false),
+            (FeedsRow::Attention, Scope::Feeds(Vec::new()), Show::All, false),
+            (
+                FeedsRow::Tag("garden".into(), vec![first]),
+                Scope::Feeds(vec![first]),
+                Show::All,
+                false,
+            ),
+            (FeedsRow::Feed(second, 0), Scope::Feeds(vec![second]), Show::All, false),
+        ] {
+            select(&mut app, &row);
+            let query = build_query(&app, noon());
+            assert_eq!((query.scope, query.show), (scope, show), "{row:?}");
+            assert_eq!(query.since.is_some(), today, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn only_feeds_of_the_selected_row_can_change_the_open_list() {
+        let mut app = app_with(&[("Orchard", &["garden"]), ("Tower", &[])]);
+        for (row, first, second) in [
+            (FeedsRow::AllUnread, true, true),
+            (FeedsRow::Gaps, false, false),
+            (FeedsRow::Tag("garden".into(), vec![FeedKey(1)]), true, false),
+            (FeedsRow::Feed(FeedKey(2), 0), false, true),
+        ] {
+            select(&mut app, &row);
+            let held = [1, 2].map(|feed| may_hold(&app, FeedKey(feed)));
+            assert_eq!(held, [first, second], "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_saved_search_is_found_by_its_number_and_marks_its_words() {
+        let mut app = app_with(&[]);
+        let (name, text) = ("wax".to_owned(), "wax -candle".to_owned());
+        app.engine.saved_searches.push(SavedSearch { id: 4, name, text });
+        assert_eq!(find_search(&app, 4).map(|search| search.name.as_str()), Some("wax"));
+        assert!(resolve_search(&app, noon(), 4).is_some());
+        assert!(find_search(&app, 5).is_none() && resolve_search(&app, noon(), 5).is_none());
+        assert_eq!(find_marks(&app), Marks::default(), "it is not selected");
+        app.ui.feeds.rows.push(FeedsRow::Search(4));
+        select(&mut app, &FeedsRow::Search(4));
+        assert_ne!(find_marks(&app), Marks::default());
+    }
+}

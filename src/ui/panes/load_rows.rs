@@ -1,0 +1,70 @@
+//! Rows of the entry list: a list is opened or built anew, and what comes into sight is asked for.
+
+use chrono::{DateTime, Utc};
+
+use super::entry_list::{Listing, WINDOW_ROWS, sight_rows};
+use super::list_query;
+use crate::engine::entries::rows::RowsWanted;
+use crate::engine::store_work::Job;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::state::layout::Pane;
+
+/// Moves down (`true`) or up in the entry list.
+pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
+    let steps = distance.steps(app.ui.viewport.entries_rows);
+    let list = &mut app.ui.list;
+    list.selected = moved(list.selected, list.total, down, steps);
+    load_visible_rows(app)
+}
+
+/// After the selection moved: the row is brought into sight, rows near the edge are asked for.
+pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
+    let height = usize::from(app.ui.viewport.entries_rows);
+    app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
+    let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };
+    app.ui.list.waiting = true;
+    vec![store(Job::ReadRows(wanted))]
+}
+
+/// Opens the list of the selected row of the subscriptions, from its beginning.
+pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let number = app.ui.list.number.saturating_add(1);
+    app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
+    app.ui.then = None;
+    forget_search(app);
+    // What was open belongs to the list that was left.
+    (app.ui.reader, app.ui.opening) = (None, None);
+    let query = list_query::build_query(app, now);
+    app.ui.list.gaps.clone_from(&query.gaps);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    let rows = sight_rows(app.ui.viewport.entries_rows.into());
+    vec![store(Job::ReadRows(RowsWanted {
+        rebuild: Some(query),
+        ..RowsWanted::at(number, 0, rows)
+    }))]
+}
+
+/// Builds the open list anew; the selection stays on its entry.
+pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let around = app.ui.list.selected_row().map(|row| row.key);
+    // At the top the reader wants to see what arrives; elsewhere the screen stays still.
+    let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
+    let query = list_query::build_query(app, now);
+    let list = &mut app.ui.list;
+    list.waiting = true;
+    list.gaps.clone_from(&query.gaps);
+    vec![store(Job::ReadRows(RowsWanted {
+        rebuild: Some(query),
+        around,
+        asked: around.map(|_| list.selected),
+        ..RowsWanted::at(list.number, list.offset, WINDOW_ROWS)
+    }))]
+}
+
+/// Another list is opened: the search is over.
+pub fn forget_search(app: &mut App) {
+    (app.ui.search, app.ui.marks) = (None, list_query::find_marks(app));
+}

@@ -1,0 +1,27 @@
+//! Marks that the reader sets: on the selected entry, or on the whole list.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::request::Request;
+use crate::history::Flag;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+
+/// Sets a mark on the selected entry, or clears it.
+pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
+    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
+    let Some(key) = row.key.entry() else { return Vec::new() };
+    // What counts as read only because it is old is to be so again when it is taken back.
+    let old = flag == Flag::Read && row.flags.is_from_history() && !row.flags.was_opened();
+    let flag = if old { Flag::FromHistory } else { flag };
+    let value = !row.flags.get(flag);
+    app.ask(now, Request::Mark { keys: vec![key], flag, value })
+}
+
+/// Marks the open list read.
+pub fn mark_list_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let list = &mut app.ui.list;
+    list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));
+    let number = list.number;
+    app.ask(now, Request::MarkListRead(number))
+}

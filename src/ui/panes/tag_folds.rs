@@ -1,0 +1,165 @@
+//! Folding tags, so that what is below them is not shown, and unfolding them.
+
+use super::feeds_pane;
+use super::tag_tree::{above, depth};
+use crate::engine::store_work::Job;
+use crate::history::FeedKey;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, store};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+
+/// To the left in the subscriptions: folds the selected tag, else goes to the tag above; whether it did something.
+pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let pane = &app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
+    match selected {
+        FeedsRow::Tag(tag, _) if !pane.folded.contains(tag) => {
+            let tag = tag.clone();
+            Some(set_folded(app, &tag, true))
+        }
+        FeedsRow::Tag(..) | FeedsRow::Feed(_, 1..) => {
+            let place = find_tag_above(app)?;
+            app.ui.feeds.selected = place;
+            Some(Vec::new())
+        }
+        FeedsRow::AllUnread
+        | FeedsRow::Today
+        | FeedsRow::Starred
+        | FeedsRow::Gaps
+        | FeedsRow::Attention
+        | FeedsRow::Search(_)
+        | FeedsRow::Feed(_, 0) => None,
+    }
+}
+
+/// The place of the row of the tag above the selected row.
+pub(in crate::ui) fn find_tag_above(app: &App) -> Option<usize> {
+    let pane = &app.ui.feeds;
+    let level = |row: &FeedsRow| match row {
+        FeedsRow::Tag(tag, _) => Some(depth(tag)),
+        FeedsRow::Feed(_, below) => Some(*below),
+        FeedsRow::AllUnread
+        | FeedsRow::Today
+        | FeedsRow::Starred
+        | FeedsRow::Gaps
+        | FeedsRow::Attention
+        | FeedsRow::Search(_) => None,
+    };
+    let own = level(pane.selected_row()?)?;
+    let before = pane.rows.iter().enumerate().take(pane.selected);
+    let is_above =
+        |row: &FeedsRow| matches!(row, FeedsRow::Tag(..)) && level(row).is_some_and(|at| at < own);
+    before.rev().find(|(_, row)| is_above(row)).map(|(place, _)| place)
+}
+
+/// To the right in the subscriptions: unfolds the selected tag; whether it did something.
+pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let pane = &app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
+    let FeedsRow::Tag(tag, _) = selected else { return None };
+    let tag = Some(tag.clone()).filter(|tag| pane.folded.contains(tag))?;
+    Some(set_folded(app, &tag, false))
+}
+
+/// Folds a tag, or unfolds it; that is kept over restarts.
+pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
+    let known = &mut app.ui.feeds.folded;
+    let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
+    if !changed {
+        return Vec::new();
+    }
+    feeds_pane::rebuild_rows(app);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    vec![store(Job::SaveFolded(app.ui.feeds.folded.clone()))]
+}
+
+/// Whether a row is a tag that hides the feeds below it.
+pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
+    matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
+}
+
+/// Selects a feed in the subscriptions; what hides it is unfolded.
+pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
+    let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
+    let mut effects = Vec::new();
+    if !app.ui.feeds.rows.iter().any(is_it) {
+        let tags =
+            app.engine.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
+        let first = tags.first().cloned().unwrap_or_default();
+        let hiding: Vec<String> =
+            above(&first).chain([first.as_str()]).map(str::to_owned).collect();
+        effects.extend(hiding.iter().flat_map(|tag| set_folded(app, tag, false)));
+    }
+    let pane = &mut app.ui.feeds;
+    pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);
+    effects
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::panes::tag_folds::*;
+    use crate::ui::sample_app::{app_with, jobs, select};
+
+    /// Rows of the subscriptions below the smart lists, a sign for each step down.
+    fn tree(app: &App) -> Vec<String> {
+        let row = |row: &FeedsRow| match row {
+            FeedsRow::Tag(tag, feeds) => Some(format!("{tag} ({})", feeds.len())),
+            FeedsRow::Feed(feed, below) => Some(format!("{}{}", ">".repeat(*below), feed.0)),
+            FeedsRow::AllUnread
+            | FeedsRow::Today
+            | FeedsRow::Starred
+            | FeedsRow::Gaps
+            | FeedsRow::Attention
+            | FeedsRow::Search(_) => None,
+        };
+        app.ui.feeds.rows.iter().filter_map(row).collect()
+    }
+
+    fn nested() -> App {
+        app_with(&[("Orchard", &["garden/fruit"]), ("Hives", &["garden"]), ("Tower", &[])])
+    }
+
+    #[test]
+    fn a_folded_tag_hides_what_is_below_it_and_that_is_kept() {
+        let mut app = nested();
+        assert_eq!(tree(&app), ["garden (2)", ">2", "garden/fruit (1)", ">>1", "3"]);
+        select(&mut app, &FeedsRow::Tag("garden".into(), vec![FeedKey(2), FeedKey(1)]));
+        let effects = fold_selected(&mut app).unwrap();
+        assert_eq!(tree(&app), ["garden (2)", "3"]);
+        assert_eq!(jobs(&effects), [&Job::SaveFolded(["garden".to_owned()].into())]);
+        assert!(unfold_selected(&mut app).is_some());
+        assert_eq!(tree(&app).len(), 5);
+        assert!(unfold_selected(&mut app).is_none(), "there is nothing left to unfold");
+    }
+
+    #[test]
+    fn to_the_left_of_a_feed_is_its_tag_and_then_the_tag_above() {
+        let mut app = nested();
+        select(&mut app, &FeedsRow::Feed(FeedKey(1), 2));
+        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden/fruit")
+        );
+        assert!(fold_selected(&mut app).is_some());
+        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden")
+        );
+        select(&mut app, &FeedsRow::Feed(FeedKey(3), 0));
+        assert_eq!(fold_selected(&mut app), None, "a feed without a tag has nothing above it");
+    }
+
+    #[test]
+    fn a_feed_that_is_hidden_by_folded_tags_is_unfolded_when_it_is_selected() {
+        let mut app = nested();
+        for tag in ["garden/fruit", "garden"] {
+            set_folded(&mut app, tag, true);
+        }
+        assert_eq!(tree(&app), ["garden (2)", "3"]);
+        assert_eq!(jobs(&select_feed(&mut app, FeedKey(1))).len(), 2);
+        assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(1), 2)));
+        assert!(select_feed(&mut app, FeedKey(3)).is_empty());
+    }
+}

@@ -1,0 +1,49 @@
+//! The lines of the entry being read: they are asked for at the width of the pane, and shown when they have come.
+
+use super::{picture_places, reading_position};
+use crate::ui::app::App;
+use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use crate::ui::state::reader::TextSource;
+
+/// Asks for the lines of the entry being read, if they are not of the pane's width.
+pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
+    let columns = app.ui.viewport.reader_columns;
+    let width = columns.min(app.ui.settings.text_width);
+    let Some(reader) = &mut app.ui.reader else { return Vec::new() };
+    if reader.width == width || width == 0 {
+        return Vec::new();
+    }
+    reader.width = width;
+    let (html, base) = reader.markup();
+    let site =
+        app.engine.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
+    let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
+    let (key, source) = (reader.entry.key, reader.source);
+    let enclosures = reader.entry.kept.enclosures.clone();
+    // Who has the screen read out cannot look sideways.
+    let slides = !app.ui.appearance.plain;
+    vec![ScreenEffect::Render(RenderWork { key, source, html, base, enclosures, width, slides })]
+}
+
+/// Lines have been made. Another width shows the same place of the text; an entry that was left is where it was.
+pub fn show_lines(app: &mut App, made: RenderedEntry) {
+    let rows = usize::from(app.ui.viewport.reader_rows);
+    let Some(reader) = &mut app.ui.reader else { return };
+    let of_page = |source| source == TextSource::Page;
+    let other = reader.entry.key != made.key || of_page(reader.source) != of_page(made.source);
+    if other || reader.width != made.width {
+        return;
+    }
+    let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
+    let at_top = reader.rendered.as_ref().and_then(|_| picture_places::at_top(reader));
+    reader.starts = reading_position::count_starts(&made.rendered);
+    let line = place.map_or(0, |place| reading_position::find_line(&reader.starts, place));
+    reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
+    reader.pictures = picture_places::find_places(&made.rendered);
+    reader.rendered = Some(made.rendered);
+    let shown = picture_places::are_shown(app);
+    picture_places::arrange_pictures(app, shown);
+    if let (Some(reader), Some(picture)) = (&mut app.ui.reader, at_top) {
+        picture_places::put_at_top(reader, picture);
+    }
+}

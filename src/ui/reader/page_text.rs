@@ -1,0 +1,55 @@
+//! The page of an entry was asked for: what came of it is shown.
+
+use chrono::{DateTime, Utc};
+
+use super::lay_out;
+use crate::engine::entries::full_text::FullText;
+use crate::history::EntryKey;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::state::reader::TextSource;
+
+/// Said until the answer is there.
+pub(in crate::ui) const ASKING: &str = "asking for the page of this entry …";
+
+/// The page of an entry is not asked for after all.
+pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
+    if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
+        reader.source = TextSource::Feed;
+        app.ui.complain(now, format!("no full text: {why}"));
+    }
+}
+
+/// The page of an entry was asked for: it is shown where the reader waits for it.
+pub fn show_page(
+    app: &mut App,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    full: FullText,
+    failed: Option<String>,
+) -> Vec<ScreenEffect> {
+    let open = app.ui.reader.as_mut().filter(|reader| reader.entry.key == key);
+    let trouble = open.and_then(|reader| {
+        let before = reader.page().map(|page| page.html.clone());
+        let is_new = failed.is_none() && before.as_ref() != Some(&full.html);
+        reader.entry.full = Some(full);
+        if is_new && reader.source == TextSource::Page {
+            (reader.rendered, reader.width) = (None, 0);
+        }
+        match reader.source {
+            TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
+            TextSource::Waiting => reader.source = TextSource::Feed,
+            // Who went back to the feed's text meanwhile stays there.
+            TextSource::Feed | TextSource::Page => {}
+        }
+        failed.map(|why| format!("no full text: {why}"))
+    });
+    let asking = app.ui.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
+    if asking && trouble.is_none() {
+        app.ui.notice = None;
+    }
+    if let Some(trouble) = trouble {
+        app.ui.complain(now, trouble);
+    }
+    lay_out::ask_lines(app)
+}

@@ -1,0 +1,83 @@
+//! A small app for the tests beside the code: a few feeds, no store, and nothing on its way.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::app::App;
+use super::effect::ScreenEffect;
+use super::settings::ScreenSettings;
+use crate::engine::effect::Effect;
+use crate::engine::entries::rows::{Row, RowKey, RowsWanted};
+use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use crate::engine::settings::Settings;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use crate::history::{Counters, EntryKey, FeedKey, Flags, HistoryRecord};
+use crate::ui::state::feeds_pane::FeedsRow;
+
+/// The time at which tests happen.
+pub(in crate::ui) fn noon() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_772_452_800, 0).unwrap()
+}
+
+/// An app of feeds, each with its title and tags; their numbers are 1, 2, and so on.
+pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
+    let saved = (1..).zip(feeds).map(|(number, (title, tags))| SavedSubscription {
+        key: FeedKey(number),
+        record: SubscriptionRecord {
+            url: format!("https://feed{number}.example/"),
+            title: Some((*title).to_owned()),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..SubscriptionRecord::default()
+        },
+        state: FeedState::default(),
+        history: HistoryRecord::default(),
+        counters: Counters::default(),
+    });
+    let engine = Engine::new(Settings::default(), Tz::UTC, 0, saved.collect(), noon());
+    let mut app = App::new(engine, ScreenSettings::default());
+    app.ui.size = (140, 40);
+    app.ui.viewport.feeds_rows = 20;
+    app.ui.viewport.entries_rows = 20;
+    app
+}
+
+/// Fills the open list with so many unread entries of feed 1.
+pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
+    let row = |seq| Row {
+        key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
+        flags: Flags::NEW,
+        listed: noon(),
+        title: format!("Entry {seq}"),
+        link: None,
+        author: None,
+        ruled: Vec::new(),
+    };
+    let list = &mut app.ui.list;
+    list.rows = (0..count).map(row).collect();
+    (list.total, list.waiting, list.fresh) = (list.rows.len(), false, false);
+}
+
+/// Selects a row of the subscriptions.
+pub(in crate::ui) fn select(app: &mut App, wanted: &FeedsRow) {
+    let place = app.ui.feeds.rows.iter().position(|row| row == wanted);
+    app.ui.feeds.selected = place.unwrap_or_else(|| panic!("no {wanted:?}"));
+}
+
+/// The work for the store among effects.
+pub(in crate::ui) fn jobs(effects: &[ScreenEffect]) -> Vec<&Job> {
+    let mut jobs = Vec::new();
+    for effect in effects {
+        if let ScreenEffect::Engine(Effect::Store(work)) = effect {
+            jobs.push(&work.job);
+        }
+    }
+    jobs
+}
+
+/// The rows that effects ask for, if they ask for some.
+pub(in crate::ui) fn rows_wanted(effects: &[ScreenEffect]) -> Option<&RowsWanted> {
+    jobs(effects)
+        .into_iter()
+        .find_map(|job| if let Job::ReadRows(wanted) = job { Some(wanted) } else { None })
+}

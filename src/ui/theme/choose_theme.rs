@@ -1,0 +1,36 @@
+//! Choosing a theme by a key or by its name.
+
+use chrono::{DateTime, Utc};
+
+use super::colours::Colours;
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+
+/// The next theme.
+pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let appearance = &mut app.ui.appearance;
+    let next = appearance.chosen.saturating_add(1);
+    appearance.chosen = if next < appearance.themes.len() { next } else { 0 };
+    tell_theme(app, now);
+    Vec::new()
+}
+
+/// The theme of a name.
+pub fn choose_theme(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
+    match app.ui.appearance.choose(name) {
+        Ok(()) => tell_theme(app, now),
+        Err(why) => app.ui.complain(now, why),
+    }
+    Vec::new()
+}
+
+pub(in crate::ui) fn tell_theme(app: &mut App, now: DateTime<Utc>) {
+    let appearance = &app.ui.appearance;
+    let name = appearance.theme().map_or("", |theme| theme.name.as_str());
+    let text = if appearance.colours == Colours::None {
+        format!("theme {name}: this terminal is shown no colours (NO_COLOR or TERM)")
+    } else {
+        format!("theme {name} · [ui] theme = \"{name}\" in config.toml keeps it")
+    };
+    app.ui.say(now, text);
+}

@@ -1,0 +1,92 @@
+//! The lines of a form, as both dialogs show them: labels on the left, and beside them what is typed or chosen.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use crate::ui::overlays::form::{Form, FormValue};
+use crate::ui::overlays::prompt::Prompt;
+use crate::view::{cells, theme};
+
+/// How a form is laid out.
+#[derive(Debug)]
+pub(super) struct FormLook {
+    /// Cells of a label.
+    pub(super) label_cells: usize,
+    /// Lines that stand above those of the form and scroll with them.
+    pub(super) above: Vec<Line<'static>>,
+}
+
+/// Draws the lines of a form, scrolled so that the selected one is in sight; answers with the first one shown, counted with
+/// those above.
+pub(super) fn draw<F>(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    form: &Form<F>,
+    label_of: impl Fn(&F) -> &str,
+    look: FormLook,
+) -> usize {
+    let FormLook { label_cells, above } = look;
+    let room = usize::from(area.width).saturating_sub(label_cells.saturating_add(2));
+    let height = usize::from(area.height);
+    let at = form.selected.saturating_add(above.len());
+    let top = at.saturating_add(1).saturating_sub(height);
+    let rows = form.rows.iter().enumerate().map(|(place, row)| {
+        let selected = place == form.selected;
+        let style = if selected { theme::KEY } else { theme::TEXT };
+        let mut spans = vec![Span::styled(label(label_of(&row.field), label_cells), style)];
+        spans.extend(value_spans(&row.value, &row.hint, selected, room));
+        Line::from(spans)
+    });
+    let seen: Vec<Line<'_>> = above.into_iter().chain(rows).skip(top).take(height).collect();
+    frame.render_widget(Paragraph::new(seen), area);
+    if let Some(prompt) = form.typed_line() {
+        let (_, column) = seen_part(prompt, room);
+        let column = label_cells.saturating_add(2).saturating_add(column);
+        let x = area.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
+        let y = area.y.saturating_add(u16::try_from(at.saturating_sub(top)).unwrap_or(u16::MAX));
+        let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
+        frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
+    }
+    top
+}
+
+/// A label in so many cells, with a blank on both sides.
+pub(super) fn label(text: &str, label_cells: usize) -> String {
+    format!(" {} ", cells::fit(text, label_cells))
+}
+
+/// What stands in a line of a form.
+fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Vec<Span<'static>> {
+    match value {
+        FormValue::Line(prompt) if prompt.text.is_empty() => {
+            // The cursor stands before the hint.
+            let before = if selected { " " } else { "" };
+            let hint = cells::cut(&format!("{before}{hint}"), room);
+            vec![Span::styled(hint, theme::DIM)]
+        }
+        FormValue::Line(prompt) if selected => vec![Span::raw(seen_part(prompt, room).0)],
+        FormValue::Line(prompt) => vec![Span::raw(cells::cut(&prompt.text, room))],
+        FormValue::Choice { words, chosen } => {
+            let word = words.get(*chosen).map(String::as_str).unwrap_or_default();
+            let text = if selected { format!("← {word} →") } else { word.to_owned() };
+            let hint = if *chosen == 0 { format!(" {hint}") } else { String::new() };
+            let left = room.saturating_sub(cells::width(&text));
+            vec![
+                Span::raw(cells::cut(&text, room)),
+                Span::styled(cells::cut(&hint, left), theme::DIM),
+            ]
+        }
+    }
+}
+
+/// The part of a line around its cursor, and the cursor's column in it.
+pub(in crate::view) fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
+    let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
+    let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);
+    let fits = |at: &usize| cells::width(before.get(*at..).unwrap_or_default()) < room.max(1);
+    let from = starts.into_iter().find(fits).unwrap_or(before.len());
+    let shown = cells::cut(prompt.text.get(from..).unwrap_or_default(), room);
+    (shown, cells::width(before.get(from..).unwrap_or_default()))
+}

@@ -1,0 +1,42 @@
+//! How the lines of the plan pane are written: headings, sentences, instants.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use crate::view::{cells, theme};
+
+/// Lines of one sentence at most.
+pub(in crate::view) const SENTENCE_LINES: usize = 12;
+
+/// Where and how lines are written.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::view) struct Ink {
+    /// Columns there are.
+    pub(in crate::view) width: usize,
+    /// The zone times are shown in.
+    pub(in crate::view) zone: Tz,
+    /// Now.
+    pub(in crate::view) now: DateTime<Utc>,
+}
+
+/// An instant, as short as it can be: the day of the week within six days, seconds where there are some.
+pub(in crate::view) fn instant(at: DateTime<Utc>, ink: Ink) -> String {
+    let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
+    let day = if near { "%a" } else { "%-d %b %Y" };
+    let time = if at.timestamp().rem_euclid(60) == 0 { "%H:%M" } else { "%H:%M:%S" };
+    at.with_timezone(&ink.zone).format(&format!("{day} {time}")).to_string()
+}
+
+/// An empty line and a heading.
+pub(in crate::view) fn heading(lines: &mut Vec<Line<'static>>, text: &'static str) {
+    lines.push(Line::default());
+    lines.push(Line::styled(text, theme::HEADING));
+}
+
+/// A text in as many lines as it needs.
+pub(in crate::view) fn sentence(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+    let lines = cells::wrap(text, width, SENTENCE_LINES);
+    lines.into_iter().map(|line| Line::styled(line, style)).collect()
+}

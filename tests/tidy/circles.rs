@@ -1,0 +1,64 @@
+//! Files that use each other in a circle, by their `use` items.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which module uses which others.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+/// The module that a file of `src/` is, as `ui::keys::mouse`; a `mod.rs` and a file of tests are none.
+pub(crate) fn module_of(path: &str) -> Option<String> {
+    let module = path.strip_prefix("src/")?.strip_suffix(".rs")?.replace('/', "::");
+    (!module.ends_with("mod") && !module.ends_with("tests")).then_some(module)
+}
+
+/// Which of the modules each of them uses, by the paths it names.
+pub(crate) fn uses(named: &BTreeMap<String, Vec<String>>) -> Uses {
+    let used = |(module, paths): (&String, &Vec<String>)| {
+        let found = paths.iter().filter_map(|path| used_module(named, module, path));
+        (module.clone(), found.filter(|other| other != module).collect())
+    };
+    named.iter().map(used).collect()
+}
+
+/// The module among all that a path of a module leads to.
+fn used_module(all: &BTreeMap<String, Vec<String>>, module: &str, path: &str) -> Option<String> {
+    let mut whole = match path.strip_prefix("crate::") {
+        Some(rest) => rest.to_owned(),
+        None => {
+            let (mut rest, mut above) = (path, module);
+            while let Some(further) = rest.strip_prefix("super::") {
+                above = above.rsplit_once("::").map_or("", |(above, _)| above);
+                rest = further;
+            }
+            (rest.len() < path.len()).then(|| format!("{above}::{rest}"))?
+        }
+    };
+    loop {
+        if all.contains_key(&whole) {
+            return Some(whole);
+        }
+        whole.truncate(whole.rfind("::")?);
+    }
+}
+
+/// Every group of modules that can each reach the others.
+pub(crate) fn circles(uses: &Uses) -> BTreeSet<Vec<String>> {
+    let reached: Uses = uses.keys().map(|module| (module.clone(), reach(uses, module))).collect();
+    let circle = |(module, reached_here): (&String, &BTreeSet<String>)| {
+        let back = |other: &&String| reached[*other].contains(module);
+        reached_here.iter().filter(back).cloned().collect::<Vec<_>>()
+    };
+    reached.iter().map(circle).filter(|circle| !circle.is_empty()).collect()
+}
+
+fn reach(uses: &Uses, from: &str) -> BTreeSet<String> {
+    let (mut found, mut next) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = next.pop() {
+        for other in &uses[module] {
+            if found.insert(other.clone()) {
+                next.push(other);
+            }
+        }
+    }
+    found
+}
