@@ -317,6 +317,11 @@ fn mixtures_without_meaning_are_warnings() {
 #[test]
 fn entries_are_weighed_by_identity() {
     let linked = rss("<item><title>x</title><link>/1</link></item>");
+    let sharing = linked.replace(
+        "</channel>",
+        "<item><title>other</title><link>https://a.example/1</link></item></channel>",
+    );
+    check(&sharing, Level::Warning, "item", "2 of them share a link");
     check(&linked, Level::Warning, "item", "1 entry without guid: its link is the identity");
     check(
         &rss("<item><title>x</title></item>"),
