@@ -10,7 +10,7 @@ use crate::engine::feeds::trouble::{self, Concern};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::state::Engine;
 use crate::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
-use crate::schedule::{FeedStatus, SettledBy};
+use crate::schedule::{self, FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.
@@ -73,6 +73,7 @@ pub(super) fn feed(
         "settled_by": feed.plan.settled_by.word(),
         "interval_minutes": feed.plan.binding_seconds.map(|seconds| f64::from(seconds) / 60.0),
         "pace": state.facts.settings.pace.word(),
+        "flaws": schedule::planning_flaws(&state.facts),
         "etag": validator(state.validators.etag.as_ref()),
         "last_modified": validator(state.validators.last_modified.as_ref()),
         "former_urls": record.former.iter().map(|former| json!({

@@ -11,9 +11,11 @@ use super::limits::RULES_MAX;
 use crate::feed::hints::SUSPICIOUS_TTL_MINUTES;
 use crate::feed::{Flaw, Zone};
 
-/// What planning finds wrong with the hints of a feed.
-pub(super) fn planning_flaws(facts: &Facts) -> Vec<Flaw> {
-    let mut flaws: Vec<Flaw> = Vec::new();
+/// What is wrong with the hints of a feed, so that they are not followed or not as they stand: what was dropped when the
+/// document was read, and what planning finds.
+pub fn planning_flaws(facts: &Facts) -> Vec<Flaw> {
+    let mut flaws: Vec<Flaw> = facts.hints.flaws.clone();
+    flaws.extend(offered_push(facts));
     flaws.extend(whole_week_skipped(facts));
     flaws.extend(ttl_in_seconds(facts));
     flaws.extend(too_many_rules(facts));
@@ -39,6 +41,12 @@ fn flaw(element: &str, text: String, reason: &str) -> Flaw {
     Flaw { element: element.to_owned(), text, reason: reason.to_owned() }
 }
 
+/// SPEC S0.11.
+fn offered_push(facts: &Facts) -> Option<Flaw> {
+    let reason = "offers push, which a reader at home cannot receive: polled instead";
+    facts.hints.offers_push.then(|| flaw("push", "cloud or hub".to_owned(), reason))
+}
+
 /// SPEC G.2.
 fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
     let Skips::WholeWeek = Skips::from_facts(facts) else { return None };
@@ -50,7 +58,11 @@ fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
 
 /// SPEC G.3: never corrected silently, only said.
 fn ttl_in_seconds(facts: &Facts) -> Option<Flaw> {
-    let ttl = facts.hints.ttl_minutes.filter(|&ttl| ttl >= SUSPICIOUS_TTL_MINUTES)?;
+    let hints = &facts.hints;
+    if hints.flaws.iter().any(|flaw| flaw.element == "ttl") {
+        return None;
+    }
+    let ttl = hints.ttl_minutes.filter(|&ttl| ttl >= SUSPICIOUS_TTL_MINUTES)?;
     let gap = i64::from(facts.learned.as_ref()?.interval_seconds);
     let looks_wrong = gap < i64::from(ttl) * 60 / 10;
     let news = duration_words(gap);

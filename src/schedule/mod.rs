@@ -44,6 +44,7 @@ pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};
 pub use crate::schedule::json::plan_json::{plan_document, plan_json};
 pub use decide::{decide, decide_time};
 pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, ScheduleSettings};
+pub use flaws::planning_flaws;
 pub use following::{following_plans, with_pace};
 pub use jitter::spread_unit;
 pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value};

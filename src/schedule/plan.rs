@@ -57,6 +57,13 @@ impl Plan {
         let Decision { next_poll, due, kind, binding_seconds, settled_by } = decision;
         Self { next_poll, due, kind, binding_seconds, settled_by, steps, flaws }
     }
+
+    /// Puts the flaws of the document in front; those of its hints are in the plan already.
+    pub fn add_document_flaws(&mut self, flaws: &[Flaw]) {
+        let known = std::mem::take(&mut self.flaws);
+        self.flaws = flaws.to_vec();
+        self.flaws.extend(known.into_iter().filter(|flaw| !flaws.contains(flaw)));
+    }
 }
 
 /// The kind of instant a plan names (UX 5).

@@ -179,7 +179,7 @@ fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Fai
     } else {
         let stated = schedule::read_facts(read.hints, &facts, clock).map_err(Failure::new)?;
         let mut plan = schedule::decide(&stated.facts, stated.now, stated.u);
-        plan.flaws.splice(0..0, read.flaws);
+        plan.add_document_flaws(&read.flaws);
         console::put(&sentences(&plan, stated.now, Tz::UTC).join("\n"));
     }
     let is_feed = read.kind != feed::Kind::None;

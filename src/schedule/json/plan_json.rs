@@ -21,7 +21,7 @@ pub fn plan_document(
 ) -> Result<Json, String> {
     let stated = read_facts(hints, facts, clock)?;
     let mut plan = decide(&stated.facts, stated.now, stated.u);
-    plan.flaws.splice(0..0, flaws.iter().cloned());
+    plan.add_document_flaws(flaws);
     let mut answer = plan_json(&plan);
     let learned = stated.facts.learned.as_ref().and_then(|learned| learned.plan.as_deref());
     if let (Json::Object(fields), Some(learned)) = (&mut answer, learned) {

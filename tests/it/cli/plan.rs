@@ -191,6 +191,24 @@ fn a_subscription_is_planned_with_the_polls_that_follow() {
 }
 
 #[test]
+fn hints_that_cannot_be_followed_are_told_by_plan_and_feeds_after_the_document_is_gone() {
+    let head = "<ttl>60 minutes</ttl><skipHours><hour>25</hour></skipHours>\
+        <sched:interval starthour=\"99\">30</sched:interval><cloud domain=\"push.example\"/>";
+    let (site, program) = (Site::start(move |_| answer(200, &[], rss(head))), Program::new());
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let planned = program.run(&["plan", "1", "--json"]).with(0).json();
+    let flaws = planned["flaws"].as_array().unwrap();
+    let elements: Vec<&str> = flaws.iter().map(|flaw| flaw["element"].as_str().unwrap()).collect();
+    for element in ["ttl", "skipHours", "interval", "push"] {
+        assert!(elements.contains(&element), "{element} in {planned:#}");
+    }
+    assert_eq!(super::feeds(&program)[0]["flaws"], planned["flaws"]);
+    let told = program.run(&["plan", "1"]).with(0).out;
+    assert!(told.contains("! ttl '60 minutes': "), "{told}");
+    assert!(told.contains("which a reader at home cannot receive"), "{told}");
+}
+
+#[test]
 fn settings_are_kept_planned_at_once_and_told() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);

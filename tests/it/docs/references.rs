@@ -106,7 +106,23 @@ fn the_table_of_changes_names_a_place_for_each() {
     for row in rows {
         let [_, place] = row.as_slice() else { panic!("two cells: {row:?}") };
         assert!(place.contains("src/") || place.contains("assets/"), "{row:?}");
+        // What stands in brackets behind a file is named in that file.
+        let mut file = None;
+        for quoted in place.split('`').skip(1).step_by(2) {
+            if quoted.ends_with(".rs") {
+                file = Some(quoted);
+            } else if let Some(file) = file.filter(|_| is_a_name(quoted)) {
+                let name = quoted.rsplit("::").next().unwrap_or(quoted);
+                assert!(page(file).contains(name), "{file} does not name {quoted}");
+            }
+        }
     }
+}
+
+/// `Gap::text`, `GapLines`: an item of the code.
+fn is_a_name(quoted: &str) -> bool {
+    quoted.starts_with(char::is_uppercase)
+        && quoted.split("::").all(|part| !part.contains(['/', ' ', '-', '.']))
 }
 
 #[test]
