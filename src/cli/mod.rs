@@ -14,6 +14,7 @@ mod json;
 mod lookup;
 pub mod publisher;
 mod session;
+mod show_screen;
 mod upkeep;
 
 use args::{Args, Command};

@@ -1,9 +1,8 @@
 //! `backissue demo`: the full program on a bundled publisher and a store that is thrown away.
 
-use super::screen;
-use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::session::{self, Failure, block_on};
+use crate::cli::{Done, show_screen};
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
@@ -44,7 +43,7 @@ pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> 
         });
         runtime.ask(Request::Import(feed_settings.collect()));
         runtime.program.ui.tour = Some(Tour::default());
-        screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
+        show_screen::show(runtime, options.verbose).await.map(|(ending, ..)| ending)
     })
 }
 
