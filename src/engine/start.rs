@@ -56,3 +56,39 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+    use crate::engine::poll::poll_log::PollCause;
+    use crate::engine::poll::{poll_queue, start_fetches};
+    use crate::engine::start::*;
+
+    /// Whether a feed that was tried so many seconds before the start is asked at the start, and a second later.
+    fn is_asked(seconds_before: i64) -> [bool; 2] {
+        let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
+        let url = "https://a.example/feed".to_owned();
+        let mut state = FeedState::default();
+        state.facts.last_try = Some(now - TimeDelta::seconds(seconds_before));
+        let saved = SavedSubscription {
+            key: FeedKey(1),
+            record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
+            state,
+            history: crate::history::HistoryRecord::default(),
+            counters: crate::history::Counters::default(),
+        };
+        let mut engine = Engine::new(Settings::default(), Tz::UTC, 0, vec![saved], now);
+        engine.host_queue.not_before = None;
+        poll_queue::enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
+        [0, 1].map(|second| {
+            let effects = start_fetches::start(&mut engine, now + TimeDelta::seconds(second));
+            !effects.is_empty()
+        })
+    }
+
+    #[test]
+    fn a_site_that_was_asked_a_moment_before_the_start_keeps_its_pause() {
+        assert_eq!(is_asked(1), [false, true]);
+        assert_eq!(is_asked(60), [true, false], "it is asked once, and at once");
+    }
+}

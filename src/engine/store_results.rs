@@ -223,3 +223,57 @@ fn committed(
 fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
     engine.tell(Event::Updated { feed, entries, poll });
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::event::MarksChanged;
+    use crate::engine::input::Input;
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::store_results::*;
+    use crate::engine::update::{Output, update};
+    use crate::history::{EntryKey, Flag};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const KEY: EntryKey = EntryKey { feed: FeedKey(1), seq: 0 };
+
+    fn engine() -> Engine {
+        Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW)
+    }
+
+    fn star(engine: &mut Engine) -> JobId {
+        let request = Request::Mark { keys: vec![KEY], flag: Flag::Starred, value: true };
+        let output = update(engine, NOW, Input::Request(request));
+        let Some(Effect::Store(work)) = output.effects.first() else { unreachable!("{output:?}") };
+        work.id
+    }
+
+    fn fail(engine: &mut Engine, id: JobId) -> Output {
+        let result = Err("the disk is full".to_owned());
+        let stored = Stored { id, subject: JobSubject::Change, result };
+        update(engine, NOW, Input::Stored(Box::new(stored)))
+    }
+
+    #[test]
+    fn a_mark_that_cannot_be_written_is_taken_back_with_its_step_of_undo() {
+        let mut engine = engine();
+        let id = star(&mut engine);
+        let output = fail(&mut engine, id);
+        let back = |event: &Event| {
+            matches!(event, Event::MarksChanged(MarksChanged { value: false, undone: true, .. }))
+        };
+        assert!(output.events.iter().any(back), "{output:?}");
+        assert!(output.events.contains(&Event::trouble("the disk is full")));
+        let undone = update(&mut engine, NOW, Input::Request(Request::Undo));
+        assert_eq!(undone.events, [Event::info("nothing to undo")]);
+    }
+
+    #[test]
+    fn a_failure_takes_back_what_its_own_job_showed_and_nothing_else() {
+        let mut engine = engine();
+        let (first, second) = (star(&mut engine), star(&mut engine));
+        assert_ne!(first, second);
+        fail(&mut engine, first);
+        assert_eq!(engine.rollbacks.keys().collect::<Vec<_>>(), [&second]);
+    }
+}

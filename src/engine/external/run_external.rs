@@ -59,3 +59,40 @@ pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<S
         (RunPurpose::Show | RunPurpose::News, Ok(_)) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::external::run_external::*;
+    use crate::engine::settings::Settings;
+
+    fn engine() -> Engine {
+        let mut settings = Settings::default();
+        settings.commands.open = Some(ExternalCommand::typed("firefox").unwrap());
+        settings.commands.enclosure = Some(ExternalCommand::typed("mpv --quiet").unwrap());
+        let now = chrono::DateTime::UNIX_EPOCH;
+        Engine::new(settings, chrono_tz::Tz::UTC, 0, Vec::new(), now)
+    }
+
+    /// The words of the command that an effect starts; none: the browser opens an address.
+    fn command(effect: Effect) -> Option<String> {
+        let Effect::Run(run) = effect else { return None };
+        Some(format!("{:?}", run.command))
+    }
+
+    #[test]
+    fn a_link_opens_in_the_readers_command_and_an_attached_file_in_its_own() {
+        let link = || "https://a.example/1".to_owned();
+        let shown = command(show(&engine(), link())).unwrap();
+        assert!(shown.contains("firefox") && shown.contains("a.example/1"), "{shown}");
+        let played = command(play(&engine(), link())).unwrap();
+        assert!(played.contains("mpv") && !played.contains("firefox"), "{played}");
+    }
+
+    #[test]
+    fn what_could_be_taken_for_an_option_or_a_file_never_reaches_a_command() {
+        // SPEC G.52.
+        for link in ["--config=/tmp/x", "file:///etc/passwd", "javascript:alert(1)"] {
+            assert_eq!(command(show(&engine(), link.to_owned())), None, "{link}");
+        }
+    }
+}

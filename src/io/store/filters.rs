@@ -208,7 +208,7 @@ impl Store {
             FilterWork::Replay { changes, forward } => self.replayed(changes, *forward, &before)?,
         };
         let changes = FilterChanges {
-            filter: filter,
+            filter,
             flags: self.differences(&wanted)?,
             before: before.iter().copied().collect(),
             after: after.iter().copied().collect(),
