@@ -16,7 +16,7 @@ pub(super) struct SetArgs {
 }
 
 /// The flags in the order of the help: first those of the schedule, then the names.
-fn flags() -> Vec<(&'static FeedSettingRow, SettingFlag)> {
+fn list_flags() -> Vec<(&'static FeedSettingRow, SettingFlag)> {
     let flags = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.flag?)));
     let (schedule, names): (Vec<_>, Vec<_>) = flags.partition(|(row, _)| row.in_opml);
     schedule.into_iter().chain(names).collect()
@@ -28,7 +28,7 @@ impl clap::Args for SetArgs {
             .value_name("FEED")
             .required(true)
             .help("A feed: its number, address, or a part of its title");
-        command.arg(feed).args(flags().into_iter().map(|(row, flag)| {
+        command.arg(feed).args(list_flags().into_iter().map(|(row, flag)| {
             let action = if row.is_repeated { ArgAction::Append } else { ArgAction::Set };
             let arg = Arg::new(row.name)
                 .long(flag.long)
@@ -54,7 +54,7 @@ impl clap::FromArgMatches for SetArgs {
         let given = |(row, _): (&'static FeedSettingRow, _)| {
             Some((row, matches.get_many::<String>(row.name)?.cloned().collect()))
         };
-        Ok(Self { feed, settings: flags().into_iter().filter_map(given).collect() })
+        Ok(Self { feed, settings: list_flags().into_iter().filter_map(given).collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -14,7 +14,7 @@ use crate::schedule::{self, FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
 
 /// A validator as text; bytes that are none are replaced.
-fn validator(bytes: Option<&Vec<u8>>) -> Value {
+fn validator_text(bytes: Option<&Vec<u8>>) -> Value {
     bytes.map_or(Value::Null, |bytes| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }
 
@@ -74,8 +74,8 @@ pub(super) fn feed(
         "interval_minutes": feed.plan.binding_seconds.map(|seconds| f64::from(seconds) / 60.0),
         "pace": state.facts.settings.pace.word(),
         "flaws": schedule::planning_flaws(&state.facts),
-        "etag": validator(state.validators.etag.as_ref()),
-        "last_modified": validator(state.validators.last_modified.as_ref()),
+        "etag": validator_text(state.validators.etag.as_ref()),
+        "last_modified": validator_text(state.validators.last_modified.as_ref()),
         "former_urls": record.former.iter().map(|former| json!({
             "url": former.url,
             "until": time(Some(former.until)),
@@ -83,12 +83,12 @@ pub(super) fn feed(
         "proposed_url": state.proposed.as_ref().map(|proposed| &proposed.to),
         "history": history(engine, feed, now),
         "attention": trouble::concern(engine, feed, now).map(concern),
-        "polls": log.iter().map(poll).collect::<Vec<_>>(),
+        "polls": log.iter().map(poll_json).collect::<Vec<_>>(),
     })
 }
 
 /// A line of the poll log.
-fn poll(line: &PollLogEntry) -> Value {
+fn poll_json(line: &PollLogEntry) -> Value {
     let cause = match line.cause {
         PollCause::Due => "due",
         PollCause::Asked => "asked",

@@ -8,7 +8,7 @@ use crate::engine::state::Engine;
 use crate::history::FeedKey;
 
 /// The feed meant by `typed`.
-pub(super) fn feed(
+pub(super) fn find_feed(
     records: &BTreeMap<FeedKey, SubscriptionRecord>,
     typed: &str,
 ) -> Result<FeedKey, Failure> {
@@ -23,9 +23,12 @@ pub(super) fn feed(
         return Ok(*key);
     }
     let wanted = typed.to_lowercase();
-    let exact: Vec<FeedKey> = matching(records, |title| title == wanted);
-    let partial =
-        if exact.is_empty() { matching(records, |title| title.contains(&wanted)) } else { exact };
+    let exact: Vec<FeedKey> = find_matching(records, |title| title == wanted);
+    let partial = if exact.is_empty() {
+        find_matching(records, |title| title.contains(&wanted))
+    } else {
+        exact
+    };
     match partial.as_slice() {
         [only] => Ok(*only),
         [] => Err(Failure::new(format!(
@@ -47,12 +50,12 @@ pub(super) fn feed(
 }
 
 /// The subscription meant by `typed`.
-pub(super) fn subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
+pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
     let records = engine.feeds.iter().map(|(key, feed)| (*key, feed.record.clone()));
-    feed(&records.collect(), typed)
+    find_feed(&records.collect(), typed)
 }
 
-fn matching(
+fn find_matching(
     records: &BTreeMap<FeedKey, SubscriptionRecord>,
     fits: impl Fn(&str) -> bool,
 ) -> Vec<FeedKey> {
@@ -86,17 +89,17 @@ mod tests {
             ("notes", 1),
             ("bell tower", 7),
         ] {
-            assert_eq!(feed(&records(), typed).unwrap(), FeedKey(expected), "{typed}");
+            assert_eq!(find_feed(&records(), typed).unwrap(), FeedKey(expected), "{typed}");
         }
     }
 
     #[test]
     fn what_fits_several_or_none_is_told() {
         assert!(
-            feed(&records(), "or").unwrap_err().sentence.contains("fits 2 subscriptions"),
+            find_feed(&records(), "or").unwrap_err().sentence.contains("fits 2 subscriptions"),
             "Orchard and Orchard Notes"
         );
-        assert!(feed(&records(), "e").unwrap_err().sentence.contains("fits 2"));
-        assert!(feed(&records(), "9").unwrap_err().sentence.contains("no subscription"));
+        assert!(find_feed(&records(), "e").unwrap_err().sentence.contains("fits 2"));
+        assert!(find_feed(&records(), "9").unwrap_err().sentence.contains("no subscription"));
     }
 }

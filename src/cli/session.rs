@@ -59,12 +59,12 @@ impl From<StartError> for Failure {
 }
 
 /// The settings: the configuration file's, or the defaults.
-pub(super) fn settings(options: &Options) -> Result<Settings, Failure> {
-    Ok(configured(options)?.settings)
+pub(super) fn read_settings(options: &Options) -> Result<Settings, Failure> {
+    Ok(read_configuration(options)?.settings)
 }
 
 /// The settings, and what the configuration file says that cannot be followed.
-pub(super) fn configured(options: &Options) -> Result<Configured, Failure> {
+pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failure> {
     let read = match (&options.config, config_file(options)) {
         (Some(path), _) => config_file::read(path, true),
         (None, Some(path)) => config_file::read(&path, false),
@@ -91,7 +91,7 @@ pub(super) fn follow_configuration<P: Program>(
 }
 
 /// Gives the screen the look that is configured; what cannot be used is told in the status line.
-pub(super) fn dress(options: &Options, runtime: &mut Runtime<App>) {
+pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     let ui = &mut runtime.program.ui.settings;
     ui.plain |= options.plain;
     let (appearance, troubles) = themes::appearance(ui, config_file(options).as_deref());
@@ -110,7 +110,7 @@ pub(super) fn data_dir(options: &Options) -> Result<PathBuf, Failure> {
 }
 
 /// Opens the store; one that is damaged is made anew from a backup, and that is told.
-pub(super) fn store(options: &Options) -> Result<Store, Failure> {
+pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
     let (store, recovered) = store_or_recovered(options)?;
     if let Some(sentence) = recovered {
         console::tell(&sentence);
@@ -125,8 +125,8 @@ pub(super) fn store_or_recovered(options: &Options) -> Result<(Store, Option<Str
 
 /// The store and the engine of what is in it, for a command that only looks or writes a little.
 pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store, Engine), Failure> {
-    let settings = settings(options)?;
-    let store = store(options)?;
+    let settings = read_settings(options)?;
+    let store = open_store(options)?;
     let engine = load_engine(&store, settings, now)?;
     Ok((store, engine))
 }
@@ -146,12 +146,12 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 
 /// Does slow work beside the loop, until it is done or the system or the reader says stop. Whoever says so finds the
 /// program ended: the work is left where it is, and must be whole at any point.
-pub(super) fn interruptibly<T: Send + 'static>(
+pub(super) fn run_interruptibly<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     block_on(async {
         // Once a program has listened to a signal, the signal alone does not end it any more.
-        let told = STOPPING.map(signal).map(|signal| Box::pin(received(signal.ok())));
+        let told = STOPPING.map(signal).map(|signal| Box::pin(wait_for_signal(signal.ok())));
         tokio::select! {
             done = tokio::task::spawn_blocking(work) => {
                 done.unwrap_or_else(|_| Err(Failure::new("the store's files are damaged: run 'backissue doctor'")))
@@ -163,7 +163,7 @@ pub(super) fn interruptibly<T: Send + 'static>(
     })
 }
 
-async fn received(signal: Option<Signal>) {
+async fn wait_for_signal(signal: Option<Signal>) {
     match signal {
         Some(mut signal) => {
             signal.recv().await;
@@ -173,13 +173,13 @@ async fn received(signal: Option<Signal>) {
 }
 
 /// The loop without a screen: nothing happens by itself, everything at once.
-pub(super) fn quiet(options: &Options) -> Result<Runtime<Headless>, Failure> {
-    quiet_on(options, store(options)?)
+pub(super) fn start_quietly(options: &Options) -> Result<Runtime<Headless>, Failure> {
+    quiet_on(options, open_store(options)?)
 }
 
-/// As [`quiet`], on a store that is open.
+/// As [`start_quietly`], on a store that is open.
 pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
-    let settings = settings(options)?;
+    let settings = read_settings(options)?;
     let mut runtime = Runtime::headless(store, settings)?;
     runtime.program.engine.polls_by_itself = false;
     runtime.program.engine.offline = options.offline;
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn slow_work_ends_with_a_signal() {
         let (keep, kept) = std::sync::mpsc::channel::<()>();
-        let done = interruptibly(move || {
+        let done = run_interruptibly(move || {
             kill_process(getpid(), process::Signal::HUP).unwrap();
             // Until the test is over.
             kept.recv().ok();
@@ -225,7 +225,7 @@ mod tests {
         });
         assert!(done.unwrap_err().sentence.contains("interrupted"));
         drop(keep);
-        assert!(matches!(interruptibly(|| Ok(7)), Ok(7)));
-        assert!(interruptibly::<()>(|| panic!("sled does that")).is_err());
+        assert!(matches!(run_interruptibly(|| Ok(7)), Ok(7)));
+        assert!(run_interruptibly::<()>(|| panic!("sled does that")).is_err());
     }
 }

@@ -10,7 +10,7 @@ use crate::io::store::{Store, backup_is_due};
 use crate::io::{clock, console};
 
 /// Compacts the store and says what it gained.
-pub(super) fn compact(store: Store) -> Result<(), Failure> {
+pub(super) fn compact_store(store: Store) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("compacting the store {wide_bar} {pos}/{len}") {
         bar.set_style(style);
@@ -35,7 +35,7 @@ pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failur
     if !is_due(&store, texts_max)? {
         return Ok(());
     }
-    session::interruptibly(move || put_in_order(store, texts_max).map(drop))
+    session::run_interruptibly(move || put_in_order(store, texts_max).map(drop))
 }
 
 /// As [`at_the_end`], for a session that lasts and has to end quickly; gives the store back if it is still open.
@@ -48,13 +48,13 @@ fn texts_max(settings: &Settings) -> u64 {
     u64::from(settings.history.texts_mb).saturating_mul(1024 * 1024)
 }
 
-fn today() -> NaiveDate {
+fn find_today() -> NaiveDate {
     day_of(clock::precise_now(), clock::zone())
 }
 
 /// Whether there is anything to do. Reads no record.
 fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
-    Ok(backup_is_due(store.folder(), today())
+    Ok(backup_is_due(store.folder(), find_today())
         || store.may_hold_too_much(texts_max)?
         || store.is_worth_compacting()?)
 }
@@ -62,7 +62,7 @@ fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
 /// Does what is due, the backup of the day before anything is dropped: a session without a screen has made none, and a
 /// short one may have interrupted it. Gives the store back unless it was compacted.
 fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failure> {
-    if let Err(error) = store.back_up_daily(today()) {
+    if let Err(error) = store.back_up_daily(find_today()) {
         console::tell(&format!("no backup was made today: {error}"));
     }
     if store.may_hold_too_much(texts_max)? {
@@ -78,5 +78,5 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
         }
     }
     // The log is too long (STORE 3).
-    if store.is_worth_compacting()? { compact(store).map(|()| None) } else { Ok(Some(store)) }
+    if store.is_worth_compacting()? { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
 }

@@ -22,16 +22,15 @@ pub(crate) fn uses(named: &BTreeMap<String, Vec<String>>) -> Uses {
 
 /// The module among all that a path of a module leads to.
 fn used_module(all: &BTreeMap<String, Vec<String>>, module: &str, path: &str) -> Option<String> {
-    let mut whole = match path.strip_prefix("crate::") {
-        Some(rest) => rest.to_owned(),
-        None => {
-            let (mut rest, mut above) = (path, module);
-            while let Some(further) = rest.strip_prefix("super::") {
-                above = above.rsplit_once("::").map_or("", |(above, _)| above);
-                rest = further;
-            }
-            (rest.len() < path.len()).then(|| format!("{above}::{rest}"))?
+    let mut whole = if let Some(rest) = path.strip_prefix("crate::") {
+        rest.to_owned()
+    } else {
+        let (mut rest, mut above) = (path, module);
+        while let Some(further) = rest.strip_prefix("super::") {
+            above = above.rsplit_once("::").map_or("", |(above, _)| above);
+            rest = further;
         }
+        (rest.len() < path.len()).then(|| format!("{above}::{rest}"))?
     };
     loop {
         if all.contains_key(&whole) {

@@ -19,7 +19,7 @@ use crate::view;
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
     block_on(async {
-        let mut runtime = session::quiet(options)?;
+        let mut runtime = session::start_quietly(options)?;
         for (id, address) in (1_u32..).zip(&args.urls) {
             runtime.ask(Request::Subscribe(Box::new(Subscribe {
                 id,
@@ -30,13 +30,13 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
                 ..Subscribe::default()
             })));
         }
-        let bar = bar();
+        let bar = new_bar();
         let mut first = BTreeMap::new();
         runtime
             .until(|program| {
                 let engine = &program.engine;
                 bar.suspend(|| tell_ready(engine, &mut first));
-                bar.set_message(progress(engine));
+                bar.set_message(describe_progress(engine));
                 engine.is_at_rest()
             })
             .await;
@@ -100,12 +100,12 @@ fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
             1 => "1 older entry; ".to_owned(),
             more => format!("{more} older entries; "),
         };
-        console::put(&format!("  {name}{brought}{}", history::standing(engine, feed)));
+        console::put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
     }
 }
 
 /// How far the walks are that are under way.
-fn progress(engine: &Engine) -> String {
+fn describe_progress(engine: &Engine) -> String {
     let walks = engine.feeds.values().filter_map(|feed| {
         let how_far = walks::progress(engine, feed)?;
         Some(format!("{}: {how_far}", feed.record.shown_title()))
@@ -113,7 +113,7 @@ fn progress(engine: &Engine) -> String {
     walks.collect::<Vec<_>>().join(" · ")
 }
 
-fn bar() -> ProgressBar {
+fn new_bar() -> ProgressBar {
     if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() }
 }
 

@@ -19,16 +19,17 @@ pub(in crate::cli) fn back_up(options: &Options, args: &BackupArgs) -> Result<Do
     let cannot = |error: std::io::Error| {
         Failure::new(format!("{} cannot be written: {error}", path.display()))
     };
-    let store = session::store(options)?;
+    let store = session::open_store(options)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file =
         tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(cannot)?;
-    let backup = store.back_up(&mut file, configuration(options).as_deref()).map_err(|error| {
-        if let StoreError::Backup(why) = error {
-            return Failure::new(format!("{}: {why}", path.display()));
-        }
-        error.into()
-    })?;
+    let backup =
+        store.back_up(&mut file, read_configuration(options).as_deref()).map_err(|error| {
+            if let StoreError::Backup(why) = error {
+                return Failure::new(format!("{}: {why}", path.display()));
+            }
+            error.into()
+        })?;
     file.as_file().sync_all().map_err(cannot)?;
     let bytes = file.as_file().metadata().map_err(cannot)?.len();
     file.persist(path).map_err(|error| cannot(error.error))?;
@@ -43,7 +44,7 @@ pub(in crate::cli) fn back_up(options: &Options, args: &BackupArgs) -> Result<Do
 }
 
 /// The text of the configuration file, where there is one.
-fn configuration(options: &Options) -> Option<String> {
+fn read_configuration(options: &Options) -> Option<String> {
     let path = session::config_file(options)?;
     let found = std::fs::metadata(&path).ok().filter(|found| found.len() <= CONFIGURATION_MAX)?;
     found.is_file().then(|| std::fs::read_to_string(path).ok()).flatten()
@@ -64,7 +65,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     })?;
     // What was indexed before says nothing about these entries; the reader makes it again.
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
-    let feeds = session::store(options)?.subscriptions()?.len();
+    let feeds = session::open_store(options)?.subscriptions()?.len();
     console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
     if data.join(&aside).exists() {
         console::tell(&format!(

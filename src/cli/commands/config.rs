@@ -20,7 +20,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, 
         )),
         None => console::put("no home folder was found; name a file with --config"),
     }
-    let notes = session::configured(options)?.notes;
+    let notes = session::read_configuration(options)?.notes;
     for note in &notes {
         console::put(&format!("  {note}"));
     }

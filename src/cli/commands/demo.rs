@@ -17,11 +17,11 @@ use crate::ui::settings::ScreenSettings;
 
 /// Runs the demo.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
-    look_around(options).map(|_| Done::All)
+    run_demo(options).map(|_| Done::All)
 }
 
 /// Runs the demo and says how it was left.
-pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> {
+pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
     let folder = tempfile::Builder::new()
         .prefix("backissue-demo-")
         .tempdir()
@@ -32,10 +32,10 @@ pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> 
             .await
             .map_err(|error| Failure::new(format!("the demo's publisher cannot start: {error}")))?;
         let mut runtime = {
-            let (settings, screen) = settings(options);
+            let (settings, screen) = demo_settings(options);
             Runtime::with_screen(store, settings, screen)?
         };
-        session::dress(options, &mut runtime);
+        session::dress_screen(options, &mut runtime);
         session::stop_on_signals(&runtime);
         let feed_settings = server.site.subscriptions().into_iter().map(|offer| Subscribe {
             address: offer.url,
@@ -49,9 +49,9 @@ pub(in crate::cli) fn look_around(options: &Options) -> Result<Ending, Failure> 
 }
 
 /// The publisher is this process: there is nobody to spare, and news may come every minute.
-fn settings(options: &Options) -> (Settings, ScreenSettings) {
+fn demo_settings(options: &Options) -> (Settings, ScreenSettings) {
     // The screen looks and works as the reader is used to; what is wrong with a configuration is told elsewhere.
-    let screen = session::configured(options).unwrap_or_default().screen;
+    let screen = session::read_configuration(options).unwrap_or_default().screen;
     let mut settings = Settings::default();
     settings.network.space_loopback = false;
     settings.poll.min_minutes = 1;

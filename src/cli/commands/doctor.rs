@@ -16,7 +16,7 @@ use crate::ui::theme::colours::Colours;
 
 /// Runs the command: status 1 if something is wrong and was not put right.
 pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure> {
-    let (configured, usual) = (session::configured(options), ScreenSettings::default());
+    let (configured, usual) = (session::read_configuration(options), ScreenSettings::default());
     match &configured {
         Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
         Ok(read) => {
@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, 
         Err(failure) => console::put(&format!("configuration: {}", failure.sentence)),
     }
     let misthemed = looks_found(options, configured.as_ref().map_or(&usual, |read| &read.screen));
-    let mut store = session::store(options)?;
+    let mut store = session::open_store(options)?;
     let health = store.check(args.repair)?;
     console::put(&format!(
         "store: {} subscriptions, {} entries, {} kB in {}",
@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, 
     }
     let found = index_found(&store, args.repair)?;
     if args.compact {
-        upkeep::compact(store)?;
+        upkeep::compact_store(store)?;
     }
     let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
     let wrong = misconfigured

@@ -21,11 +21,11 @@ const SLICE: usize = 256;
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let since = args.since.as_deref().map(instant).transpose()?;
+    let since = args.since.as_deref().map(parse_instant).transpose()?;
     let (mut store, engine) = session::looked_at(options, now)?;
     let scope = match &args.feed {
         None => Scope::Everything,
-        Some(typed) => Scope::Feeds(vec![lookup::subscription(&engine, typed)?]),
+        Some(typed) => Scope::Feeds(vec![lookup::find_subscription(&engine, typed)?]),
     };
     let show = match (args.unread, args.starred, args.hidden) {
         (true, _, _) => Show::Unread,
@@ -101,7 +101,7 @@ fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> St
 }
 
 /// A date or an instant as typed, in UTC.
-fn instant(typed: &str) -> Result<DateTime<Utc>, Failure> {
+fn parse_instant(typed: &str) -> Result<DateTime<Utc>, Failure> {
     let full = DateTime::parse_from_rfc3339(typed).map(|instant| instant.to_utc()).ok();
     let day = || {
         NaiveDate::parse_from_str(typed, "%Y-%m-%d")

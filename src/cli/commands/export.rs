@@ -12,8 +12,8 @@ use crate::io::console;
 
 /// Runs the command. A file is written whole or not at all.
 pub(in crate::cli) fn run(options: &Options, args: &ExportArgs) -> Result<Done, Failure> {
-    let saved = session::store(options)?.subscriptions()?;
-    let outlines: Vec<OpmlFeed> = saved.iter().map(outline).collect();
+    let saved = session::open_store(options)?.subscriptions()?;
+    let outlines: Vec<OpmlFeed> = saved.iter().map(build_outline).collect();
     let text = opml::write_opml("Subscriptions of backissue", &outlines);
     match args.file.as_deref().filter(|path| path.as_os_str() != "-") {
         None => console::put(text.trim_end()),
@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ExportArgs) -> Result<Done, 
     Ok(Done::All)
 }
 
-fn outline(saved: &SavedSubscription) -> OpmlFeed {
+fn build_outline(saved: &SavedSubscription) -> OpmlFeed {
     OpmlFeed {
         xml_url: saved.record.url.clone(),
         html_url: saved.record.site.clone(),

@@ -25,12 +25,12 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
         console::tell("no subscriptions yet; 'backissue add URL' makes one");
     }
     for feed in engine.feeds.values() {
-        console::put(&line(feed, now));
+        console::put(&feed_line(feed, now));
     }
     Ok(Done::All)
 }
 
-fn line(feed: &Subscription, now: chrono::DateTime<chrono::Utc>) -> String {
+fn feed_line(feed: &Subscription, now: chrono::DateTime<chrono::Utc>) -> String {
     let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::relative(at, now));
     let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
     format!(

@@ -10,7 +10,7 @@ use crate::cli::session::Failure;
 pub(in crate::cli) fn completions(args: &CompletionsArgs) -> Result<Done, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut crate::cli::command(), "backissue", &mut text);
-    written(&text)
+    write_out(&text)
 }
 
 /// Runs `man`: the page of the program, and behind it those of its commands.
@@ -27,10 +27,10 @@ pub(in crate::cli) fn man() -> Result<Done, Failure> {
         page.render_synopsis_section(&mut text).map_err(cannot)?;
         page.render_options_section(&mut text).map_err(cannot)?;
     }
-    written(&text)
+    write_out(&text)
 }
 
-fn written(text: &[u8]) -> Result<Done, Failure> {
+fn write_out(text: &[u8]) -> Result<Done, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

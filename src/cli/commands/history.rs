@@ -25,16 +25,16 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
     let actions: Vec<HistoryAction> =
         actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action)).collect();
     let asked = !actions.is_empty();
-    let said = if asked { granted(options, args, &actions)? } else { None };
+    let said = if asked { ask_and_wait(options, args, &actions)? } else { None };
     let now = clock::now();
     let (store, engine) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&engine, &args.feed)?;
+    let feed = lookup::find_subscription(&engine, &args.feed)?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let nodes = store.nodes(feed)?;
     let gaps: Vec<Gap> =
         gap_rows::of_feed(&engine, subscription, now).into_iter().map(|(_, gap)| gap).collect();
     if args.json {
-        console::put(&json::text(&whole(&engine, subscription, &nodes, now)));
+        console::put(&json::text(&whole_json(&engine, subscription, &nodes, now)));
     } else {
         print_history(&engine, subscription, &nodes, &gaps, now);
         if let Some(said) = said {
@@ -45,8 +45,8 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
     Ok(if asked && gaps.iter().any(failing) { Done::WithFailures } else { Done::All })
 }
 
-/// Asks for it, and answers with what was said of it in the end.
-fn granted(
+/// Asks for what is wanted, and returns what was said of it in the end.
+fn ask_and_wait(
     options: &Options,
     args: &HistoryArgs,
     actions: &[HistoryAction],
@@ -55,8 +55,8 @@ fn granted(
         return Err(Failure::new("archives cannot be asked for with --offline"));
     }
     block_on(async {
-        let mut runtime = session::quiet(options)?;
-        let feed = lookup::subscription(&runtime.program.engine, &args.feed)?;
+        let mut runtime = session::start_quietly(options)?;
+        let feed = lookup::find_subscription(&runtime.program.engine, &args.feed)?;
         for action in actions {
             runtime.ask(Request::History(feed, *action));
         }
@@ -84,8 +84,8 @@ fn print_history(
     now: DateTime<Utc>,
 ) {
     console::put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
-    console::put(&format!("  {}", standing(engine, feed)));
-    for (_, node) in archives(nodes) {
+    console::put(&format!("  {}", describe_standing(engine, feed)));
+    for (_, node) in list_archives(nodes) {
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
         });
@@ -98,16 +98,16 @@ fn print_history(
 }
 
 /// The state of the history, and how far back it goes.
-pub(in crate::cli) fn standing(engine: &Engine, feed: &Subscription) -> String {
+pub(in crate::cli) fn describe_standing(engine: &Engine, feed: &Subscription) -> String {
     let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not polled yet".to_owned());
-    match reach(feed) {
+    match describe_reach(feed) {
         Some(reach) => format!("{state}: {reach}"),
         None => state,
     }
 }
 
 /// `14 archives back to 2009`.
-fn reach(feed: &Subscription) -> Option<String> {
+fn describe_reach(feed: &Subscription) -> Option<String> {
     let record = &feed.history;
     let many = if record.archives == 1 { "archive" } else { "archives" };
     let back = record.reaches.map(|at| format!(" back to {}", at.format("%Y")));
@@ -115,7 +115,7 @@ fn reach(feed: &Subscription) -> Option<String> {
 }
 
 /// The archives, newest first, without their other names.
-fn archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
+fn list_archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
     let is_one =
         |node: &ArchiveNode| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);
     let mut archives: Vec<(&str, &ArchiveNode)> =
@@ -124,7 +124,7 @@ fn archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
     archives
 }
 
-fn whole(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>) -> Value {
+fn whole_json(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>) -> Value {
     let gaps = feed.history.gaps.values().map(|gap| json::gap(feed, gap));
     let paused = gap_rows::of_feed(engine, feed, now).into_iter().map(|(_, gap)| gap);
     let paused = paused.filter(|gap| gap.kind() == GapKind::Interrupted);
@@ -148,7 +148,7 @@ fn whole(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime<Utc>
         "title": feed.record.shown_title(),
         "history": json::history(engine, feed, now),
         "mode": policy(engine, feed.key).mode.word(),
-        "archives": archives(nodes).into_iter().map(archive).collect::<Vec<_>>(),
+        "archives": list_archives(nodes).into_iter().map(archive).collect::<Vec<_>>(),
         "gaps": gaps,
         "last_run": {
             "requests": run.documents,

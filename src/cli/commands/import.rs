@@ -20,7 +20,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ImportArgs) -> Result<Done, 
         console::tell(&format!("'{}', line {}: the list {what}", args.file, broken.line));
     }
     block_on(async {
-        let mut runtime = session::quiet(options)?;
+        let mut runtime = session::start_quietly(options)?;
         runtime.ask(Request::Import(performing::subscriptions_in(&read)));
         runtime.until(|program| program.engine.is_at_rest()).await;
         let imported = runtime.program.engine.imported.clone().unwrap_or_default();

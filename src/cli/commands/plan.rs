@@ -39,8 +39,8 @@ pub(in crate::cli) fn run(options: &Options, args: &PlanArgs) -> Result<Done, Fa
 fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Done, Failure> {
     let now = clock::now();
     let (store, mut engine) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&engine, typed)?;
-    let learned = learned(&store, &mut engine, feed, now)?;
+    let feed = lookup::find_subscription(&engine, typed)?;
+    let learned = learn_rhythm(&store, &mut engine, feed, now)?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let coming = plans::following(subscription, engine.salt, args.next.unwrap_or(0), now);
     if args.json {
@@ -57,7 +57,7 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
             answer.insert("learned".into(), learned_fields(&engine, feed, plan, now));
         }
         if args.next.is_some() {
-            answer.insert("next_polls".into(), coming.iter().map(short).collect());
+            answer.insert("next_polls".into(), coming.iter().map(short_json).collect());
         }
         console::put(&json::text(&Json::Object(answer)));
         return Ok(Done::All);
@@ -82,7 +82,7 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
 }
 
 /// Learns the rhythm of a feed and gives the plan to the engine, where it counts.
-pub(in crate::cli) fn learned(
+pub(in crate::cli) fn learn_rhythm(
     store: &Store,
     engine: &mut Engine,
     feed: FeedKey,
@@ -114,7 +114,7 @@ fn learned_fields(engine: &Engine, feed: FeedKey, plan: &LearnedPlan, now: DateT
 }
 
 /// A plan that follows, without its explanation.
-fn short(plan: &Plan) -> Json {
+fn short_json(plan: &Plan) -> Json {
     let told = ["next_poll", "kind", "binding_minutes", "settled_by"];
     let whole = schedule::plan_json(plan);
     let fields = whole.as_object().into_iter().flatten();
@@ -126,12 +126,12 @@ fn short(plan: &Plan) -> Json {
 pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> String {
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
     let plan = plans::explained(engine, feed, now);
-    let sentences = plan.map(|plan| sentences(&plan, now, engine.zone)).unwrap_or_default();
+    let sentences = plan.map(|plan| plan_sentences(&plan, now, engine.zone)).unwrap_or_default();
     [title.to_owned()].into_iter().chain(sentences).collect::<Vec<_>>().join("\n")
 }
 
 /// A plan in sentences: when, by what, and every step.
-fn sentences(plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
+fn plan_sentences(plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
     let why = plans::settled_words(plan.settled_by);
     let next = match plan.next_poll {
         None => format!("never polled by itself ({why})"),
@@ -168,8 +168,8 @@ fn step_line(step: &PlanStep, zone: Tz) -> String {
 
 /// The pure computation: no store, no network; the clock counts only if the facts state no time at all.
 fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Failure> {
-    let (bytes, facts) = (parse::read(document)?, parse::read(facts)?);
-    let read = parse::apart(move || feed::parse(&bytes, &Origin::default()))?;
+    let (bytes, facts) = (parse::read_file(document)?, parse::read_file(facts)?);
+    let read = parse::read_apart(move || feed::parse(&bytes, &Origin::default()))?;
     let facts = String::from_utf8(facts)
         .map_err(|_| Failure::new("the facts cannot be read: they are not UTF-8"))?;
     let clock = clock::now();
@@ -180,7 +180,7 @@ fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Fai
         let stated = schedule::read_facts(read.hints, &facts, clock).map_err(Failure::new)?;
         let mut plan = schedule::decide(&stated.facts, stated.now, stated.u);
         plan.add_document_flaws(&read.flaws);
-        console::put(&sentences(&plan, stated.now, Tz::UTC).join("\n"));
+        console::put(&plan_sentences(&plan, stated.now, Tz::UTC).join("\n"));
     }
     let is_feed = read.kind != feed::Kind::None;
     Ok(if is_feed { Done::All } else { Done::WithFailures })

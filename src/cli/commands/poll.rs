@@ -17,10 +17,10 @@ use crate::io::console;
 
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
-    let store = session::store(options)?;
+    let store = session::open_store(options)?;
     let (done, settings, store) = block_on(async {
         let mut runtime = session::quiet_on(options, store)?;
-        let feeds = wanted(&runtime.program.engine, &args.feeds)?;
+        let feeds = find_wanted(&runtime.program.engine, &args.feeds)?;
         let kind = match (args.force, args.all || feeds.is_some()) {
             (true, _) => PollKind::Forced,
             (false, true) => PollKind::Allowed,
@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
         };
         runtime.program.engine.fills_history = !args.no_history;
         runtime.ask(Request::Poll(PollRequest { feeds, kind }));
-        let bar = bar(args, runtime.program.engine.poll_run.asked);
+        let bar = new_bar(args, runtime.program.engine.poll_run.asked);
         let mut told = 0_usize;
         let finished = runtime
             .until(|program| {
@@ -46,7 +46,7 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
             })
             .await;
         bar.finish_and_clear();
-        let done = report(&runtime.program.engine, args);
+        let done = report_polls(&runtime.program.engine, args);
         let settings = runtime.program.engine.settings.clone();
         let store = runtime.stop()?;
         if finished {
@@ -59,15 +59,15 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
     Ok(done)
 }
 
-fn wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
+fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let feeds = typed.iter().map(|typed| lookup::subscription(engine, typed));
+    let feeds = typed.iter().map(|typed| lookup::find_subscription(engine, typed));
     feeds.collect::<Result<_, _>>().map(Some)
 }
 
-fn bar(args: &PollArgs, polls: u32) -> ProgressBar {
+fn new_bar(args: &PollArgs, polls: u32) -> ProgressBar {
     if args.json || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -91,7 +91,7 @@ fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String
 }
 
 /// Says what came of all polls.
-fn report(engine: &Engine, args: &PollArgs) -> Done {
+fn report_polls(engine: &Engine, args: &PollArgs) -> Done {
     let results = &engine.poll_run.results;
     let count =
         |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();

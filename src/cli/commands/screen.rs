@@ -13,7 +13,7 @@ use crate::ui::reconfigure;
 /// Runs the reader.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     loop {
-        let configured = session::configured(options)?;
+        let configured = session::read_configuration(options)?;
         let (store, recovered) = session::store_or_recovered(options)?;
         let (ending, settings, store) = block_on(async {
             let mut runtime = Runtime::with_screen(store, configured.settings, configured.screen)?;
@@ -24,7 +24,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
                 reconfigure::tell_notes(&mut runtime.program, now, "", &configured.notes);
             }
             runtime.program.engine.offline = options.offline;
-            session::dress(options, &mut runtime);
+            session::dress_screen(options, &mut runtime);
             if let Some(sentence) = recovered {
                 runtime.program.ui.complain(clock::precise_now(), sentence);
             }
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
                 drop(store);
-                if demo::look_around(options)? == Ending::Stop {
+                if demo::run_demo(options)? == Ending::Stop {
                     return Ok(Done::All);
                 }
             }

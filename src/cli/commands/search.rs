@@ -28,12 +28,12 @@ pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, 
     let matching = search_query::resolve(&engine, now, &text, false)
         .map_err(|flaw| Failure::new(flaw.to_string()))?;
     if matching.wants_gaps() {
-        return Ok(gaps(&engine, &matching, args));
+        return Ok(print_gaps(&engine, &matching, args));
     }
     if !matching.terms.is_empty() {
-        let index = SearchIndex::open(store.folder()).map_err(|error| failed(&error))?;
+        let index = SearchIndex::open(store.folder()).map_err(|error| index_failure(&error))?;
         let mut behind =
-            CatchUp::new(index.clone(), store.texts()).map_err(|error| failed(&error))?;
+            CatchUp::new(index.clone(), store.texts()).map_err(|error| index_failure(&error))?;
         catch_up(&mut behind)?;
         store.use_index(index);
     }
@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, 
         if args.json {
             listed.push(in_json(&engine, *hit, &kept, flags, &snippet));
         } else {
-            print(&engine, hit.key, &kept, flags, &marks, &snippet);
+            print_hits(&engine, hit.key, &kept, flags, &marks, &snippet);
         }
     }
     if args.json {
@@ -59,7 +59,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SearchArgs) -> Result<Done, 
     Ok(Done::All)
 }
 
-fn failed(error: &IndexError) -> Failure {
+fn index_failure(error: &IndexError) -> Failure {
     Failure::new(error.to_string())
 }
 
@@ -79,16 +79,16 @@ pub(in crate::cli) fn catch_up(behind: &mut CatchUp) -> Result<(), Failure> {
             bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
             true
         })
-        .map_err(|error| failed(&error))?;
-    behind.commit().map_err(|error| failed(&error))?;
+        .map_err(|error| index_failure(&error))?;
+    behind.commit().map_err(|error| index_failure(&error))?;
     if missing > SILENT_ENTRIES {
-        behind.finish().map_err(|error| failed(&error))?;
+        behind.finish().map_err(|error| index_failure(&error))?;
     }
     bar.finish_and_clear();
     Ok(())
 }
 
-fn title(engine: &Engine, key: EntryKey) -> &str {
+fn find_title(engine: &Engine, key: EntryKey) -> &str {
     engine.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title())
 }
 
@@ -99,7 +99,7 @@ fn in_json(
     flags: Flags,
     snippet: &str,
 ) -> Value {
-    let mut entry = pieces::entry(hit.key, title(engine, hit.key), kept, flags);
+    let mut entry = pieces::entry(hit.key, find_title(engine, hit.key), kept, flags);
     if let Some(fields) = entry.as_object_mut() {
         fields.insert("score".into(), json!(hit.score));
         fields.insert("snippet".into(), json!(snippet));
@@ -107,7 +107,7 @@ fn in_json(
     entry
 }
 
-fn print(
+fn print_hits(
     engine: &Engine,
     key: EntryKey,
     kept: &KeptEntry,
@@ -119,7 +119,7 @@ fn print(
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d");
     let own = marks.snippet(kept.shown_title(), usize::MAX).marked();
-    let feed = title(engine, key);
+    let feed = find_title(engine, key);
     console::put(&format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string()));
     if !snippet.is_empty() {
         console::put(&format!("             {snippet}"));
@@ -127,7 +127,7 @@ fn print(
 }
 
 /// What is missing and fits.
-fn gaps(engine: &Engine, matching: &Matching, args: &SearchArgs) -> Done {
+fn print_gaps(engine: &Engine, matching: &Matching, args: &SearchArgs) -> Done {
     let now = clock::now();
     let mut listed = Vec::new();
     for feed in engine.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {

@@ -21,7 +21,7 @@ use crate::io::{clock, console};
 pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (mut store, mut engine) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&engine, &args.feed)?;
+    let feed = lookup::find_subscription(&engine, &args.feed)?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let before = subscription.record.chosen();
     if args.settings.is_empty() {
@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Fai
     }
     store.sync()?;
     console::put(&plan::plan_words(&engine, feed, now));
-    let changes = changes(&before, &chosen);
+    let changes = list_changes(&before, &chosen);
     if changes.is_empty() {
         console::put("nothing was changed: it was so before");
     }
@@ -61,7 +61,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Fai
 }
 
 /// What changed, one fragment each: `pace: normal → more`.
-fn changes(before: &Chosen, after: &Chosen) -> Vec<String> {
+fn list_changes(before: &Chosen, after: &Chosen) -> Vec<String> {
     let told = |row: &FeedSettingRow| {
         let (before, after) = (row.told(before), row.told(after));
         (before != after).then(|| format!("{}: {before} → {after}", row.name))

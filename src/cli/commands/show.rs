@@ -15,7 +15,7 @@ const WIDTH: Column = Column { width: 80, slides: false };
 /// Runs the command.
 pub(in crate::cli) fn run(options: &Options, args: &ShowArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
-    let mut store = session::store(options)?;
+    let mut store = session::open_store(options)?;
     let Some((kept, _)) = store.entry(key)? else {
         return Err(Failure::new(format!(
             "there is no entry {key}; 'backissue entries' lists them"

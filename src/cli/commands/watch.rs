@@ -9,11 +9,11 @@ use crate::io::runtime::Runtime;
 
 /// Runs until the system says stop; everything is saved.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
-    let configured = session::configured(options)?;
+    let configured = session::read_configuration(options)?;
     // Who stops a service wants it to end at once: what others do at their end is done first.
-    let store = match upkeep::at_the_start(session::store(options)?, &configured.settings)? {
+    let store = match upkeep::at_the_start(session::open_store(options)?, &configured.settings)? {
         Some(store) => store,
-        None => session::store(options)?,
+        None => session::open_store(options)?,
     };
     block_on(async {
         let mut runtime = Runtime::headless(store, configured.settings)?;

@@ -15,14 +15,14 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
         if args.url.is_some() {
             return Err(Failure::new("--url is for files: an address that is asked has its own"));
         }
-        lint_url::surveyed(options, &args.file)?
+        lint_url::survey_address(options, &args.file)?
     } else {
-        read(args)?
+        read_report(args)?
     };
     if args.json {
         console::put(&json::text(&report_json(&verdict)));
     } else {
-        console::put(&lines(&verdict));
+        console::put(&report_lines(&verdict));
     }
     if verdict.kind == Kind::None {
         let name = if args.file == "-" { "standard input" } else { &args.file };
@@ -32,10 +32,12 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
     Ok(if is_clean { Done::All } else { Done::WithFailures })
 }
 
-fn read(args: &LintArgs) -> Result<LintReport, Failure> {
-    let bytes = parse::read(&args.file)?;
+fn read_report(args: &LintArgs) -> Result<LintReport, Failure> {
+    let bytes = parse::read_file(&args.file)?;
     let (url, now) = (args.url.clone(), clock::now());
-    parse::apart(move || examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now))
+    parse::read_apart(move || {
+        examine(&bytes, &Origin { url: url.as_deref(), content_type: None }, now)
+    })
 }
 
 fn is_address(file: &str) -> bool {
@@ -44,14 +46,14 @@ fn is_address(file: &str) -> bool {
 }
 
 /// The verdict for a person: findings under their topics, then the counts.
-fn lines(verdict: &LintReport) -> String {
+fn report_lines(verdict: &LintReport) -> String {
     let mut lines = vec![verdict.title.clone().unwrap_or_else(|| "(no title)".to_owned())];
     let mut topic: Option<Topic> = None;
     for finding in &verdict.findings {
         if topic.replace(finding.topic) != Some(finding.topic) {
             lines.push(format!("\n{}", finding.topic.word()));
         }
-        lines.push(line(finding));
+        lines.push(finding_line(finding));
         // Of a file, and of the document that was asked for, the place need not be told.
         let place = finding.place.as_deref().filter(|place| Some(*place) != verdict.url.as_deref());
         lines.extend(place.map(|place| format!("           at {place}")));
@@ -65,7 +67,7 @@ fn lines(verdict: &LintReport) -> String {
     lines.join("\n")
 }
 
-fn line(finding: &LintFinding) -> String {
+fn finding_line(finding: &LintFinding) -> String {
     let text = if finding.text.is_empty() { String::new() } else { format!(" '{}'", finding.text) };
     format!("  {:7}  {}{text}: {}", finding.level.word(), finding.element, finding.message)
 }
@@ -100,7 +102,7 @@ mod tests {
         };
         let expected = "T\n\nhints\n  note     ttl: m\n  warning  ttl '5': m\n\ndates\n  error    ttl: m\n\n\
                         1 error, 1 warning, 1 note";
-        assert_eq!(lines(&verdict), expected);
+        assert_eq!(report_lines(&verdict), expected);
     }
 
     #[test]

@@ -20,37 +20,40 @@ use crate::io::http::{Http, Limits};
 use crate::lint::{Delivered, Headers, LintReport, Survey};
 
 /// Asks for a feed and its archives, and says what readers will make of them.
-pub(in crate::cli) fn surveyed(options: &Options, address: &str) -> Result<LintReport, Failure> {
+pub(in crate::cli) fn survey_address(
+    options: &Options,
+    address: &str,
+) -> Result<LintReport, Failure> {
     if options.offline {
         return Err(Failure::new(
             "an address cannot be asked with --offline: save the document and name the file",
         ));
     }
-    let settings = session::settings(options)?;
+    let settings = session::read_settings(options)?;
     block_on(async {
         let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
         tokio::select! {
-            verdict = survey(&http, &settings.network, address) => verdict,
+            verdict = survey_feed(&http, &settings.network, address) => verdict,
             _ = tokio::signal::ctrl_c() => Err(Failure::new("interrupted")),
         }
     })
 }
 
-async fn survey(
+async fn survey_feed(
     http: &Http,
     settings: &NetworkSettings,
     address: &str,
 ) -> Result<LintReport, Failure> {
     let request = FetchRequest::typed(FetchId(1), address.to_owned());
     let (first, bytes) = http.fetch_kept(request).await;
-    let answer = readable(&first, address)?;
+    let answer = find_document(&first, address)?;
     let mut survey = Survey::begin(&delivered(address, &first, answer, &bytes), clock::now());
-    let bar = bar();
+    let bar = new_bar();
     let mut is_welcome = true;
     while let Some(asked) = survey.next(clock::now()) {
-        pause(settings, &asked.url).await;
+        pause_between(settings, &asked.url).await;
         bar.inc(1);
-        is_welcome &= archive(http, &mut survey, &asked).await;
+        is_welcome &= fetch_archive(http, &mut survey, &asked).await;
     }
     let validators = Validators {
         url: answer.url.clone(),
@@ -58,7 +61,7 @@ async fn survey(
         last_modified: answer.headers.last_modified.clone(),
     };
     if is_welcome && validators.speak_for(&answer.url) {
-        pause(settings, &answer.url).await;
+        pause_between(settings, &answer.url).await;
         let again = FetchRequest {
             validators: Some(validators),
             ..FetchRequest::typed(FetchId(2), answer.url.clone())
@@ -72,7 +75,7 @@ async fn survey(
 }
 
 /// Asks for an archive. Says whether its server does not want fewer requests.
-async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
+async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
     let request = FetchRequest {
         id: FetchId(1),
         url: asked.url.clone(),
@@ -99,7 +102,7 @@ async fn archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bo
 }
 
 /// The answer of the first request, if there is a document in it.
-fn readable<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure> {
+fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure> {
     let cannot = |why: String| Failure::new(format!("{address} could not be read: {why}"));
     let answer = first.result.as_ref().map_err(|failure| cannot(failure.to_string()))?;
     match &answer.body {
@@ -146,13 +149,13 @@ fn delivered<'a>(
 }
 
 /// The pause that a reader makes between two archives of a site.
-async fn pause(settings: &NetworkSettings, url: &str) {
+async fn pause_between(settings: &NetworkSettings, url: &str) {
     if settings.space_loopback || !is_loopback(url) {
         tokio::time::sleep(Duration::from_millis(settings.archive_spacing_ms)).await;
     }
 }
 
-fn bar() -> ProgressBar {
+fn new_bar() -> ProgressBar {
     if std::io::stderr().is_terminal() {
         ProgressBar::new_spinner().with_message("archives are asked for")
     } else {

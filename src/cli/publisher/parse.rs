@@ -14,22 +14,22 @@ const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Runs the command. A document that is no feed ends with status 1 (UX 5).
 pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
-    let bytes = read(&args.file)?;
+    let bytes = read_file(&args.file)?;
     let (url, content_type) = (args.url.clone(), args.content_type.clone());
-    let document = apart(move || {
+    let document = read_apart(move || {
         let origin = Origin { url: url.as_deref(), content_type: content_type.as_deref() };
         feed::parse(&bytes, &origin)
     })?;
     if args.json {
         console::put(&json::text(&report(&document)));
     } else {
-        tell(&document);
+        print_document(&document);
     }
     Ok(if document.kind == feed::Kind::None { Done::WithFailures } else { Done::All })
 }
 
 /// Reads a document on a thread of its own: a panic of a library that is caught there is not told.
-pub(in crate::cli) fn apart<T: Send + 'static>(
+pub(in crate::cli) fn read_apart<T: Send + 'static>(
     reading: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let thread = std::thread::Builder::new().name("parse".into()).spawn(reading);
@@ -38,7 +38,7 @@ pub(in crate::cli) fn apart<T: Send + 'static>(
 }
 
 /// The bytes of a file, or of standard input for `-`.
-pub(in crate::cli) fn read(file: &str) -> Result<Vec<u8>, Failure> {
+pub(in crate::cli) fn read_file(file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = if file == "-" {
         std::io::stdin().take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)
@@ -51,7 +51,7 @@ pub(in crate::cli) fn read(file: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The document in a few lines for a person.
-fn tell(document: &FeedDocument) {
+fn print_document(document: &FeedDocument) {
     let title = document.head.title.as_deref().unwrap_or("(no title)");
     console::put(&format!(
         "{} ({}), {} entries: {title}",

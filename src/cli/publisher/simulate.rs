@@ -30,7 +30,7 @@ pub(in crate::cli) fn run(options: &Options, args: &SimulateArgs) -> Result<Done
         return simulate_feed::run(options, args, feed);
     }
     if args.stdio {
-        return driven(std::io::stdin().lock());
+        return answer_driver(std::io::stdin().lock());
     }
     let experiment = Experiment::read(args)?;
     let results = experiment.run(args)?;
@@ -61,8 +61,8 @@ impl Experiment {
         if args.min > args.max {
             return Err(Failure::new("--min must not be above --max"));
         }
-        let sources = sources(path)?;
-        let policies = policies(&args.policies);
+        let sources = read_sources(path)?;
+        let policies = choose_policies(&args.policies);
         if args.retrievals.is_some() && policies.len() > 1 {
             return Err(Failure::new(
                 "--retrievals writes the polls of one policy: name one with --policy",
@@ -87,7 +87,7 @@ impl Experiment {
 
     /// Runs all feeds on several threads; outcomes in the order of the feeds.
     fn run(&self, args: &SimulateArgs) -> Result<Vec<FeedOutcome>, Failure> {
-        let mut out = args.retrievals.as_deref().map(create).transpose()?;
+        let mut out = args.retrievals.as_deref().map(create_file).transpose()?;
         let bar = ProgressBar::new(u64::try_from(self.sources.len()).unwrap_or(0));
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len} feeds, {eta} left")
         {
@@ -185,7 +185,7 @@ impl Experiment {
 }
 
 /// Answers a driver until its lines end.
-fn driven(mut lines: impl BufRead) -> Result<Done, Failure> {
+fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     let mut driven = Driven::default();
     let mut number = 0_u64;
     loop {
@@ -209,14 +209,14 @@ fn driven(mut lines: impl BufRead) -> Result<Done, Failure> {
 }
 
 /// The policies named, each once and in the order of the table; none named means all.
-fn policies(named: &[SimulatePolicy]) -> Vec<PollPolicy> {
+fn choose_policies(named: &[SimulatePolicy]) -> Vec<PollPolicy> {
     let is_named =
         |policy: &PollPolicy| named.is_empty() || named.iter().any(|name| name.policy() == *policy);
     PollPolicy::ALL.into_iter().filter(is_named).collect()
 }
 
-fn sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
-    let text = text(path)?;
+fn read_sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
+    let text = read_text(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let sources = lines.map(|(number, line)| {
         let wrong =
@@ -235,14 +235,14 @@ fn optional<T: Default>(
     read: fn(&str) -> Result<T, String>,
 ) -> Result<T, Failure> {
     let Some(path) = path else { return Ok(T::default()) };
-    read(&text(path)?).map_err(|wrong| Failure::new(format!("{}: {wrong}", path.display())))
+    read(&read_text(path)?).map_err(|wrong| Failure::new(format!("{}: {wrong}", path.display())))
 }
 
-fn text(path: &std::path::Path) -> Result<String, Failure> {
+fn read_text(path: &std::path::Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
-fn create(path: &std::path::Path) -> Result<BufWriter<fs::File>, Failure> {
+fn create_file(path: &std::path::Path) -> Result<BufWriter<fs::File>, Failure> {
     let file = fs::File::create(path);
     file.map(BufWriter::new).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }

@@ -31,12 +31,12 @@ pub(in crate::cli) fn run(
 ) -> Result<Done, Failure> {
     let now = clock::now();
     let (store, mut engine) = session::looked_at(options, now)?;
-    let feed = lookup::subscription(&engine, typed)?;
-    plan::learned(&store, &mut engine, feed, now)?;
+    let feed = lookup::find_subscription(&engine, typed)?;
+    plan::learn_rhythm(&store, &mut engine, feed, now)?;
     let publications = store.publications(feed)?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let title = subscription.record.shown_title();
-    let source = source(title, &publications, now.timestamp().div_euclid(60))?;
+    let source = build_source(title, &publications, now.timestamp().div_euclid(60))?;
     let settings = &subscription.state.facts.settings;
     let days = (source.end - source.start) / DAY;
     let test_days = days / TEST_PART;
@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(
         console::put("nothing was published in the days of the test");
         return Ok(Done::WithFailures);
     };
-    console::put(&sentence(subscription, &own, &conditions, &source));
+    console::put(&describe_policy(subscription, &own, &conditions, &source));
     let policies = PollPolicy::ALL;
     let outcome = experiment(&source, &policies, &conditions, Given::default(), (false, false));
     let scores: Vec<Vec<Score>> =
@@ -66,7 +66,11 @@ pub(in crate::cli) fn run(
 }
 
 /// What is known of the feed; the error says what is missing.
-fn source(title: &str, publications: &Publications, now: i64) -> Result<SimulatedFeed, Failure> {
+fn build_source(
+    title: &str,
+    publications: &Publications,
+    now: i64,
+) -> Result<SimulatedFeed, Failure> {
     let start = publications.since().unwrap_or(now);
     let days = (now - start) / DAY;
     if days < DAYS_MIN {
@@ -108,7 +112,7 @@ fn own_score(
 }
 
 /// `its schedule (the publisher's ttl): 12.0 polls a day, and a publication waits 41 min; ...`.
-fn sentence(
+fn describe_policy(
     subscription: &Subscription,
     own: &Score,
     conditions: &Conditions,

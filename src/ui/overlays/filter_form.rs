@@ -219,3 +219,57 @@ fn scope_words(engine: &Engine, scope: &FilterScope) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ui::keys::key::Code;
+    use crate::ui::overlays::filter_form::*;
+    use crate::ui::sample_app::{app_with, noon};
+
+    fn fields(edited: &FilterForm) -> Vec<FilterField> {
+        edited.form.rows.iter().map(|row| row.field).collect()
+    }
+
+    #[test]
+    fn the_label_is_asked_for_only_where_one_is_given_and_the_selection_stays() {
+        let app = app_with(&[("Orchard", &[])]);
+        let mut edited = FilterForm::new(&app.engine, EntryFilter::default(), &Offer::default());
+        assert!(!fields(&edited).contains(&FilterField::Label));
+        edited.form.click(0);
+        edited.press(Key::code(Code::Left));
+        assert_eq!(
+            fields(&edited)[..3],
+            [FilterField::Action, FilterField::Label, FilterField::Scope]
+        );
+        assert_eq!(edited.form.selected, 0);
+        edited.press(Key::code(Code::Right));
+        assert_eq!((edited.form.selected, fields(&edited).len()), (0, 6));
+    }
+
+    #[test]
+    fn a_filter_that_is_opened_and_left_alone_is_the_filter_it_was() {
+        let app = app_with(&[("Orchard", &["garden"])]);
+        for (action, scope) in [
+            (Action::Hide, FilterScope::Everywhere),
+            (Action::Star, FilterScope::Tag("garden".into())),
+            (Action::Label("wax".into()), FilterScope::Feed(FeedKey(1))),
+            (Action::Read, FilterScope::Feed(FeedKey(9))),
+        ] {
+            let (id, title) = (7, "frost".to_owned());
+            let filter = EntryFilter { id, action, scope, title, ..EntryFilter::default() };
+            let edited = FilterForm::new(&app.engine, filter.clone(), &Offer::default());
+            assert_eq!(edited.read(&app.engine, noon()), Ok(filter));
+        }
+    }
+
+    #[test]
+    fn what_an_entry_has_is_offered_and_taken_by_an_arrow() {
+        let app = app_with(&[("Orchard", &[])]);
+        let offer = Offer { feed: Some(FeedKey(1)), title: "Frost".into(), author: None };
+        let mut edited = FilterForm::new(&app.engine, EntryFilter::default(), &offer);
+        assert!(edited.read(&app.engine, noon()).is_err(), "it would hit everything");
+        edited.press(Key::code(Code::Right));
+        let filter = edited.read(&app.engine, noon()).unwrap();
+        assert_eq!((filter.title.as_str(), filter.scope), ("Frost", FilterScope::Everywhere));
+    }
+}

@@ -87,3 +87,48 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
     }
     ClickOutcome::Done(Vec::new())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::filters::EntryFilter;
+    use crate::ui::keys::key_names::parse_key;
+    use crate::ui::overlays::filter_list::*;
+    use crate::ui::sample_app::{app_with, noon};
+
+    fn listed() -> App {
+        let mut app = app_with(&[("Orchard", &[])]);
+        for id in 1..=3 {
+            app.engine.filters.list.push(EntryFilter { id, ..EntryFilter::default() });
+        }
+        toggle_list(&mut app, noon());
+        app
+    }
+
+    fn press(app: &mut App, key: &str) -> KeyOutcome {
+        press_key(app, noon(), parse_key(key).unwrap())
+    }
+
+    #[test]
+    fn commands_that_mean_the_same_everywhere_are_left_to_whoever_runs_commands() {
+        let mut app = listed();
+        for (key, command) in
+            [("u", Command::Undo), ("?", Command::Help), ("Ctrl-c", Command::Quit)]
+        {
+            assert_eq!(press(&mut app, key), KeyOutcome::Run(command));
+        }
+        assert_eq!(press(&mut app, "q"), KeyOutcome::Done(Vec::new()));
+        assert_eq!(app.ui.overlay, None);
+    }
+
+    #[test]
+    fn a_click_on_the_selected_filter_is_enter() {
+        let mut app = listed();
+        assert_eq!(click_line(&mut app, noon(), 2 * FILTER_LINES), ClickOutcome::Done(Vec::new()));
+        assert_eq!(click_line(&mut app, noon(), 2 * FILTER_LINES + 1), ClickOutcome::Enter);
+        press(&mut app, "G");
+        press(&mut app, "k");
+        assert!(
+            matches!(app.ui.overlay, Some(Overlay::FilterList(open)) if open.list.selected == 1)
+        );
+    }
+}

@@ -84,7 +84,6 @@ static HELP: OverlayRow = OverlayRow {
         ClickOutcome::Done(Vec::new())
     },
     beside: Beside::Closes,
-    ..PLAIN
 };
 
 static PROMPT: OverlayRow = OverlayRow {

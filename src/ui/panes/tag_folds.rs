@@ -34,7 +34,7 @@ pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
 }
 
 /// The place of the row of the tag above the selected row.
-pub(in crate::ui) fn find_tag_above(app: &App) -> Option<usize> {
+fn find_tag_above(app: &App) -> Option<usize> {
     let pane = &app.ui.feeds;
     let level = |row: &FeedsRow| match row {
         FeedsRow::Tag(tag, _) => Some(depth(tag)),

@@ -8,7 +8,7 @@ pub struct Counted<T> {
     /// It has been asked for.
     pub(in crate::ui) waiting: bool,
     /// Something changed since: it is to be asked for again.
-    pub(in crate::ui) again: bool,
+    again: bool,
 }
 
 impl<T> Counted<T> {

@@ -21,13 +21,13 @@ pub enum Overlay {
     Palette(Palette),
     /// The plan of a feed.
     Plan(Box<PlanPane>),
-    /// The coming polls.
+    /// The coming polls of all feeds.
     Timetable(TimetablePane),
     /// What the reader chose for a feed.
     Edit(Box<EditForm>),
     /// A filter being made or changed.
     FilterDialog(Box<FilterForm>),
-    /// All of them.
+    /// All filters.
     FilterList(FilterList),
 }
 

@@ -20,7 +20,7 @@ pub struct Reader {
     pub scroll: usize,
     /// Cells by which what is wider than the pane is moved to the left.
     pub sideways: usize,
-    /// Characters of the text before each line (see [`super::reader::reading_position`]).
+    /// Characters of the text before each line (see [`crate::ui::reader::reading_position`]).
     pub starts: Vec<u32>,
     /// Digits typed of a link's number.
     pub digits: String,
@@ -55,6 +55,7 @@ impl Reader {
         (text.unwrap_or_default(), self.entry.kept.link.as_deref())
     }
 
+    /// Shows another of its texts, from the beginning.
     pub(in crate::ui) fn show(&mut self, source: TextSource) {
         if (self.source == TextSource::Page) != (source == TextSource::Page) {
             (self.rendered, self.width) = (None, 0);
@@ -64,6 +65,7 @@ impl Reader {
         self.source = source;
     }
 
+    /// Whether the page of an entry is waited for.
     pub(in crate::ui) fn waits_for(&self, key: EntryKey) -> bool {
         self.entry.key == key && self.source == TextSource::Waiting
     }

@@ -82,7 +82,7 @@ fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Ve
 }
 
 /// The part of a line around its cursor, and the cursor's column in it.
-pub(in crate::view) fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
+fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
     let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);
     let fits = |at: &usize| cells::width(before.get(*at..).unwrap_or_default()) < room.max(1);
