@@ -66,8 +66,15 @@ impl Span {
 
 /// An interval between polls as it is typed, in minutes. The error is a sentence.
 pub fn interval_minutes(typed: &str) -> Result<u32, String> {
-    let too_long = || format!("'{}' is longer than a year", typed.trim());
-    typed.parse::<Span>()?.minutes().ok_or_else(too_long)
+    let span = typed.parse::<Span>()?;
+    let typed = typed.trim();
+    if span.ms < 60_000 {
+        return Err(format!("'{typed}' is less than a minute, the shortest interval there is"));
+    }
+    if !span.ms.is_multiple_of(60_000) {
+        return Err(format!("'{typed}' is not a whole number of minutes"));
+    }
+    span.minutes().ok_or_else(|| format!("'{typed}' is longer than a year"))
 }
 
 /// An interval in minutes as it would be typed: `15m`, `2h`, `1d`.
@@ -88,7 +95,7 @@ mod tests {
     fn intervals_are_read_in_whole_minutes() {
         let read = |typed: &str| interval_minutes(typed);
         for (typed, minutes) in
-            [("15m", 15), (" 2 h ", 120), ("1d", 1440), ("30min", 30), ("90s", 2), ("0m", 1)]
+            [("15m", 15), (" 2 h ", 120), ("1d", 1440), ("30min", 30), ("120s", 2)]
         {
             assert_eq!(read(typed), Ok(minutes), "{typed}");
         }
@@ -96,6 +103,10 @@ mod tests {
         assert!(read("15").unwrap_err().contains("write it like"));
         assert!(read("367d").unwrap_err().contains("longer than a year"));
         assert!(read("99999999999999999999d").is_err());
+        for short in ["0m", "10s", "59999ms"] {
+            assert!(read(short).unwrap_err().contains("less than a minute"), "{short}");
+        }
+        assert!(read("90s").unwrap_err().contains("not a whole number of minutes"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::engine::store_work::Job;
 use crate::engine::undo::rollback::Rollback;
 use crate::engine::undo::undo_stack::{ChangeId, Step};
 use crate::history::FeedKey;
+use crate::schedule::limits::HARD_MIN_SECONDS;
 use crate::schedule::{Pace, PlanStage};
 
 /// Sets the pace of a feed and says what that does.
@@ -40,10 +41,36 @@ pub fn change(
     feed: FeedKey,
     chosen: Chosen,
 ) -> Result<Vec<Effect>, String> {
-    match clash(&chosen.feed_settings, &engine.settings.poll) {
+    let wanted = &chosen.feed_settings;
+    let below_bound = engine.feeds.get(&feed).and_then(|subscription| {
+        let before = &subscription.record.feed_settings;
+        too_short(wanted, before, subscription.state.facts.loopback)
+    });
+    match below_bound.or_else(|| clash(wanted, &engine.settings.poll)) {
         Some(why) => Err(why),
         None => Ok(put(engine, now, feed, chosen)),
     }
+}
+
+/// Why an interval cannot be set that is shorter than any automatic poll may be (`HARD_MIN`, SPEC 0), as a sentence;
+/// `None`: none was set anew. On this machine itself there is no such bound.
+fn too_short(wanted: &FeedSettings, before: &FeedSettings, loopback: bool) -> Option<String> {
+    let shortest = u32::try_from(HARD_MIN_SECONDS / 60).unwrap_or(0);
+    let shortest_rule =
+        |settings: &FeedSettings| settings.rules.iter().map(|rule| rule.minutes).min();
+    let intervals = [
+        ("the shortest interval", wanted.min_minutes, before.min_minutes),
+        ("the fixed interval", wanted.fixed_minutes, before.fixed_minutes),
+        ("a rule's interval", shortest_rule(wanted), shortest_rule(before)),
+    ];
+    let set_anew = intervals.into_iter().filter(|(_, minutes, before)| minutes != before);
+    let mut too_short = set_anew.filter_map(|(name, minutes, _)| Some((name, minutes?)));
+    let (name, minutes) = too_short.find(|(_, minutes)| *minutes < shortest && !loopback)?;
+    Some(format!(
+        "{name} would be {}, and no feed is polled by itself more often than every {}: nothing was changed",
+        interval_text(minutes),
+        interval_text(shortest)
+    ))
 }
 
 /// Why bounds cannot be (SPEC A.8: MIN over MAX is refused), as a sentence; `None`: they can.
@@ -162,6 +189,23 @@ fn pace_notice(
 mod tests {
     use crate::engine::feeds::feed_settings::*;
     use crate::engine::settings::Settings;
+
+    #[test]
+    fn an_interval_below_the_shortest_allowed_is_refused_with_the_bound() {
+        let none = FeedSettings::default();
+        let wanted = FeedSettings { fixed_minutes: Some(4), ..FeedSettings::default() };
+        let why = too_short(&wanted, &none, false).unwrap();
+        assert!(
+            why.contains("the fixed interval would be 4m") && why.contains("every 5m"),
+            "{why}"
+        );
+        let minimum = FeedSettings { min_minutes: Some(1), ..FeedSettings::default() };
+        assert!(too_short(&minimum, &none, false).is_some());
+        assert_eq!(too_short(&wanted, &none, true), None, "on this machine");
+        assert_eq!(too_short(&wanted, &wanted, false), None, "was so before");
+        let allowed = FeedSettings { fixed_minutes: Some(5), ..FeedSettings::default() };
+        assert_eq!(too_short(&allowed, &none, false), None);
+    }
 
     #[test]
     fn a_shortest_interval_over_the_longest_is_refused_in_words() {

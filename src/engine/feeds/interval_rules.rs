@@ -3,7 +3,7 @@
 //! Days, hours and zone may be left out and stand in any order; the interval may not. Hours end where they say:
 //! `9:00-18:00` is the hours 9 to 17. Several rules are separated by `;`.
 
-use crate::engine::durations::{interval_minutes, interval_text};
+use crate::engine::durations::{Span, interval_minutes, interval_text};
 use crate::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
 
 /// Own rules of one feed at most.
@@ -26,8 +26,8 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     let (mut days, mut hours, mut stated) = (None, None, None);
     for word in text.split_whitespace() {
         let twice = || format!("'{word}' in the rule '{text}' says something a second time");
-        if let Ok(interval) = interval_minutes(word) {
-            put(&mut minutes, interval).ok_or_else(twice)?;
+        if word.parse::<Span>().is_ok() {
+            put(&mut minutes, interval_minutes(word)?).ok_or_else(twice)?;
         } else if let Some(found) = read_days(word) {
             put(&mut days, found).ok_or_else(twice)?;
         } else if let Some(found) = read_hours(word) {

@@ -13,7 +13,7 @@ use super::upkeep::sync::Syncer;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::history::{FeedKey, IndexRow};
 
-/// The open store. One thread owns it; see [`super::Keeper`].
+/// The open store. One thread owns it; see [`super::store_thread::StoreThread`].
 #[derive(Debug)]
 pub struct Store {
     pub(super) db: Db,
