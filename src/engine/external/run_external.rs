@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn what_could_be_taken_for_an_option_or_a_file_never_reaches_a_command() {
         // SPEC G.52.
-        for link in ["--config=/tmp/x", "file:///etc/passwd", "javascript:alert(1)"] {
+        for link in ["--config=x", "file:///etc/passwd", "javascript:alert(1)"] {
             assert_eq!(command(show(&engine(), link.to_owned())), None, "{link}");
         }
     }
