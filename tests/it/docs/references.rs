@@ -109,7 +109,7 @@ fn the_table_of_changes_names_a_place_for_each() {
         // What stands in brackets behind a file is named in that file.
         let mut file = None;
         for quoted in place.split('`').skip(1).step_by(2) {
-            if quoted.ends_with(".rs") {
+            if Path::new(quoted).extension().is_some_and(|extension| extension == "rs") {
                 file = Some(quoted);
             } else if let Some(file) = file.filter(|_| is_a_name(quoted)) {
                 let name = quoted.rsplit("::").next().unwrap_or(quoted);
