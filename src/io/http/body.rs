@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use brotli::DecompressorWriter;
+use brotli_decompressor::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
