@@ -149,11 +149,13 @@ impl HistoryStatus {
         match self {
             Self::NotOffered => "history not offered".to_owned(),
             Self::Paged => "paged".to_owned(),
-            Self::Complete
-            | Self::CompleteExcept(_)
-            | Self::Partial { .. }
-            | Self::OnlyAnArchive
-            | Self::Adapted(..) => self.text(),
+            Self::Partial { archives: 0, gaps } => format!("none read{}", counted_gaps(gaps)),
+            Self::Partial { archives, gaps } => {
+                format!("{archives} of more read{}", counted_gaps(gaps))
+            }
+            Self::Complete | Self::CompleteExcept(_) | Self::OnlyAnArchive | Self::Adapted(..) => {
+                self.text()
+            }
         }
     }
 

@@ -304,13 +304,11 @@ fn open_missing(
     feed: FeedKey,
     gap: GapKey,
 ) -> Vec<ScreenEffect> {
-    match missing_address(app, now, feed, gap) {
-        Some(link) => show_in_browser(app, now, link),
-        None => {
-            app.ui.say(now, "this gap has no address");
-            Vec::new()
-        }
-    }
+    let Some(link) = missing_address(app, now, feed, gap) else {
+        app.ui.say(now, "this gap has no address");
+        return Vec::new();
+    };
+    show_in_browser(app, now, link)
 }
 
 /// Opens what the Internet Archive has of the selected entry's page, or of the address of a gap, in the browser.
