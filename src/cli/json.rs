@@ -161,6 +161,8 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
         let word = match standing {
             HistoryStanding::Complete => "complete",
             HistoryStanding::CompleteExcept(_) => "gaps",
+            HistoryStanding::Partial { .. } => "partial",
+            HistoryStanding::OnlyAnArchive => "archive",
             HistoryStanding::NotOffered => "not_offered",
             HistoryStanding::Paged => "paged",
             HistoryStanding::Adapted(..) => "adapted",

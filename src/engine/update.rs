@@ -9,14 +9,12 @@ use super::entries::{entry_filters, marks, notifications, page_fetches, picture_
 use super::event::Event;
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
-use super::feeds::{
-    feed_moves, feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe,
-};
+use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble, unsubscribe};
 use super::input::Input;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
 use super::poll::{learn, manual_poll, polling};
-use super::request::{Request, TroubleAnswer};
+use super::request::Request;
 use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
 use super::store_work::Job;
@@ -85,19 +83,14 @@ fn requested(
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
         Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
+        Request::Unsubscribe(feed) if !engine.feeds.contains_key(&feed) => {
+            return Err("there is no such subscription any more".to_owned());
+        }
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
         Request::RenameTag { tag, name } => tags::rename(engine, &tag, &name),
-        Request::Trouble(feed, answer) => match answer {
-            TroubleAnswer::AcceptMove => feed_moves::accept_move(engine, now, feed),
-            TroubleAnswer::DeclineMove => feed_moves::decline_move(engine, now, feed),
-            TroubleAnswer::UndoMove => feed_moves::undo_move(engine, now, feed),
-            TroubleAnswer::Resume => trouble::resume(engine, now, feed),
-            TroubleAnswer::AllowInsecure => trouble::allow_insecure(engine, now, feed),
-            TroubleAnswer::Retry => manual_poll::poll_now(engine, now, feed),
-            TroubleAnswer::Note => trouble::note(engine, now, feed),
-        },
+        Request::Trouble(feed, answer) => trouble::apply_answer(engine, now, feed, answer)?,
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),

@@ -202,6 +202,8 @@ pub enum Limit {
     Off,
     /// The reader stopped it.
     Stopped,
+    /// It is linked to from beside the chain only, through `next-archive` (SPEC C.9).
+    Aside,
 }
 
 impl Reason {
@@ -271,6 +273,11 @@ impl Gap {
     /// Whether an archive is missing here that can be asked for (G1 to G3).
     pub const fn is_of_archive(&self) -> bool {
         matches!(self.kind(), GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit)
+    }
+
+    /// Whether only a link from beside the chain leads to what is missing (SPEC C.9).
+    pub const fn is_aside(&self) -> bool {
+        matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
     /// Whether it stands for something that is missing, and is not just the mark of a paged feed.

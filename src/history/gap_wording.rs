@@ -17,18 +17,21 @@ pub struct GapLines {
     pub next: String,
     /// What asking at it does, if anything.
     pub enter: &'static str,
+    /// What is missing has an address that can be looked at elsewhere.
+    pub has_address: bool,
 }
 
 impl GapLines {
     pub fn new(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> Self {
         let (next, enter) = next_step(gap, now, zone);
-        Self { what: gap.what(), why: gap.why(), next, enter }
+        let has_address = !gap.edge.url.is_empty();
+        Self { what: gap.what(), why: gap.why(), next, enter, has_address }
     }
 
     /// What stands in the place of a gap that is being filled, until its entries do.
     pub fn being_fetched() -> Self {
         let (why, next) = ("its archive is being fetched".to_owned(), String::new());
-        Self { what: "older entries", why, next, enter: "" }
+        Self { what: "older entries", why, next, enter: "", has_address: false }
     }
 }
 
@@ -72,6 +75,9 @@ impl Gap {
                 },
                 Limit::OldForm => format!("{what}: {why}. Fetch them?"),
                 Limit::Off => format!("{what}; {why}"),
+                Limit::Aside => format!(
+                    "{missing}: archive {url} is linked to from beside the chain only. Fetch it?"
+                ),
             },
             Reason::Overrun { .. } => format!("{what} {why}"),
             Reason::Paged => format!("{what}; {why}"),
@@ -100,7 +106,11 @@ impl Gap {
         match &self.reason {
             Reason::Status(status) => format!("archive {archive} answered {status}"),
             Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
-            Reason::Blocked(why) => format!("archive {archive} was not asked: {why}"),
+            Reason::Blocked(why) => {
+                // The network says so in the same words.
+                let why = why.strip_prefix("not asked: ").unwrap_or(why);
+                format!("archive {archive} was not asked: {why}")
+            }
             Reason::TooLarge(why) => format!("archive {archive} is too large: {why}"),
             Reason::Unreadable(why) => format!("archive {archive} could not be read: {why}"),
             Reason::Loop => format!("the chain of archives loops at {archive}"),
@@ -118,6 +128,9 @@ impl Gap {
                 Limit::OldForm => "this feed uses an old form of history".to_owned(),
                 Limit::Off => "history is off for this feed".to_owned(),
                 Limit::Stopped => format!("{fetched} fetched; stopped"),
+                Limit::Aside => {
+                    format!("archive {archive} is linked to from beside the chain only")
+                }
             },
             Reason::Overrun { .. } => {
                 match (self.older.map(day), self.edge.newer.oldest.map(day)) {
@@ -143,7 +156,7 @@ impl Gap {
 fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) {
     let needs_consent = matches!(
         gap.reason,
-        Reason::Limit { limit: Limit::Consent | Limit::OldForm | Limit::Off, .. }
+        Reason::Limit { limit: Limit::Consent | Limit::OldForm | Limit::Off | Limit::Aside, .. }
     );
     let (next, enter) = match (gap.kind(), gap.retry_at) {
         (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {

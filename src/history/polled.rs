@@ -8,6 +8,7 @@ use super::address::{canonical, same_origin, without_fragment};
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
 use super::kind::{DocumentKind, Reached, document_kind, older_link};
 use super::merge::span;
+use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord};
 use super::walk::adaptor::Via;
 use super::walk::policy::Mode;
@@ -104,6 +105,23 @@ impl HistoryRecord {
         }
     }
 
+    /// An archive was read as the subscription document before it was known to be one: it is taken as if it had been asked
+    /// for, in the place below walk `epoch`'s subscription document. `false`: it is here already.
+    pub fn expect_read(&mut self, nodes: &Nodes, url: &str, epoch: u32, by_previous: bool) -> bool {
+        let key = canonical(url);
+        if self.asking.is_some() || self.is_own(&key) || nodes.find(&key).is_some() {
+            return false;
+        }
+        let newer = self.heard.clone().unwrap_or_default();
+        let url = without_fragment(url).to_owned();
+        let edge = Edge { url, key: key.clone(), newer, epoch, by_previous, ..Edge::default() };
+        let room = self.push(Frontier { edge, ..Frontier::default() });
+        if room {
+            self.asking = Some(key);
+        }
+        room
+    }
+
     /// The addresses of the subscription document: asked, answered, and its own name for itself.
     fn take_own(&mut self, polled: &Polled<'_>) {
         let this = polled.document.history.this.as_deref();
@@ -124,8 +142,8 @@ impl HistoryRecord {
             return;
         }
         let known = self.settled.as_deref() == Some(key.as_str())
-            || self.gaps.contains_key(&GapKey::archive(&key))
-            || self.frontiers.iter().any(|next| next.edge.key == key);
+            || self.gaps.get(&GapKey::archive(&key)).is_some_and(|gap| !gap.is_aside())
+            || self.frontiers.iter().any(|next| next.edge.key == key && !next.edge.side);
         let newer = Newer {
             archive: None,
             url: polled.answered.to_owned(),

@@ -124,8 +124,17 @@ pub struct DayUsage {
 pub enum HistoryStatus {
     /// Nothing is missing.
     Complete,
-    /// Nothing but so many gaps.
+    /// Nothing but so many gaps, which are not asked for again by themselves.
     CompleteExcept(usize),
+    /// Some archives are still to be asked for.
+    Partial {
+        /// Archives that are here.
+        archives: u32,
+        /// Gaps among them that were asked for and could not be had.
+        gaps: usize,
+    },
+    /// The address is that of an archive document, not that of the feed.
+    OnlyAnArchive,
     /// The feed has no archives.
     NotOffered,
     /// The feed is paged.
@@ -140,7 +149,13 @@ impl HistoryStatus {
         match self {
             Self::NotOffered => "history not offered".to_owned(),
             Self::Paged => "paged".to_owned(),
-            Self::Complete | Self::CompleteExcept(_) | Self::Adapted(..) => self.text(),
+            Self::Partial { archives: 0, gaps } => format!("none read{}", counted_gaps(gaps)),
+            Self::Partial { archives, gaps } => {
+                format!("{archives} of more read{}", counted_gaps(gaps))
+            }
+            Self::Complete | Self::CompleteExcept(_) | Self::OnlyAnArchive | Self::Adapted(..) => {
+                self.text()
+            }
         }
     }
 
@@ -150,17 +165,30 @@ impl HistoryStatus {
             Self::Complete => "complete history".to_owned(),
             Self::CompleteExcept(1) => "history complete except 1 gap".to_owned(),
             Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
+            Self::Partial { archives, gaps } => {
+                let read = match archives {
+                    0 => "none of its archives read".to_owned(),
+                    some => format!("{some} of more archives read"),
+                };
+                format!("{read}{}", counted_gaps(gaps))
+            }
+            Self::OnlyAnArchive => "an archive, not the feed itself".to_owned(),
             Self::NotOffered => "history not offered by this feed".to_owned(),
             Self::Paged => "paged: may be incomplete".to_owned(),
             Self::Adapted(adaptor, missing) => {
-                let gaps = match missing {
-                    0 => String::new(),
-                    1 => ", 1 gap".to_owned(),
-                    missing => format!(", {missing} gaps"),
-                };
+                let gaps = counted_gaps(missing);
                 format!("history {}: may be incomplete{gaps}", adaptor.origin())
             }
         }
+    }
+}
+
+/// `, 2 gaps`; nothing for none.
+fn counted_gaps(gaps: usize) -> String {
+    match gaps {
+        0 => String::new(),
+        1 => ", 1 gap".to_owned(),
+        gaps => format!(", {gaps} gaps"),
     }
 }
 
@@ -183,16 +211,28 @@ impl HistoryRecord {
             DocumentKind::Complete => return HistoryStatus::Complete,
             DocumentKind::Paged if !self.archived => return HistoryStatus::Paged,
             DocumentKind::Plain if !self.archived => return HistoryStatus::NotOffered,
+            DocumentKind::Archive => return HistoryStatus::OnlyAnArchive,
             DocumentKind::Paged
             | DocumentKind::Plain
-            | DocumentKind::Archive
             | DocumentKind::Archived
             | DocumentKind::ArchivedByPrevious => {}
+        }
+        if self.is_to_go_on() {
+            let tried = |gap: &&Gap| gap.counts() && gap.kind() != GapKind::Limit;
+            let gaps = self.gaps.values().filter(tried).count();
+            return HistoryStatus::Partial { archives: self.archives, gaps };
         }
         match self.missing() {
             0 => HistoryStatus::Complete,
             missing => HistoryStatus::CompleteExcept(missing),
         }
+    }
+
+    /// Whether archives are known that were neither fetched nor refused for good: a walk rests, a limit or the reader stands
+    /// before them, or they are asked for again by themselves.
+    fn is_to_go_on(&self) -> bool {
+        let waits = |gap: &Gap| gap.kind() == GapKind::Limit || gap.retry_at.is_some();
+        self.frontiers.iter().any(|next| !next.again) || self.gaps.values().any(waits)
     }
 
     /// Stretches that are missing.

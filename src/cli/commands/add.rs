@@ -54,6 +54,7 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
             }
         }
         tell_brought(&runtime.program.engine, &first);
+        let unread = unread_feeds(&runtime.program.engine);
         if let Some(why) = runtime.program.engine.not_saved.take() {
             return Err(Failure::new(why));
         }
@@ -63,11 +64,12 @@ pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Fai
         {
             return Err(Failure::new(only));
         }
-        for why in &failures {
+        for why in failures.iter().chain(&unread) {
             console::tell(&format!("backissue: {why}"));
         }
         match failures.len() {
-            0 => Ok(Done::All),
+            0 if unread.is_empty() => Ok(Done::All),
+            0 => Ok(Done::WithFailures),
             some if some < args.urls.len() => Ok(Done::WithFailures),
             _ => Err(Failure::new("none of the addresses could be subscribed to")),
         }
@@ -102,6 +104,18 @@ fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
         };
         console::put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
     }
+}
+
+/// What stands in the way of feeds that were subscribed to and could not be read.
+fn unread_feeds(engine: &Engine) -> Vec<String> {
+    let added = engine.additions.values().filter(|addition| !addition.wanted.unasked);
+    let added = added.filter_map(|addition| addition.ended.as_ref()?.as_ref().ok());
+    let unread = added.filter(|added| !added.known).filter_map(|added| {
+        let feed = engine.feeds.get(&added.feed)?;
+        let why = feed.state.trouble.as_deref()?;
+        Some(format!("'{}' was subscribed to but not read: {why}", feed.record.shown_title()))
+    });
+    unread.collect()
 }
 
 /// How far the walks are that are under way.

@@ -12,7 +12,7 @@ use crate::engine::backfill::walk_policy::policy;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::history::{ArchiveNode, Gap, GapKind, NodeState, Nodes};
+use crate::history::{ArchiveNode, Gap, GapKind, HistoryStatus, NodeState, Nodes};
 use crate::io::{clock, console};
 
 /// Runs the command.
@@ -100,9 +100,13 @@ fn print_history(
 /// The state of the history, and how far back it goes.
 pub(in crate::cli) fn describe_standing(engine: &Engine, feed: &Subscription) -> String {
     let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not polled yet".to_owned());
-    match describe_reach(feed) {
-        Some(reach) => format!("{state}: {reach}"),
-        None => state,
+    // A history that goes on says itself how many archives were read.
+    let is_partial = matches!(feed.history.status(), HistoryStatus::Partial { .. });
+    match (describe_reach(feed), feed.history.reaches) {
+        (Some(_), Some(at)) if is_partial => format!("{state}, back to {}", at.format("%Y")),
+        (Some(_), None) if is_partial => state,
+        (Some(reach), _) => format!("{state}: {reach}"),
+        (None, _) => state,
     }
 }
 

@@ -78,8 +78,14 @@ fn new_bar(args: &PollArgs, polls: u32) -> ProgressBar {
 
 /// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
 fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String> {
-    let telling = result.new > 0 || result.edited > 0 || result.outcome == PollOutcome::Failed;
-    let title = engine.feeds.get(&result.feed).map_or("", |feed| feed.record.shown_title());
+    let telling = result.new > 0
+        || result.edited > 0
+        || result.moved
+        || result.outcome == PollOutcome::Failed;
+    let feed = engine.feeds.get(&result.feed).map(|feed| &feed.record);
+    let title = feed.map_or("", |record| record.shown_title());
+    let moved = feed.filter(|_| result.moved);
+    let moved = moved.map(|record| format!("; read from {} from now on", record.url));
     let what = match (&result.reason, result.outcome) {
         (Some(reason), _) => reason.clone(),
         (None, PollOutcome::NotModified) => "not modified".into(),
@@ -87,7 +93,8 @@ fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String
             format!("{} new, {} edited", result.new, result.edited)
         }
     };
-    (telling || verbose).then(|| format!("{:>5}  {title}: {what}", result.feed.to_string()))
+    let moved = moved.unwrap_or_default();
+    (telling || verbose).then(|| format!("{:>5}  {title}: {what}{moved}", result.feed.to_string()))
 }
 
 /// Says what came of all polls.

@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::classify_response::status_words;
+use crate::engine::poll::current_document::archive_address;
 use crate::engine::poll::fetch::{Answer, AnswerBody, FailureClass, FetchFailure, Fetched};
 use crate::feed::FeedDocument;
 use crate::history::overrun::OverrunVerdict;
@@ -67,8 +68,16 @@ pub fn note_document(
         }
     };
     // An archive does not change: it is hardly ever asked for.
-    let facts = &mut subscription.state.facts;
+    let state = &mut subscription.state;
     let is_archive = history.kind == DocumentKind::Archive;
+    let before = state.archive.take();
+    if is_archive {
+        let own = [came.asked, &subscription.record.url, &came.head.url];
+        let insecure = subscription.record.feed_settings.allow_insecure;
+        let why = archive_address(before, came.document, &own, insecure, came.started);
+        state.archive = Some(why);
+    }
+    let facts = &mut state.facts;
     if is_archive && facts.standing == FeedStatus::Active {
         facts.standing = FeedStatus::Archive;
     } else if !is_archive && facts.standing == FeedStatus::Archive {

@@ -1,6 +1,7 @@
 //! A walk through a feed's archives: how far it is, and what to go back to if it cannot be written.
 
 use super::history_actions::HistoryAction;
+use crate::engine::poll::current_document::ReadArchive;
 use crate::engine::poll::fetch::FetchId;
 use crate::history::walk::archive_walk::ArchiveRequest;
 use crate::history::{HistoryRecord, Nodes};
@@ -12,6 +13,8 @@ pub struct Backfill {
     pub(in crate::engine) stage: WalkStage,
     /// The archives fetched before.
     pub(super) nodes: Nodes,
+    /// An archive that was read as the subscription document and is still to be kept as what it is.
+    pub(super) read_before: Option<Box<ReadArchive>>,
     /// What the reader wants of it and has not been looked at.
     pub(in crate::engine) actions: Vec<HistoryAction>,
     /// The archive that waits or is asked.

@@ -15,6 +15,7 @@ use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
+use crate::engine::poll::current_document::ReadArchive;
 use crate::engine::poll::fetch::{FetchId, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
@@ -27,8 +28,14 @@ use crate::history::{
 };
 use crate::schedule::counted_words;
 
-/// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9).
-pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+/// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9). `archive`: the archive that was
+/// read before it, which is not asked for again.
+pub fn checked(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    archive: Option<Box<ReadArchive>>,
+) -> Vec<Effect> {
     if !engine.fills_history || engine.offline {
         return Vec::new();
     }
@@ -36,8 +43,8 @@ pub fn checked(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Ef
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     subscription.history.adapt(way.as_ref());
     subscription.history.apply_check(mode, now);
-    let has_work = subscription.history.has_work();
-    if has_work { begin(engine, now, feed, None) } else { Vec::new() }
+    let has_work = subscription.history.has_work() || archive.is_some();
+    if has_work { begin_with(engine, now, feed, None, archive) } else { Vec::new() }
 }
 
 /// Begins a walk, or hands the reader's action to the one under way.
@@ -47,14 +54,26 @@ pub fn begin(
     feed: FeedKey,
     action: Option<HistoryAction>,
 ) -> Vec<Effect> {
+    begin_with(engine, now, feed, action, None)
+}
+
+fn begin_with(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    action: Option<HistoryAction>,
+    archive: Option<Box<ReadArchive>>,
+) -> Vec<Effect> {
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
         backfill.asked |= action.is_some();
         backfill.actions.extend(action);
+        backfill.read_before = archive.or(backfill.read_before.take());
         return go_on(engine, now, feed);
     }
     let backfill = Backfill {
         stage: WalkStage::Loading,
         nodes: Nodes::default(),
+        read_before: archive,
         asked: action.is_some(),
         actions: action.into_iter().collect(),
         request: None,
@@ -92,6 +111,9 @@ pub fn nodes_loaded(
 
 /// The next step of a walk that waits for nothing.
 fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if let Some(effects) = keep_read_archive(engine, now, feed) {
+        return effects;
+    }
     let policy = policy(engine, feed);
     let held_up = is_held_up(engine, now, feed);
     let (Some(backfill), Some(subscription)) =
@@ -105,6 +127,10 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     let record = &mut subscription.history;
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
+    if refused.is_some() && !record.has_work() {
+        // That is all there is to say: no request follows from it.
+        backfill.asked = false;
+    }
     engine.events.extend(refused.map(Event::info));
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
@@ -126,6 +152,23 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         Next::Busy => Vec::new(),
         Next::Rest(notice) => rest(engine, feed, notice.map(WalkNotice::text)),
     }
+}
+
+/// Keeps an archive that was read as the subscription document, as if it had been asked for now (SPEC C.2 rule 3).
+fn keep_read_archive(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+) -> Option<Vec<Effect>> {
+    let backfill = engine.backfills.get_mut(&feed)?;
+    let subscription = engine.feeds.get_mut(&feed)?;
+    if backfill.stage != WalkStage::Ready {
+        return None;
+    }
+    let ReadArchive { asked, fetched, epoch, by_previous } = *backfill.read_before.take()?;
+    let waits = subscription.history.expect_read(&backfill.nodes, &asked, epoch, by_previous);
+    let (started, wire_bytes) = (fetched.started, fetched.wire_bytes);
+    waits.then(|| answered(engine, now, feed, judge(fetched), started, wire_bytes))
 }
 
 /// Whether no request may be made for the feed: no network, the feed fails, or its host wants to be left alone.

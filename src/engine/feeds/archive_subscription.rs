@@ -1,9 +1,11 @@
 //! Who subscribes to an archive document means the feed it belongs to: its `current` is asked for first (SPEC C.2 rule 3).
 
 use super::addition::{Addition, Mistaken};
+use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
 use crate::engine::poll::fetch::{AddressSource, Fetched};
+use crate::engine::poll::poll_request::Sent;
 use crate::feed::FeedDocument;
-use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
+use crate::history::kind::{Subscribed, subscribed};
 
 /// What became of an answer.
 #[derive(Debug)]
@@ -12,19 +14,41 @@ pub enum Corrected {
     Ask(String),
     /// This answer of this address is the one to go by.
     GoBy(String, Box<Fetched>),
+    /// The current document of an archive was asked for.
+    Judge(Box<CurrentFound>),
+}
+
+/// An archive that the reader named, and what its `current` answered.
+#[derive(Debug)]
+pub struct CurrentFound {
+    /// The archive.
+    pub named: NamedCurrent,
+    /// The answer at `current`.
+    pub found: Fetched,
+    /// It is the feed's subscription document.
+    pub takes_over: bool,
+}
+
+impl CurrentFound {
+    /// The address to subscribe to.
+    pub fn address(&self) -> &str {
+        if self.takes_over { &self.named.to } else { &self.named.asked }
+    }
+
+    /// The answer of that address.
+    pub const fn answer(&self) -> &Fetched {
+        if self.takes_over { &self.found } else { &self.named.fetched }
+    }
 }
 
 /// Judges an answer on the way from a typed address to a feed. Only one `current` is followed.
 pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Corrected {
     if let Some(first) = addition.mistaken.take() {
-        let both = document(&first.fetched).zip(document(&fetched));
-        // Another feed cannot be told from a mistake without asking, so the archive stays.
-        let right = both.is_some_and(|(first, found)| takes_over(first, found) == TakesOver::Yes);
-        return if right {
-            Corrected::GoBy(asked.to_owned(), Box::new(fetched))
-        } else {
-            Corrected::GoBy(first.asked, Box::new(first.fetched))
-        };
+        let Mistaken { asked: archive, fetched: read } = *first;
+        let (to, sent) = (asked.to_owned(), Sent::default());
+        let named = NamedCurrent { to, once: false, asked: archive, sent, fetched: read };
+        let takes_over = is_taken_over(&named, &fetched);
+        return Corrected::Judge(Box::new(CurrentFound { named, found: fetched, takes_over }));
     }
     let answered = fetched.result.as_ref().ok().map(|answer| answer.url.clone());
     let answered = answered.unwrap_or_default();
@@ -33,6 +57,7 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
             addition.mistaken = Some(Box::new(Mistaken { asked: asked.to_owned(), fetched }));
             Corrected::Ask(current)
         }
+        // A current document that changes no address is asked for once the feed is subscribed to.
         Some(Subscribed::Rightly | Subscribed::ToAnArchive | Subscribed::FollowOnce(_)) | None => {
             Corrected::GoBy(asked.to_owned(), Box::new(fetched))
         }

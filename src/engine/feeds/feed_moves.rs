@@ -7,12 +7,13 @@ use super::addresses::subscribed_as;
 use super::subscription::{FeedState, ProposedMove, Subscription, SubscriptionRecord};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
-use crate::engine::poll::plans;
 use crate::engine::poll::redirects::{PendingMove, propose, replace_address};
+use crate::engine::poll::{manual_poll, plans};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::undo::undo_stack::Step;
 use crate::history::FeedKey;
+use crate::schedule::FeedStatus;
 
 /// The document at the end of a permanent redirect is merged: it shares an entry with what was kept, or it does not.
 pub fn after_merge(
@@ -50,13 +51,23 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     if let Some(into) = into {
         return merge(engine, now, feed, into);
     }
-    changed(engine, now, feed, |subscription| {
+    let mut was_archive = false;
+    let mut effects = changed(engine, now, feed, |subscription| {
         let Subscription { record, state, history, .. } = subscription;
         replace_address(record, state, now, proposed.to.clone(), proposed.public);
+        was_archive = state.archive.take().is_some();
+        if state.facts.standing == FeedStatus::Archive {
+            state.facts.standing = FeedStatus::Active;
+        }
         // What is published there need not go on where the former address ended.
         history.forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
-    })
+    });
+    if was_archive {
+        // Nothing of the feed itself was read so far.
+        effects.extend(manual_poll::poll_now(engine, now, feed));
+    }
+    effects
 }
 
 /// Hands everything kept of one subscription to another that has the address it moved to, and gives the first up.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::addition::{Added, Addition, Previews, Subscribe};
 use super::addresses::{address_of, subscribed_as};
-use super::archive_subscription::{Corrected, correct};
+use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, found};
 use super::feed_preview;
 use super::subscription::{Subscription, SubscriptionRecord};
@@ -119,6 +119,15 @@ pub fn fetched(
     };
     let (asked, fetched) = match correct(&mut addition, asked, fetched) {
         Corrected::GoBy(asked, fetched) => (asked, *fetched),
+        Corrected::Judge(current) => {
+            let (url, answer) = (current.address().to_owned(), current.answer().clone());
+            let (added, mut effects) =
+                subscribe_to(engine, now, &addition.wanted, &url, answer, Some(*current));
+            addition.ended = Some(Ok(added));
+            engine.additions.insert(id, addition);
+            effects.extend(start_fetches::start(engine, now));
+            return effects;
+        }
         Corrected::Ask(current) => {
             addition.to_try.push_front(current);
             try_next(engine, &mut addition);
@@ -128,7 +137,8 @@ pub fn fetched(
     };
     let mut effects = match found(&fetched) {
         Found::Feed(_) => {
-            let (added, effects) = subscribe_to(engine, now, &addition.wanted, &asked, fetched);
+            let (added, effects) =
+                subscribe_to(engine, now, &addition.wanted, &asked, fetched, None);
             addition.ended = Some(Ok(added));
             effects
         }
@@ -254,13 +264,15 @@ pub fn subscribe(
     (Added { feed, known: false }, vec![Effect::store(Job::SaveRecords(vec![saved]))])
 }
 
-/// Subscribes to a feed whose document has just come, and keeps the document.
+/// Subscribes to a feed whose document has just come, and keeps the document. `current`: an archive and what its `current`
+/// answered, where one of these is the document.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,
     wanted: &Subscribe,
     asked: &str,
     fetched: Fetched,
+    current: Option<CurrentFound>,
 ) -> (Added, Vec<Effect>) {
     let permanent = fetched.hops.iter().take_while(|hop| matches!(hop.status, 301 | 308)).last();
     let url = permanent.map_or_else(|| asked.to_owned(), |hop| hop.to.clone());
@@ -277,11 +289,21 @@ fn subscribe_to(
         engine.say(text);
         return (added, effects);
     }
-    let offer = feed_in(&fetched).ok();
+    let is_whole = fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 200 | 203));
+    let offer = feed_in(&fetched).ok().filter(|_| is_whole);
     let offer = offer.map(|document| {
         format!(": {}", feed_preview::preview(engine, now, &url, document).words())
     });
-    effects.extend(polling::first_document(engine, added.feed, fetched));
+    let (fetched, named) = match current {
+        Some(CurrentFound { mut named, found, takes_over }) => {
+            if takes_over {
+                named.to = url;
+            }
+            (found, Some(named))
+        }
+        None => (fetched, None),
+    };
+    effects.extend(polling::first_document(engine, added.feed, fetched, named));
     engine.tell(Event::FeedsChanged);
     let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
     let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());

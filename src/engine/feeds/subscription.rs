@@ -105,6 +105,12 @@ pub struct FeedState {
     /// Where the publisher says it moved, if that is not plain enough to follow for good (SPEC D.3).
     #[serde(skip_serializing_if = "is_default")]
     pub proposed: Option<ProposedMove>,
+    /// Its address is that of an archive document, and its current document was not gone over to (SPEC C.2 rule 3).
+    #[serde(skip_serializing_if = "is_default")]
+    pub archive: Option<ArchiveAddress>,
+    /// What its document names as current although it is no archive, once that was asked for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub followed: Option<String>,
     /// The reader has taken note of what stood in the Attention list at that time.
     #[serde(skip_serializing_if = "is_default")]
     pub noted: Option<DateTime<Utc>>,
@@ -131,6 +137,20 @@ pub struct ProposedMove {
     pub to: String,
     /// It was said by a public address (SPEC D.6).
     pub public: bool,
+    /// When it was first seen.
+    pub since: DateTime<Utc>,
+}
+
+/// Why a subscription stays at the address of an archive document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchiveAddress {
+    /// The subscription document that it names, if it does.
+    pub current: Option<String>,
+    /// Why that was not gone over to; a fragment.
+    pub why: String,
+    /// It leads from https to http, which the reader may allow.
+    #[serde(default)]
+    pub insecure: bool,
     /// When it was first seen.
     pub since: DateTime<Utc>,
 }

@@ -10,7 +10,7 @@ use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::history::FeedKey;
+use crate::history::{FeedKey, HistoryStatus};
 use crate::schedule::FeedStatus;
 
 /// A move is told of for this long.
@@ -72,18 +72,33 @@ impl Remedy {
 }
 
 /// The mark of a feed in the subscriptions: `†` it ended, `!` it needs the reader or fails for long (six times or
-/// seven days, SPEC D.2), `→` it moved, `·` it failed just now, a blank: all is well.
+/// seven days, SPEC D.2), `→` it moved, `·` it failed just now, `┄` something of its history is missing, `…` it is paged,
+/// a blank: all is well.
 pub fn mark(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> &'static str {
     let long = feed.state.facts.failures >= 6
         || feed.state.failing_since.is_some_and(|since| now - since >= TimeDelta::days(7));
     match untold(engine, feed, now).map(|concern| concern.state) {
         _ if feed.is_gone() => "†",
         None if long => "!",
-        None => " ",
+        None => history_mark(engine, feed),
         Some("dead" | "finished") => "†",
         Some("moved") => "→",
         Some("failing" | "captive portal") if !long => "·",
         Some(_) => "!",
+    }
+}
+
+/// The mark of a feed in whose history something is missing, or may be; one that is being fetched has none.
+fn history_mark(engine: &Engine, feed: &Subscription) -> &'static str {
+    let record = &feed.history;
+    let is_missing = record.gaps.values().any(|gap| gap.counts() && gap.is_shown());
+    let rests = record.has_work() && !engine.backfills.contains_key(&feed.key);
+    if is_missing || rests {
+        "┄"
+    } else if record.status() == HistoryStatus::Paged {
+        "…"
+    } else {
+        " "
     }
 }
 
@@ -116,6 +131,7 @@ const fn is_well(feed: &Subscription) -> bool {
         && state.facts.failures == 0
         && state.proposed.is_none()
         && state.obstacle.is_none()
+        && state.archive.is_none()
         && feed.record.former.is_empty()
         && !state.facts.hints.expired
 }
@@ -127,6 +143,7 @@ pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Opti
         .or_else(|| ended(feed, &day))
         .or_else(|| hindered(feed))
         .or_else(|| failing(feed, &day))
+        .or_else(|| of_archive(feed))
         .or_else(|| moved(feed, now, &day))
 }
 
@@ -168,7 +185,13 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
             (Remedy::AcceptMove, "but nothing there proves that it is the same feed".to_owned())
         }
     };
-    let text = format!("Its server says that it moved to {}, {reason}.", proposed.to);
+    let is_archive = feed.state.archive.is_some();
+    let says = if is_archive {
+        "It is an archive; its feed is"
+    } else {
+        "Its server says that it moved to"
+    };
+    let text = format!("{says} {}, {reason}.", proposed.to);
     Some(describe(feed, "move proposed", remedy, proposed.since, text))
 }
 
@@ -220,6 +243,28 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     })
 }
 
+/// Its address is that of an archive, where nothing new comes (SPEC C.2 rule 3). The reader who chose to stay there knows.
+fn of_archive(feed: &Subscription) -> Option<Concern> {
+    let archive = feed.state.archive.as_ref()?;
+    let (remedy, text) = match &archive.current {
+        None => (
+            Remedy::Retry,
+            "Its address is that of an archive, where nothing new comes, and it does not name the feed it belongs to: \
+             subscribe to that."
+                .to_owned(),
+        ),
+        Some(current) if feed.record.declined.as_ref() == Some(current) => return None,
+        Some(current) => (
+            if archive.insecure { Remedy::AllowInsecure } else { Remedy::Retry },
+            format!(
+                "Its address is that of an archive, where nothing new comes; its feed {current} was not gone over to: {}.",
+                archive.why
+            ),
+        ),
+    };
+    Some(describe(feed, "archive", remedy, archive.since, text))
+}
+
 fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concern> {
     let former = feed.record.former.last()?;
     let recent = now.signed_duration_since(former.until) < MOVE_TOLD;
@@ -245,8 +290,51 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
     }
 }
 
+/// Does what the reader answers to a feed in trouble; where there is nothing to answer, an error says so.
+pub fn apply_answer(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    answer: TroubleAnswer,
+) -> Result<Vec<Effect>, String> {
+    let Some(subscription) = engine.feeds.get(&feed) else {
+        return Err("there is no such subscription any more".to_owned());
+    };
+    let Subscription { record, state, .. } = subscription;
+    let standing = state.facts.standing;
+    let has_ended = subscription.is_gone() || standing == FeedStatus::Dead;
+    let refused = match answer {
+        TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => {
+            Some("has no other address that it could be read from")
+        }
+        TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
+        TroubleAnswer::Resume if !has_ended && !state.facts.hints.expired => {
+            Some("has not ended: it is polled as planned")
+        }
+        TroubleAnswer::AcceptMove
+        | TroubleAnswer::DeclineMove
+        | TroubleAnswer::UndoMove
+        | TroubleAnswer::Resume
+        | TroubleAnswer::AllowInsecure
+        | TroubleAnswer::Retry
+        | TroubleAnswer::Note => None,
+    };
+    if let Some(why) = refused {
+        return Err(format!("'{}' {why}", record.shown_title()));
+    }
+    Ok(match answer {
+        TroubleAnswer::AcceptMove => feed_moves::accept_move(engine, now, feed),
+        TroubleAnswer::DeclineMove => feed_moves::decline_move(engine, now, feed),
+        TroubleAnswer::UndoMove => feed_moves::undo_move(engine, now, feed),
+        TroubleAnswer::Resume => resume(engine, now, feed),
+        TroubleAnswer::AllowInsecure => allow_insecure(engine, now, feed),
+        TroubleAnswer::Retry => manual_poll::poll_now(engine, now, feed),
+        TroubleAnswer::Note => note(engine, now, feed),
+    })
+}
+
 /// Follows a feed from https to http, and polls it.
-pub fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let mut effects = feed_moves::changed(engine, now, feed, |subscription| {
         subscription.record.feed_settings.allow_insecure = true;
         format!("'{}' may lead to http", subscription.record.shown_title())
@@ -256,7 +344,7 @@ pub fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) ->
 }
 
 /// Polls a feed that ended by plan again, and at once.
-pub fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(Subscription { record, state, .. }) = engine.feeds.get_mut(&feed) else {
         return Vec::new();
     };
@@ -273,7 +361,7 @@ pub fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Eff
 }
 
 /// The reader has seen it: a proposed move is declined, anything else leaves the list until it changes.
-pub fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
     let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);
     if concern.as_ref().is_some_and(proposed) {

@@ -70,7 +70,9 @@ fn judge_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) ->
         226 => unreadable("answered 226 with a delta that does not fit what was asked for"),
         304 if conditional => Verdict::NotModified,
         304 => unreadable("answered 304 although nothing was known of the feed"),
-        410 => Verdict::Gone,
+        // Believed only from the stored address, as an empty `newLocation` is (SPEC D.2, D.5).
+        410 if hops.is_empty() => Verdict::Gone,
+        410 => unreadable(format!("{} says the feed has ended, on the way only", answer.url)),
         511 => Verdict::NotCounted(Trouble {
             failure: schedule::PollFailure::Status(511),
             why: "the network wants a sign-in first (511): a captive portal?".into(),
@@ -313,6 +315,18 @@ mod tests {
         let elsewhere = Sent { url: "https://b.example/".into(), ..Sent::default() };
         let found = words(judge(fetched(answer(200, gone)), &elsewhere));
         assert!(found.contains("on the way only"), "{found}");
+    }
+
+    #[test]
+    fn a_410_is_believed_from_the_stored_address_alone() {
+        // SPEC D.2.
+        for status in [301, 302, 307] {
+            let to = "https://b.example/".to_owned();
+            let hops = vec![Hop { status, to: to.clone(), by_document: false }];
+            let end = Answer { url: to, ..answer(410, AnswerBody::Unread) };
+            let found = words(judge(Fetched { hops, ..fetched(end) }, &sent()));
+            assert!(found.contains("on the way only"), "{status}: {found}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod apply_response;
 pub mod classify_response;
+pub mod current_document;
 pub mod fetch;
 pub mod learn;
 pub mod learn_queue;

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 
 use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators};
 use super::poll_log::PollCause;
-use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
+use crate::engine::feeds::subscription::{ArchiveAddress, Subscription, SubscriptionRecord};
 use crate::engine::politeness::server_habits::Accepting;
+use crate::schedule::FeedStatus;
 
 /// Why an answer is asked for once more within one poll (SPEC D.2, D.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub fn request(
     now: DateTime<Utc>,
 ) -> (FetchRequest, Sent) {
     let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
+    let reads_archive = reads_archive_again(subscription);
     let state = &mut subscription.state;
     if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
         // They are forgotten before the request (SPEC D.4 rule 8), not only left out of it.
@@ -54,7 +56,8 @@ pub fn request(
     if stuck {
         state.habits.asked_whole(now);
     }
-    let known = (!stuck).then(|| state.habits.to_send(&state.validators, now)).flatten();
+    let known =
+        (!stuck && !reads_archive).then(|| state.habits.to_send(&state.validators, now)).flatten();
     // They may belong to the end of a redirect: who sends them decides address by address.
     let etag = known.as_ref().and_then(|known| known.etag.clone());
     let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
@@ -77,6 +80,16 @@ pub fn request(
         allow_insecure: subscription.record.feed_settings.allow_insecure,
     };
     (request, Sent { kind, etag, url, others_answer: false })
+}
+
+/// Whether an archive that was subscribed to by mistake is to be read whole, so that its current document can be asked for
+/// (SPEC C.2 rule 3).
+fn reads_archive_again(subscription: &Subscription) -> bool {
+    let Subscription { record, state, .. } = subscription;
+    let is_open = |archive: &ArchiveAddress| {
+        archive.current.is_some() && archive.current != record.declined && state.proposed.is_none()
+    };
+    state.facts.standing == FeedStatus::Archive && state.archive.as_ref().is_none_or(is_open)
 }
 
 /// Whose word the stored address is: the reader's, until a move replaced it.

@@ -70,6 +70,8 @@ pub struct PollResult {
     pub edited: u32,
     /// What went wrong, or why it was not polled; a sentence fragment.
     pub reason: Option<String>,
+    /// It is read from another address from now on.
+    pub moved: bool,
 }
 
 impl PollResult {
@@ -84,6 +86,7 @@ impl PollResult {
             new: 0,
             edited: 0,
             reason,
+            moved: false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::current_document::{NamedCurrent, ReadArchive};
 use super::fetch::FetchId;
 use super::poll_request::{Again, Sent};
 use super::redirects::PendingMove;
@@ -28,6 +29,12 @@ pub struct Poll {
     pub(super) conditional: bool,
     /// It was asked a second time, as SPEC D.2 allows once.
     pub(super) again: Option<Again>,
+    /// The document that was read, while the current one that it names is asked for.
+    pub(super) current: Option<Box<NamedCurrent>>,
+    /// The archive that was read before the document that the poll went by.
+    pub(super) archive: Option<Box<ReadArchive>>,
+    /// The address was replaced.
+    pub(super) moved: bool,
     /// The feed's state before the request, to go back to if the attempt does not count.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
@@ -54,6 +61,9 @@ impl Poll {
             wire_bytes: 0,
             conditional: false,
             again: None,
+            current: None,
+            archive: None,
+            moved: false,
             at_start: None,
             before: None,
             if_shared: None,

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::apply_response::{AppliedResponse, apply_response};
 use super::classify_response::worth_asking_again;
-use super::fetch::{FetchId, Fetched};
+use super::current_document::{NamedCurrent, PollAnswer, decide, find_current};
+use super::fetch::{FetchId, Fetched, Purpose};
 use super::poll_log::PollCause;
 use super::poll_queue::{self, end_poll, enqueue};
 use super::poll_request::Again;
@@ -64,7 +65,7 @@ pub fn fetched(
     effects
 }
 
-/// An answer is applied, or the feed is asked once more where the answer calls for it (SPEC D.2, C.8.1).
+/// An answer is applied, or the feed is asked once more where the answer calls for it (SPEC C.2, C.8.1, D.2).
 fn judge_or_repeat(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -78,6 +79,9 @@ fn judge_or_repeat(
         return Vec::new();
     };
     poll.sent.others_answer = engine.reachability.others_answer(now, &waiting.url);
+    if let Some(named) = poll.current.take() {
+        return answered(engine, feed, waiting.cause, fetched, Some(*named));
+    }
     let is_doubtful = || {
         let doubtful = archive_response::is_doubtful(subscription, &poll.sent.url, &fetched);
         doubtful.then_some(Again::Verify)
@@ -87,7 +91,7 @@ fn judge_or_repeat(
         None => worth_asking_again(&fetched, &poll.sent).or_else(is_doubtful),
     };
     let Some(again) = again else {
-        return answered(engine, feed, waiting.cause, fetched);
+        return follow_or_apply(engine, feed, waiting.cause, fetched);
     };
     if matches!(again, Again::NoDelta | Again::Whole) {
         subscription.state.habits.refuse_deltas(now);
@@ -97,22 +101,72 @@ fn judge_or_repeat(
     Vec::new()
 }
 
-/// An answer is judged, and what it changes is handed to the store.
-fn answered(engine: &mut Engine, feed: FeedKey, cause: PollCause, fetched: Fetched) -> Vec<Effect> {
+/// An answer is applied, unless it names a current document that is to be asked for first (SPEC C.2 rule 3).
+fn follow_or_apply(
+    engine: &mut Engine,
+    feed: FeedKey,
+    cause: PollCause,
+    fetched: Fetched,
+) -> Vec<Effect> {
+    let (Some(subscription), Some(poll)) = (engine.feeds.get(&feed), engine.polls.get_mut(&feed))
+    else {
+        return Vec::new();
+    };
+    let Some((to, once)) = find_current(subscription, &fetched) else {
+        return answered(engine, feed, cause, fetched, None);
+    };
+    let (asked, sent) = (subscription.record.url.clone(), std::mem::take(&mut poll.sent));
+    let waiting = Waiting { url: to.clone(), purpose: Purpose::Poll(feed), cause };
+    poll.current = Some(Box::new(NamedCurrent { to, once, asked, sent, fetched }));
+    poll.stage = PollStage::Waiting;
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+    Vec::new()
+}
+
+/// An answer is judged, and what it changes is handed to the store. `named`: the document that named this one as current.
+fn answered(
+    engine: &mut Engine,
+    feed: FeedKey,
+    cause: PollCause,
+    fetched: Fetched,
+    named: Option<NamedCurrent>,
+) -> Vec<Effect> {
     let Some(mut subscription) = engine.feeds.remove(&feed) else { return Vec::new() };
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
-    poll.wire_bytes = fetched.wire_bytes;
-    poll.conditional = fetched.conditional;
     let Subscription { state, record, history, .. } = &subscription;
     poll.before = Some(Box::new((state.clone(), record.clone(), history.clone())));
     let sent = std::mem::take(&mut poll.sent);
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
+    let PollAnswer { sent, fetched, archive, moved: is_corrected } = match named {
+        Some(named) => {
+            let taken = taken(&named.to);
+            decide(&mut subscription, named, fetched, taken)
+        }
+        None => PollAnswer { sent, fetched, archive: None, moved: false },
+    };
+    let (wire_bytes, conditional) = (fetched.wire_bytes, fetched.conditional);
     let AppliedResponse { mut commit, if_shared, moved } =
         apply_response(&mut subscription, cause, &sent, fetched, &taken);
-    let text =
-        format!("'{}' moved to {}", subscription.record.shown_title(), subscription.record.url);
+    let Subscription { record, history, .. } = &mut subscription;
+    if is_corrected {
+        commit.record = Some(record.clone());
+    }
+    if archive.is_some() && sent.url != record.url {
+        // The next document comes from the stored address again and need not go on where this one ended.
+        history.forget_windows();
+        commit.history = Some(Box::new(history.clone()));
+    }
+    let text = if is_corrected {
+        format!(
+            "'{}' is read from {}: its address was one of its archives",
+            record.shown_title(),
+            record.url
+        )
+    } else {
+        format!("'{}' moved to {}", record.shown_title(), record.url)
+    };
     if let Some(line) = &mut commit.log {
         let queued = queued_at.map_or(0, |since| (line.at - since).num_seconds());
         line.queued_seconds = u32::try_from(queued).unwrap_or(0);
@@ -120,19 +174,26 @@ fn answered(engine: &mut Engine, feed: FeedKey, cause: PollCause, fetched: Fetch
     }
     engine.feeds.insert(feed, subscription);
     if let Some(poll) = engine.polls.get_mut(&feed) {
-        poll.if_shared = if_shared;
+        (poll.if_shared, poll.archive) = (if_shared, archive.map(Box::new));
+        (poll.wire_bytes, poll.conditional) = (wire_bytes, conditional);
+        poll.moved = moved || is_corrected;
     }
     if commit.record.is_some() {
         engine.tell(Event::FeedsChanged);
     }
-    if moved {
+    if moved || is_corrected {
         engine.say(text);
     }
     vec![Effect::store(Job::Commit(Box::new(commit)))]
 }
 
-/// Keeps the first document of a feed that was just subscribed to.
-pub fn first_document(engine: &mut Engine, feed: FeedKey, fetched: Fetched) -> Vec<Effect> {
+/// Keeps the first document of a feed that was just subscribed to. `named`: the document that named this one as current.
+pub fn first_document(
+    engine: &mut Engine,
+    feed: FeedKey,
+    fetched: Fetched,
+    named: Option<NamedCurrent>,
+) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     engine.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
@@ -140,7 +201,11 @@ pub fn first_document(engine: &mut Engine, feed: FeedKey, fetched: Fetched) -> V
     let poll = Poll::at(PollStage::Writing);
     engine.polls.insert(feed, poll);
     engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
-    answered(engine, feed, PollCause::Subscribed, fetched)
+    if named.is_some() {
+        answered(engine, feed, PollCause::Subscribed, fetched, named)
+    } else {
+        follow_or_apply(engine, feed, PollCause::Subscribed, fetched)
+    }
 }
 
 /// What a poll changed is durable: it is reported, and the feed is planned anew.
@@ -166,22 +231,24 @@ pub fn committed(
         (None, _) => PollOutcome::Read,
     };
     let poll = engine.polls.get_mut(&feed);
-    let if_shared = poll.and_then(|poll| poll.if_shared.take());
-    let (wire_bytes, conditional) =
-        engine.polls.get(&feed).map_or((0, false), |poll| (poll.wire_bytes, poll.conditional));
+    let (if_shared, archive) =
+        poll.map_or((None, None), |poll| (poll.if_shared.take(), poll.archive.take()));
+    let poll = engine.polls.get(&feed);
+    let (wire_bytes, conditional, moved) =
+        poll.map_or((0, false, false), |poll| (poll.wire_bytes, poll.conditional, poll.moved));
     let reason = state.trouble.clone();
     let News { new, edited, known } = news;
     let status = state.status;
     end_poll(
         engine,
         now,
-        PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason },
+        PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason, moved },
     );
     let mut effects = if_shared.map_or_else(Vec::new, |pending| {
         feed_moves::after_merge(engine, now, feed, pending, known > 0)
     });
     if outcome != PollOutcome::Failed {
-        effects.extend(walks::checked(engine, now, feed));
+        effects.extend(walks::checked(engine, now, feed, archive));
     }
     effects
 }

@@ -34,13 +34,14 @@ pub fn judge(
     taken: bool,
 ) -> Option<Moving> {
     let record = &subscription.record;
-    let holds_something = !document.entries.is_empty() || document.history.complete;
-    if to == record.url || record.declined.as_deref() == Some(to) || !holds_something {
+    if to == record.url || record.declined.as_deref() == Some(to) {
         return None;
     }
+    // A feed without entries proves nothing.
+    let holds_something = !document.entries.is_empty() || document.history.complete;
     let same_id = document.head.id.is_some() && document.head.id == subscription.state.feed_id;
     let to = to.to_owned();
-    Some(if taken {
+    Some(if taken || !holds_something {
         Moving::Ask(to)
     } else if same_id || same_host(&record.url, &to) {
         Moving::Now(to)
@@ -64,7 +65,8 @@ pub fn judge_unchanged(
     (to != record.url && known && !asked && !declined && !taken).then(|| Moving::Now(to.to_owned()))
 }
 
-fn same_host(a: &str, b: &str) -> bool {
+/// Whether two addresses name the same host.
+pub fn same_host(a: &str, b: &str) -> bool {
     let host = |text: &str| url::Url::parse(text).ok()?.host_str().map(str::to_owned);
     host(a).is_some() && host(a) == host(b)
 }

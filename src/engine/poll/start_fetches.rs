@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::fetch::{AddressSource, FetchId, FetchRequest, Purpose, RequestKind};
 use super::learn_queue::counts;
-use super::poll_request;
 use super::poll_stage::{Poll, PollStage};
+use super::{current_document, poll_request};
 use crate::engine::backfill::walk_policy::policy;
 use crate::engine::backfill::walk_stage::WalkStage;
 use crate::engine::effect::Effect;
@@ -55,6 +55,11 @@ fn request_poll(
     let unknown = counts(subscription, &engine.settings) && !engine.learning.is_known(feed);
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Asking));
     poll.at_start.get_or_insert_with(|| Box::new(subscription.state.clone()));
+    if let Some(named) = &poll.current {
+        let (request, sent) = current_document::request(subscription, named, id);
+        (poll.stage, poll.fetch, poll.sent) = (PollStage::Asking, Some(id), sent);
+        return vec![Effect::Fetch(request)];
+    }
     let habits = subscription.state.habits.clone();
     let validators = subscription.state.validators.clone();
     let (request, sent) = poll_request::request(subscription, id, waiting.cause, poll.again, now);

@@ -12,7 +12,7 @@
 use chrono::{DateTime, Utc};
 
 use super::adaptor::Via;
-use super::policy::{FRONTIERS_MAX, GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
+use super::policy::{GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::history::address::{canonical, refusal, same_origin};
@@ -111,6 +111,7 @@ impl ArchiveWalk<'_> {
 
     /// Asks for the archive of a frontier, or settles it without a request.
     fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
+        self.overtake_aside(&frontier.edge);
         let edge = &frontier.edge;
         if let Some(why) = refusal(&edge.url, &edge.newer.url, self.policy.allow_insecure) {
             self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
@@ -225,10 +226,11 @@ impl ArchiveWalk<'_> {
         };
         if edge.side {
             self.drop_unlinked(edge);
+            self.note_older_of_skipped(edge, &newer, older, now);
         } else {
             self.follow_link(frontier, &newer, older, prev, now);
-            self.look_for_skipped(edge, &newer, document);
         }
+        self.look_for_skipped(edge, &newer, document, now);
         merging
     }
 
@@ -336,29 +338,6 @@ impl ArchiveWalk<'_> {
             self.record.gaps.remove(&GapKey::archive(&name));
             self.nodes.insert(name, alias);
         }
-    }
-
-    /// `next-archive` of an archive that leads neither back nor anywhere known: an archive that the chain skips. It is
-    /// asked for once (SPEC C.9).
-    fn look_for_skipped(&mut self, edge: &Edge, newer: &Newer, document: &FeedDocument) {
-        let Some(link) = document.history.next_archive.as_deref() else { return };
-        let key = canonical(link);
-        let skip = edge.side
-            || edge.newer.archive.is_none()
-            || edge.newer.archive.as_deref() == Some(key.as_str())
-            || key == edge.key
-            || self.record.is_own(&key)
-            || self.nodes.find(&key).is_some()
-            || self.record.gaps.contains_key(&GapKey::archive(&key))
-            || !same_origin(link, &newer.url)
-            || self.record.frontiers.len() >= FRONTIERS_MAX / 2;
-        if skip {
-            return;
-        }
-        let newer = Newer { oldest: edge.newer.oldest, ..newer.clone() };
-        let url = crate::history::address::without_fragment(link).to_owned();
-        let skipped = Edge { url, key, newer, side: true, by_previous: false, ..edge.clone() };
-        self.record.push(Frontier { edge: skipped, ..Frontier::default() });
     }
 
     /// The entries of the archive that came are kept; so many of them were never seen before.

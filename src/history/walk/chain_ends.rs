@@ -16,7 +16,9 @@ impl ArchiveWalk<'_> {
         let edge = &frontier.edge;
         self.take_frontier(&edge.key, frontier.again);
         let newer = edge.newer.archive.as_deref();
-        let loops = self.record.is_own(&edge.key) || self.leads_back(newer, &edge.key, now);
+        // A document that was subscribed to by mistake is an archive too.
+        let is_own = self.record.is_own(&edge.key) && self.nodes.find(&edge.key).is_none();
+        let loops = is_own || self.leads_back(newer, &edge.key, now);
         if loops && !edge.side {
             self.open_loop(frontier, now);
             return;

@@ -8,3 +8,4 @@ pub(super) mod chain_ends;
 pub mod paging;
 pub mod policy;
 pub mod retry;
+pub(super) mod skipped_archives;

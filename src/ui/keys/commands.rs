@@ -36,6 +36,7 @@ pub enum Command {
     Undo,
     Redo,
     Open,
+    OpenCopies,
     FullText,
     FullTextAlways,
     Pictures,
@@ -136,7 +137,10 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Redo, "redo", "Ctrl-y").help("do again what was undone"),
     command(Command::Open, "open-in-browser", "o")
         .only_in(ENTRIES)
-        .help("open the entry in the browser"),
+        .help("open the entry in the browser; on a gap: the address of what is missing"),
+    command(Command::OpenCopies, "open-copies", "W").only_in(ENTRIES).help(
+        "look for the entry's page, or for what is missing at a gap, in the Internet Archive",
+    ),
     command(Command::FullText, "full-text", "v")
         .only_in(ENTRIES)
         .help("full text of the page the entry links to; again: the feed's text"),

@@ -57,6 +57,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Undo => app.ask(now, Request::Undo),
         Command::Redo => app.ask(now, Request::Redo),
         Command::Open => open_entry::open_page(app, now),
+        Command::OpenCopies => open_entry::open_copies(app, now),
         Command::FullText => full_text::toggle_text(app, now),
         Command::FullTextAlways => full_text::toggle_always(app, now),
         Command::Pictures => pictures::toggle_pictures(app, now),

@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::history::{Gap, GapKind, Via};
+use crate::history::{Gap, GapKind, Reason, Via};
 
 /// What a gap is, why it is there and what happens next, as paragraphs.
 pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
     let mut said = vec![format!("{}.", gap.text())];
+    said.extend(plain_words(&gap.reason).map(str::to_owned));
     said.extend(gap.advice().map(|advice| format!("{advice}.")));
     if !gap.edge.url.is_empty() {
         said.push(format!("It should be at {}", gap.edge.url));
@@ -45,14 +46,43 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
             "It goes on by itself after the feed's next check. Enter or H goes on now.".to_owned()
         }
     });
+    if !gap.edge.url.is_empty() {
+        said.push(
+            "o opens its address in the browser; W looks for it in the Internet Archive."
+                .to_owned(),
+        );
+    }
     said.push("D hides this line; u takes that back.".to_owned());
     said
 }
 
+/// What a reason means, for those who do not know the numbers.
+const fn plain_words(reason: &Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::Status(401 | 403 | 407 | 451) => {
+            "The server is there but does not hand it out; a browser may be let in."
+        }
+        Reason::Status(404) => "There is nothing at its address now. The publisher may mend that.",
+        Reason::Status(410) => "The publisher has taken it away for good.",
+        Reason::Status(429) => "The server wants to be asked less often.",
+        Reason::Status(500..=599) => "The server is in trouble itself; that mostly passes.",
+        Reason::Unanswered(_) => "Its server did not answer; that mostly passes.",
+        Reason::Blocked(_) => "It leads where a feed from the network has no business.",
+        Reason::TooLarge(_) => "It is larger than is good for a reader to fetch.",
+        Reason::Unreadable(_) => "Something came, but no feed that could be read.",
+        Reason::Status(_)
+        | Reason::Limit { .. }
+        | Reason::Loop
+        | Reason::Overrun { .. }
+        | Reason::Paged
+        | Reason::Interrupted => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::history::Limit;
     use crate::history::gap::Edge;
-    use crate::history::{Limit, Reason};
     use crate::ui::reader::gap_explained::*;
 
     fn explained(reason: Reason, retry_at: Option<DateTime<Utc>>) -> String {
@@ -66,7 +96,9 @@ mod tests {
         let text = explained(Reason::Status(503), Some(DateTime::UNIX_EPOCH));
         assert!(text.contains("It should be at https://a.example/2"), "{text}");
         assert!(text.contains("again by itself after 1 January 1970 at 00:00"), "{text}");
-        assert!(text.ends_with("Enter or H asks now. D hides this line; u takes that back."));
+        assert!(text.contains("The server is in trouble itself"), "{text}");
+        assert!(text.contains("Enter or H asks now. o opens its address in the browser; W looks"));
+        assert!(text.ends_with("D hides this line; u takes that back."), "{text}");
         let text = explained(Reason::Limit { limit: Limit::Stopped, fetched: 3 }, None);
         assert!(text.contains("Enter or H goes on."), "{text}");
     }

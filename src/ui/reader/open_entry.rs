@@ -4,11 +4,12 @@ use chrono::{DateTime, Utc};
 
 use super::lay_out::ask_lines;
 use super::{full_text, read_ahead};
+use crate::engine::backfill::gap_rows;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, Show, Sought};
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
-use crate::history::{EntryKey, Flag};
+use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, store};
 use crate::ui::panes::entry_list::rows_around;
@@ -279,6 +280,9 @@ pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<Scre
 /// Opens the entry's page in the browser and marks the entry read.
 pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
+    if let RowKey::Gap(feed, gap) = row.key {
+        return open_missing(app, now, feed, gap);
+    }
     let (key, link, unread) = (row.key.entry(), row.link.clone(), row.flags.is_unread());
     let (Some(key), Some(link)) = (key, link) else {
         app.ui.say(now, "this entry has no link");
@@ -291,6 +295,47 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             .extend(app.ask(now, Request::Mark { keys: vec![key], flag: Flag::Read, value: true }));
     }
     effects
+}
+
+/// Opens the address of what is missing in the browser.
+fn open_missing(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    gap: GapKey,
+) -> Vec<ScreenEffect> {
+    let Some(link) = missing_address(app, now, feed, gap) else {
+        app.ui.say(now, "this gap has no address");
+        return Vec::new();
+    };
+    show_in_browser(app, now, link)
+}
+
+/// Opens what the Internet Archive has of the selected entry's page, or of the address of a gap, in the browser.
+pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
+    let address = match row.key {
+        RowKey::Gap(feed, gap) => missing_address(app, now, feed, gap),
+        RowKey::Entry(_) => row.link.clone(),
+    };
+    let Some(address) = address else {
+        app.ui.say(now, "there is no address to look for here");
+        return Vec::new();
+    };
+    let base = app.engine.settings.history.internet_archive.trim_end_matches('/');
+    let link = format!("{base}/web/*/{address}");
+    show_in_browser(app, now, link)
+}
+
+/// The address of what is missing at a gap, if it has one.
+fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Option<String> {
+    let gap = gap_rows::shown(&app.engine, feed, gap, now)?;
+    Some(gap.edge.url).filter(|url| !url.is_empty())
+}
+
+fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<ScreenEffect> {
+    app.ui.say(now, format!("opening {link}"));
+    app.ask(now, Request::Open { link, attached: false })
 }
 
 /// The reader pane alone on the screen, or beside the others again.

@@ -233,10 +233,16 @@ fn gap_lines(
     } else {
         format!(" · {} {}", enter_sign(app), said.enter)
     };
+    let next = format!("   {}{enter}", said.next);
+    // Where there is room, the other ways too; the reader pane always names them.
+    let elsewhere =
+        if said.has_address { " · o in the browser · W Internet Archive" } else { "" };
+    let fits = cells::width(&next).saturating_add(cells::width(elsewhere)) <= width;
+    let next = if fits { format!("{next}{elsewhere}") } else { next };
     vec![
         Line::styled(format!("{head}{rule}"), theme::GAP),
         Line::styled(cells::fit(&format!("   {}", said.why), width), theme::TEXT),
-        Line::styled(cells::fit(&format!("   {}{enter}", said.next), width), theme::DIM),
+        Line::styled(cells::fit(&next, width), theme::DIM),
     ]
 }
 

@@ -55,6 +55,8 @@ fn trouble_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> Option<&
         "!" => Some("needs attention"),
         "→" => Some("moved"),
         "·" => Some("failed"),
+        "┄" => Some("entries missing"),
+        "…" => Some("paged"),
         _ => None,
     }
 }

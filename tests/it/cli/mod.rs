@@ -1,5 +1,6 @@
 //! The command line, through the real binary.
 
+pub mod archives;
 pub mod filters;
 pub mod journey;
 pub mod keeping;

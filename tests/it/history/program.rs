@@ -165,6 +165,9 @@ fn a_poll_catches_up_unless_told_not_to_and_a_cap_asks() {
     let polled: Value = serde_json::from_str(&polled).unwrap();
     assert_eq!((&polled["archives"], &polled["from_archives"]), (&20.into(), &40.into()));
     assert_eq!(gaps(&program)[0]["code"], "G3");
+    let standing = &history(&program)["history"];
+    assert_eq!(standing["text"], "20 of more archives read");
+    assert_eq!(standing["state"], "partial");
     program.run(&["history", "Press", "--continue"]).with(0);
     let known = history(&program);
     assert_eq!(known["history"]["state"], "complete");

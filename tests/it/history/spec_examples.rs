@@ -149,6 +149,72 @@ fn h5_a_chain_that_loops_is_one_line_at_its_end() {
     assert_eq!(reader.standing(), "complete history", "the archive was mended and read again");
 }
 
+/// Archives `a1` (oldest) to `a3` of an index, and links by name instead of those of the chain.
+fn chain<'a>(links: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Answer + 'a {
+    move |url: &str| {
+        let site = "https://chain.example/";
+        let name = url.strip_prefix(site).unwrap_or_default();
+        if !["index", "a1", "a2", "a3", "b1", "b2"].contains(&name) {
+            return Answer::Status(404);
+        }
+        let links: String = links
+            .iter()
+            .filter(|(of, _)| *of == name)
+            .map(|(_, link)| (*link).to_owned())
+            .collect();
+        let text = format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><id>urn:chain</id>{links}\
+             <entry><id>{name}</id><title>{name}</title></entry></feed>"
+        );
+        document(url, text.as_bytes())
+    }
+}
+
+#[test]
+fn a_next_archive_of_the_newest_archive_is_looked_at_too() {
+    // SPEC C.9.
+    let links = [
+        ("index", "<link rel='prev-archive' href='a2'/>"),
+        ("a2", "<link rel='next-archive' href='a3'/><link rel='prev-archive' href='a1'/>"),
+        ("a3", "<link rel='prev-archive' href='a2'/>"),
+        ("a1", "<link rel='next-archive' href='a2'/>"),
+    ];
+    let mut reader = Reader::of("https://chain.example/index");
+    reader.poll(&mut chain(&links));
+    assert_eq!(reader.ids(), ["a1", "a2", "a3", "index"]);
+    assert_eq!(reader.standing(), "complete history");
+    assert_eq!(reader.requests.len(), 3);
+}
+
+#[test]
+fn what_a_next_archive_leads_to_and_is_not_followed_is_said() {
+    // SPEC C.9.
+    let links = [
+        ("index", "<link rel='prev-archive' href='a2'/>"),
+        ("a2", "<link rel='next-archive' href='b2'/><link rel='prev-archive' href='a1'/>"),
+        ("b2", "<link rel='prev-archive' href='b1'/>"),
+        ("a1", "<link rel='next-archive' href='https://elsewhere.example/x'/>"),
+    ];
+    let mut reader = Reader::of("https://chain.example/index");
+    reader.poll(&mut chain(&links));
+    assert_eq!(reader.ids(), ["a1", "a2", "b2", "index"]);
+    let mut said: Vec<String> = reader.gaps().iter().map(|(_, gap)| gap.edge.url.clone()).collect();
+    said.sort();
+    assert_eq!(said, ["https://chain.example/b1", "https://elsewhere.example/x"]);
+    assert_eq!(reader.standing(), "3 of more archives read");
+    let key = reader.gaps().iter().find(|(_, gap)| gap.edge.url.ends_with("b1")).unwrap().0;
+    reader.record.go_on(key, &reader.nodes);
+    reader.walk(&mut chain(&links));
+    assert_eq!(reader.ids(), ["a1", "a2", "b1", "b2", "index"]);
+
+    // Once the chain itself leads there, it is followed as any link.
+    let mended = [links[0], links[1], links[2], ("a1", "<link rel='prev-archive' href='b1'/>")];
+    let mut reader = Reader::of("https://chain.example/index");
+    reader.poll(&mut chain(&mended));
+    assert_eq!(reader.ids(), ["a1", "a2", "b1", "b2", "index"]);
+    assert_eq!(reader.standing(), "complete history");
+}
+
 #[test]
 fn h6_a_complete_feed_withdraws_the_rest_and_it_can_be_undone() {
     let url = "https://lakes.example/top.atom";

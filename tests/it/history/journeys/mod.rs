@@ -1,6 +1,7 @@
 //! Histories in the whole program but for network, terminal and clock: walked, interrupted, shown, asked for again.
 
 mod browsing;
+mod current;
 mod elsewhere;
 mod guarded;
 mod walking;

@@ -1,6 +1,8 @@
 //! Archives are walked behind polls, merged as read, and what could not be had is asked for again.
 
-use backissue::engine::poll::fetch::AddressSource;
+use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::feeds::trouble;
+use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue::engine::request::Request;
 use backissue::engine::settings::HistoryMode;
 use backissue::ui::input::ScreenInput;
@@ -150,7 +152,7 @@ fn a_program_that_is_killed_goes_on_where_it_was_and_fetches_nothing_twice() {
     assert!(world.app.engine.backfills.is_empty());
     world.press("l");
     let screen = world.draw();
-    assert!(standing(&world).contains("except 1 gap"));
+    assert_eq!(standing(&world), "1 of more archives read");
     world.pass(TimeDelta::hours(2));
     world.rest();
     assert_eq!(standing(&world), "complete history");
@@ -169,6 +171,7 @@ fn a_history_that_is_off_or_asks_is_not_walked_but_says_so() {
         assert_eq!(world.asked().len(), 1);
         let screen = world.draw();
         assert!(screen.contains(text), "{screen}");
+        assert_eq!(standing(&world), "none of its archives read");
         world.press("H");
         world.rest();
         assert_eq!(standing(&world), "complete history", "the reader agreed");
@@ -297,4 +300,82 @@ fn an_overrun_is_recorded_only_after_a_request_without_validators() {
         world.requests.iter().map(|request| request.validators.is_some()).collect();
     assert_eq!(last, [false, true, false], "asked once more, without validators");
     assert!(world.draw().contains("entries may have been missed"));
+}
+
+#[test]
+fn complete_is_said_only_when_everything_was_fetched_or_refused_for_good() {
+    for (status, said) in [
+        (403, "history complete except 1 gap"),
+        (404, "1 of more archives read, 1 gap"),
+        (503, "1 of more archives read, 1 gap"),
+    ] {
+        let mut world = orchard();
+        world.refuse(&archive("2026-01"), status, Default::default());
+        subscribe(&mut world, &format!("{NOTES}index.atom"));
+        world.rest();
+        assert_eq!(standing(&world), said);
+    }
+}
+
+#[test]
+fn a_gap_at_which_nothing_can_be_asked_for_says_only_that() {
+    let mut world = orchard();
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    // The feed fails: no archive of it would be asked for now.
+    world.app.engine.feeds.get_mut(&FEED).unwrap().state.facts.failures = 1;
+    world.tell(Request::History(FEED, HistoryAction::Continue));
+    world.rest();
+    assert_eq!(world.notice(), "there is nothing to ask for");
+}
+
+#[test]
+fn an_archive_that_may_not_be_asked_says_so_once() {
+    let mut world = orchard();
+    let failure = FetchFailure::Blocked("not asked: it is an address of this machine".into());
+    let blocked = Scripted { fails: Some(failure), ..Scripted::default() };
+    world.network.insert(archive("2026-01"), blocked);
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    let gap = world.feed(1).history.gaps.values().next().unwrap();
+    let text = gap.text();
+    assert!(text.ends_with("was not asked: it is an address of this machine"), "{text}");
+    assert!(!text.contains("not asked: not asked"), "{text}");
+}
+
+#[test]
+fn feeds_with_gaps_and_paged_feeds_are_marked_in_the_subscriptions() {
+    let mark =
+        |world: &World| trouble::mark(&world.app.engine, world.feed(1), world.now).to_owned();
+    let mut world = orchard();
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    assert_eq!(mark(&world), " ");
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 403, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    assert_eq!(mark(&world), "┄");
+    let url = "https://find.example/rss?q=bicycles";
+    let mut world = World::new(120, 36);
+    world.serve(url, example!("paged-1.xml"));
+    subscribe(&mut world, url);
+    assert_eq!(mark(&world), "…");
+}
+
+#[test]
+fn what_is_missing_is_opened_in_the_browser_or_looked_for_in_the_internet_archive() {
+    let mut world = orchard();
+    world.refuse(&archive("2026-01"), 403, Default::default());
+    subscribe(&mut world, &format!("{NOTES}index.atom"));
+    world.rest();
+    world.press("lGo");
+    assert_eq!(world.opened, [archive("2026-01")]);
+    world.press("W");
+    let copies = format!("https://web.archive.org/web/*/{}", archive("2026-01"));
+    assert_eq!(world.opened[1], copies);
+    world.press("l");
+    let screen = world.draw();
+    assert!(screen.contains("o opens its address in the browser"), "{screen}");
+    assert!(screen.contains("The server is there but does not hand it out"), "{screen}");
 }

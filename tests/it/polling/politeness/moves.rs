@@ -1,6 +1,7 @@
 //! Feeds that move: which address is stored after which chain (SPEC D.3), and what the reader is asked.
 
 use backissue::engine::feeds::trouble::{self, Remedy};
+use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
@@ -162,6 +163,47 @@ fn a_document_without_entries_proves_nothing() {
     world.poll(FEED);
     assert_eq!(world.feed(1).record.url, A);
     assert!(!world.feed(1).is_failing());
+    assert_eq!(remedies(&world), [Remedy::AcceptMove], "the reader is asked");
+}
+
+#[test]
+fn a_410_at_the_end_of_a_redirect_does_not_end_a_feed() {
+    for status in [301, 302] {
+        let mut world = world();
+        world.lead(A, status, B);
+        world.refuse(B, 410, Default::default());
+        world.poll(FEED);
+        assert!(!world.feed(1).is_gone() && world.feed(1).is_failing(), "{status}");
+        world.refuse(A, 410, Default::default());
+        world.poll(FEED);
+        assert!(world.feed(1).is_gone(), "{status}: from its own address it is believed");
+    }
+}
+
+#[test]
+fn answers_to_a_feed_that_asks_nothing_are_refused_with_a_reason() {
+    let mut world = world();
+    for (answer, why) in [
+        (TroubleAnswer::AcceptMove, "'Orchard' has no other address that it could be read from"),
+        (TroubleAnswer::DeclineMove, "'Orchard' has no other address that it could be read from"),
+        (TroubleAnswer::UndoMove, "'Orchard' has not moved"),
+        (TroubleAnswer::Resume, "'Orchard' has not ended: it is polled as planned"),
+    ] {
+        world.tell(Request::Trouble(FEED, answer));
+        assert_eq!(world.notice(), why);
+    }
+    world.refuse(A, 410, Default::default());
+    world.poll(FEED);
+    assert!(world.feed(1).is_gone());
+    world.serve(A, &orchard());
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Request::Trouble(FEED, TroubleAnswer::Resume));
+    world.pass(TimeDelta::seconds(2));
+    assert!(!world.feed(1).is_gone() && !world.feed(1).is_failing());
+    world.tell(Request::Unsubscribe(FEED));
+    assert!(world.app.engine.feeds.is_empty());
+    world.tell(Request::Unsubscribe(FEED));
+    assert_eq!(world.notice(), "there is no such subscription any more");
 }
 
 #[test]

@@ -275,7 +275,8 @@ impl Simulation {
         let usable =
             matches!(&answer.body, AnswerBody::Document(document) if document.kind.is_feed());
         let seen = self.observed.entry(request.url.clone()).or_default();
-        seen.gone |= answer.status == 410;
+        // At the end of a redirect it is not believed (SPEC D.2).
+        seen.gone |= answer.status == 410 && url == request.url;
         seen.may_repeat = matches!(answer.status, 412 | 421)
             || (answer.status == 400 && request.kind == RequestKind::Delta);
         seen.not_before = match answer.status {

@@ -1,0 +1,228 @@
+//! The document that another one names as current: asked for in the same poll, and gone over to if it is that of the
+//! same feed (SPEC C.2 rule 3, D.3).
+
+use chrono::{DateTime, Utc};
+
+use super::classify_response::status_words;
+use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
+use super::poll_request::Sent;
+use super::redirects::{propose, replace_address, same_host};
+use crate::engine::feeds::discovery::feed_in;
+use crate::engine::feeds::subscription::{ArchiveAddress, Subscription};
+use crate::feed::FeedDocument;
+use crate::feed::text::one_line;
+use crate::history::address::refusal;
+use crate::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
+
+/// Characters kept of why a current document was not gone over to: servers write some of these words.
+const WHY_CHARS: usize = 200;
+
+/// A document that names another one as current, kept until that one was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedCurrent {
+    /// The address that it names.
+    pub to: String,
+    /// It is no archive: the stored address stays, and `to` is asked for once only.
+    pub once: bool,
+    /// The address that it was asked for under.
+    pub asked: String,
+    /// What was sent for it.
+    pub sent: Sent,
+    /// The answer that carries it.
+    pub fetched: Fetched,
+}
+
+/// An archive that was read as the subscription document: it counts as fetched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadArchive {
+    /// The address that it was asked for under.
+    pub asked: String,
+    /// The answer that carries it.
+    pub fetched: Fetched,
+    /// The number of the last walk before the current document was read: its place is above that walk's archives.
+    pub epoch: u32,
+    /// Its `previous` leads to an older archive (SPEC C.2 rule 5).
+    pub by_previous: bool,
+}
+
+/// What a poll goes by.
+#[derive(Debug)]
+pub struct PollAnswer {
+    /// What was sent.
+    pub sent: Sent,
+    /// What came.
+    pub fetched: Fetched,
+    /// The archive that was read before it.
+    pub archive: Option<ReadArchive>,
+    /// The current document has taken the place of the stored address.
+    pub moved: bool,
+}
+
+/// What the answer at `current` means.
+enum CurrentVerdict {
+    /// It is the feed's subscription document.
+    TakesOver,
+    /// It may be another feed, or is subscribed to already: the reader is asked.
+    Ask(&'static str),
+    /// It cannot be gone over to, for this reason; whether that is because it leads from https to http.
+    No(String, bool),
+}
+
+/// The current document that the answer to a poll names and that is to be asked for next, and whether it is asked for
+/// once only because the document that names it is no archive.
+pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(String, bool)> {
+    let Subscription { record, state, .. } = subscription;
+    let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
+    let document = answer.body.feed().filter(|document| !document.is_truncated())?;
+    let (to, once) = match subscribed(document, &[&record.url, &answer.url]) {
+        Subscribed::ToAnArchiveOf(current) => (current, false),
+        Subscribed::FollowOnce(current) => (current, true),
+        Subscribed::Rightly | Subscribed::ToAnArchive => return None,
+    };
+    let settled =
+        record.declined.as_ref() == Some(&to) || (once && state.followed.as_ref() == Some(&to));
+    let may_be_asked = refusal(&to, &answer.url, record.feed_settings.allow_insecure).is_none();
+    (!settled && may_be_asked).then_some((to, once))
+}
+
+/// The request for a current document: unconditional, and it leads where the document that names it may lead.
+pub fn request(
+    subscription: &Subscription,
+    named: &NamedCurrent,
+    id: FetchId,
+) -> (FetchRequest, Sent) {
+    let answer = named.fetched.result.as_ref().ok();
+    let request = FetchRequest {
+        id,
+        url: named.to.clone(),
+        validators: None,
+        kind: RequestKind::Usual,
+        address_source: AddressSource::Supplied {
+            by: answer.map_or_else(|| named.asked.clone(), |answer| answer.url.clone()),
+            public: answer.is_some_and(|answer| answer.public),
+        },
+        allow_insecure: subscription.record.feed_settings.allow_insecure,
+    };
+    (request, Sent { url: named.to.clone(), ..Sent::default() })
+}
+
+/// The current document was asked for: decides whether the poll goes by it or by the document that named it, and notes
+/// on the subscription what follows. `taken`: another subscription has its address.
+pub fn decide(
+    subscription: &mut Subscription,
+    named: NamedCurrent,
+    found: Fetched,
+    taken: bool,
+) -> PollAnswer {
+    let verdict = judge(&named, &found, taken);
+    let NamedCurrent { to, once, asked, sent, fetched } = named;
+    let now = fetched.started;
+    let public = fetched.result.as_ref().is_ok_and(|answer| answer.public);
+    let Subscription { record, state, history, .. } = subscription;
+    if once {
+        state.followed = Some(to.clone());
+    }
+    let (why, insecure) = match verdict {
+        CurrentVerdict::TakesOver => {
+            let id = document(&fetched).and_then(|document| document.head.id.clone());
+            state.feed_id = id.or(state.feed_id.take());
+            // What is published there need not go on where the archive ended.
+            history.forget_windows();
+            let moved = !once && record.url != to;
+            if moved {
+                replace_address(record, state, now, to.clone(), public);
+            }
+            let archive = ReadArchive { asked, fetched, epoch: history.epoch, by_previous: once };
+            let sent = Sent { url: to, others_answer: sent.others_answer, ..Sent::default() };
+            return PollAnswer { sent, fetched: found, archive: Some(archive), moved };
+        }
+        CurrentVerdict::Ask(why) => {
+            if !once {
+                propose(state, now, to.clone(), public);
+            }
+            (why.to_owned(), false)
+        }
+        CurrentVerdict::No(why, insecure) => (why, insecure),
+    };
+    if !once {
+        let before = state.archive.take().filter(|before| before.current.as_ref() == Some(&to));
+        let since = before.map_or(now, |before| before.since);
+        let why = one_line(&why, WHY_CHARS);
+        state.archive = Some(ArchiveAddress { current: Some(to), why, insecure, since });
+    }
+    PollAnswer { sent, fetched, archive: None, moved: false }
+}
+
+/// Judges the answer at `current` (SPEC C.2 rule 3, D.3).
+fn judge(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
+    let no = |why: &str| CurrentVerdict::No(why.to_owned(), false);
+    let answer = match &found.result {
+        Ok(answer) => answer,
+        Err(failure) => {
+            let insecure = failure.class() == FailureClass::Insecure;
+            return CurrentVerdict::No(failure.to_string(), insecure);
+        }
+    };
+    if !is_whole(answer.status) {
+        return no(&format!("it answered {}", status_words(answer.status)));
+    }
+    let (first, current) = match (document(&named.fetched), feed_in(found)) {
+        (Some(first), Ok(current)) => (first, current),
+        (None, _) => return no("the document that names it is no feed"),
+        (_, Err(why)) => return no(&why),
+    };
+    let states_ids = first.head.id.is_some() && current.head.id.is_some();
+    let is_same = match takes_over(first, current) {
+        TakesOver::No => return no("it is an archive itself"),
+        TakesOver::Yes => true,
+        TakesOver::Ask => !states_ids && same_host(&named.asked, &named.to),
+    };
+    match (is_same, taken) {
+        (true, false) => CurrentVerdict::TakesOver,
+        (true, true) => CurrentVerdict::Ask("it is subscribed to already"),
+        (false, _) => CurrentVerdict::Ask("nothing there proves that it is the same feed"),
+    }
+}
+
+/// Whether the answer at `current` is the subscription document of the feed whose archive names it.
+pub fn is_taken_over(named: &NamedCurrent, found: &Fetched) -> bool {
+    matches!(judge(named, found, false), CurrentVerdict::TakesOver)
+}
+
+/// What is to be said of a subscription whose document is an archive: what is known, unless the document names another
+/// current one now.
+pub fn archive_address(
+    before: Option<ArchiveAddress>,
+    document: &FeedDocument,
+    own: &[&str],
+    allow_insecure: bool,
+    now: DateTime<Utc>,
+) -> ArchiveAddress {
+    let current = match subscribed(document, own) {
+        Subscribed::ToAnArchiveOf(current) => Some(current),
+        Subscribed::ToAnArchive | Subscribed::Rightly | Subscribed::FollowOnce(_) => None,
+    };
+    if let Some(before) = before
+        && before.current == current
+    {
+        return before;
+    }
+    let by = own.last().copied().unwrap_or_default();
+    let refused = current.as_deref().and_then(|current| refusal(current, by, allow_insecure));
+    let insecure = refused.is_some_and(|why| why.starts_with("insecure"));
+    let why = match (&current, refused) {
+        (None, _) => "it names no current document",
+        (Some(_), Some(why)) => why,
+        (Some(_), None) => "it was not asked for",
+    };
+    ArchiveAddress { current, why: why.to_owned(), insecure, since: now }
+}
+
+/// Whether a status carries a whole document.
+const fn is_whole(status: u16) -> bool {
+    matches!(status, 200 | 203)
+}
+
+fn document(fetched: &Fetched) -> Option<&FeedDocument> {
+    fetched.result.as_ref().ok()?.body.feed()
+}

@@ -1,0 +1,88 @@
+//! Archives that the chain skips: found through `next-archive`, asked for once, and nothing is followed from there (SPEC C.9).
+
+use chrono::{DateTime, Utc};
+
+use super::archive_walk::ArchiveWalk;
+use super::policy::{FRONTIERS_MAX, GAPS_MAX};
+use crate::feed::FeedDocument;
+use crate::history::address::{canonical, same_origin, without_fragment};
+use crate::history::gap::{Edge, Gap, GapKey, Limit, Newer, Reason};
+use crate::history::record::Frontier;
+
+impl ArchiveWalk<'_> {
+    /// `next-archive` of an archive that leads neither back nor anywhere known is asked for once. Where it is not followed, a
+    /// gap says so: from an archive that was found in this way itself, and to another origin.
+    pub(super) fn look_for_skipped(
+        &mut self,
+        edge: &Edge,
+        newer: &Newer,
+        document: &FeedDocument,
+        now: DateTime<Utc>,
+    ) {
+        let Some(link) = document.history.next_archive.as_deref() else { return };
+        let key = canonical(link);
+        let current = document.history.current.as_deref().map(canonical);
+        // The chain has not come down yet to an archive that was subscribed to by mistake: what is above it is not skipped.
+        let is_below_unread = edge.newer.archive.is_none() && edge.epoch != self.record.epoch;
+        if is_below_unread
+            || edge.newer.archive.as_deref() == Some(key.as_str())
+            || current.as_ref() == Some(&key)
+            || self.is_expected(edge, &key)
+        {
+            return;
+        }
+        let newer = Newer { oldest: edge.newer.oldest, ..newer.clone() };
+        let url = without_fragment(link).to_owned();
+        let skipped = Edge { url, key, newer, side: true, by_previous: false, ..edge.clone() };
+        let is_followed = !edge.side
+            && same_origin(link, &skipped.newer.url)
+            && self.record.frontiers.len() < FRONTIERS_MAX / 2;
+        if is_followed {
+            self.record.push(Frontier { edge: skipped, ..Frontier::default() });
+        } else {
+            self.note_aside(skipped, now);
+        }
+    }
+
+    /// An archive found through `next-archive` links to an older one that is not here: that is not followed, and a gap says so.
+    pub(super) fn note_older_of_skipped(
+        &mut self,
+        edge: &Edge,
+        newer: &Newer,
+        older: Option<(&str, bool)>,
+        now: DateTime<Utc>,
+    ) {
+        let Some((link, _)) = older else { return };
+        let key = canonical(link);
+        if !self.is_expected(edge, &key) {
+            let url = without_fragment(link).to_owned();
+            let newer = newer.clone();
+            self.note_aside(Edge { url, key, newer, by_previous: false, ..edge.clone() }, now);
+        }
+    }
+
+    /// The chain itself leads to an archive that was not followed from beside it: its gap gives way.
+    pub(super) fn overtake_aside(&mut self, edge: &Edge) {
+        let key = GapKey::archive(&edge.key);
+        if !edge.side && self.record.gaps.get(&key).is_some_and(Gap::is_aside) {
+            self.record.gaps.remove(&key);
+        }
+    }
+
+    /// Whether an address is the archive's own, is here, or has its place among what is still to be fetched or missing.
+    fn is_expected(&self, edge: &Edge, key: &str) -> bool {
+        *key == edge.key
+            || self.record.is_own(key)
+            || self.nodes.find(key).is_some()
+            || self.record.gaps.contains_key(&GapKey::archive(key))
+            || self.record.frontiers.iter().any(|next| next.edge.key == key)
+    }
+
+    fn note_aside(&mut self, edge: Edge, now: DateTime<Utc>) {
+        if self.record.gaps.len() < GAPS_MAX {
+            let reason = Reason::Limit { limit: Limit::Aside, fetched: self.record.run.fetched };
+            let key = GapKey::archive(&edge.key);
+            self.record.open(key, Gap::new(edge, reason, now));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Archives in the place of feeds, and answers that carry no whole feed, through the real binary (SPEC C.2, D.2).
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::feeds;
+use crate::support::binary::Program;
+use crate::support::documents::rss;
+use crate::support::site::{Site, answer};
+
+/// Feeds of a list that are feeds.
+const FEEDS: usize = 17;
+/// Addresses of a list that are those of archives.
+const ARCHIVES: usize = 3;
+
+/// A document of the archived feed `number`: the index, or its archive 1 or 2.
+fn document(number: usize, archive: Option<usize>) -> String {
+    let mut text = format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
+         <title>Press {number}</title><id>urn:press:{number}</id><updated>2026-01-01T00:00:00Z</updated>"
+    );
+    if archive.is_some() {
+        write!(text, "<fh:archive/><link rel='current' href='/press/{number}/index.atom'/>")
+            .unwrap();
+    }
+    let older = archive.unwrap_or(3) - 1;
+    if older > 0 {
+        write!(text, "<link rel='prev-archive' href='/press/{number}/{older}.atom'/>").unwrap();
+    }
+    let month = archive.unwrap_or(3);
+    write!(
+        text,
+        "<entry><id>urn:{number}:{month}</id><title>Month {month}</title>\
+         <updated>2025-{month:02}-01T00:00:00Z</updated></entry></feed>"
+    )
+    .unwrap();
+    text
+}
+
+/// A site with feeds at `/feed/N` and archived feeds at `/press/N/`.
+fn site() -> Site {
+    Site::start(|request| {
+        let path = request.path().to_owned();
+        let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        match parts.as_slice() {
+            ["feed", number] => answer(200, &[], rss(&format!("Feed {number}"), number, 3)),
+            ["press", number, "index.atom"] => {
+                answer(200, &[], document(number.parse().unwrap(), None))
+            }
+            ["press", number, name] => {
+                let archive = name.trim_end_matches(".atom").parse().unwrap();
+                answer(200, &[], document(number.parse().unwrap(), Some(archive)))
+            }
+            ["alone"] => {
+                let archive = document(9, Some(1));
+                let link = "<link rel='current' href='/press/9/index.atom'/>";
+                answer(200, &[], archive.replace(link, ""))
+            }
+            ["part"] => answer(206, &[], rss("Part", "p", 2)),
+            ["delta"] => answer(226, &[("im", "feed")], rss("Delta", "d", 2)),
+            _ => answer(404, &[], ""),
+        }
+    })
+}
+
+fn list(addresses: &[String]) -> String {
+    let outlines: String =
+        addresses.iter().map(|url| format!("<outline type=\"rss\" xmlUrl=\"{url}\"/>")).collect();
+    format!("<opml version=\"2.0\"><body>{outlines}</body></opml>")
+}
+
+#[test]
+fn of_an_imported_list_the_archives_are_followed_to_their_feeds_by_the_first_poll() {
+    let (site, program) = (site(), Program::new());
+    let plain = (1..=FEEDS).map(|number| site.at(&format!("/feed/{number}")));
+    let archives = (1..=ARCHIVES).map(|number| site.at(&format!("/press/{number}/1.atom")));
+    let addresses: Vec<String> = plain.chain(archives).collect();
+    program.run_with(&["import", "-"], list(&addresses).as_bytes()).with(0);
+    let told = program.run(&["poll"]).with(0);
+    let listed = feeds(&program);
+    assert_eq!(listed.len(), FEEDS + ARCHIVES);
+    for (feed, imported) in listed.iter().zip(&addresses) {
+        if imported.contains("/feed/") {
+            assert_eq!(feed["url"], imported.as_str());
+            assert_eq!(feed["history"]["state"], "not_offered");
+            assert_eq!(feed["former_urls"], Value::Array(Vec::new()));
+            continue;
+        }
+        let current = imported.replace("1.atom", "index.atom");
+        assert_eq!(feed["url"], current.as_str(), "{told:#?}");
+        assert_eq!(feed["former_urls"][0]["url"], imported.as_str());
+        assert_eq!(feed["total"], 3, "the current document and both archives were read");
+        assert_eq!(feed["history"]["text"], "complete history");
+        assert_eq!(feed["attention"]["state"], "moved");
+        assert!(told.out.contains(&format!("read from {current} from now on")), "{told:#?}");
+    }
+    for number in 1..=ARCHIVES {
+        let archive = format!("/press/{number}/1.atom");
+        assert_eq!(site.asked(&archive).len(), 1, "{archive} is not asked for twice");
+    }
+}
+
+#[test]
+fn an_archive_that_names_no_feed_is_a_question_and_never_a_complete_history() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/alone"), "--no-poll"]).with(0);
+    program.run(&["poll"]).with(0);
+    let feed = &feeds(&program)[0];
+    assert_eq!(feed["history"]["state"], "archive");
+    assert_eq!(feed["attention"]["state"], "archive");
+    let listed = program.run(&["feeds"]).with(0);
+    assert!(!listed.out.contains("complete"), "{listed:#?}");
+}
+
+#[test]
+fn an_answer_that_carries_a_part_of_a_feed_is_told_at_once() {
+    let (site, program) = (site(), Program::new());
+    for (path, status) in [("/part", "206"), ("/delta", "226")] {
+        let added = program.run(&["add", &site.at(path)]).with(1);
+        assert!(added.err.contains(status), "{added:#?}");
+    }
+    let good = program.run(&["add", &site.at("/feed/1")]).with(0);
+    assert_eq!(good.err, "");
+}

@@ -1,0 +1,309 @@
+//! A subscription to an archive document is followed to the document that it names as current (SPEC C.2 rule 3), however
+//! it came about; where that may not be, the reader is asked and nobody says that the history is complete.
+
+use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::feeds::trouble::{self, Concern, Remedy};
+use backissue::engine::poll::fetch::AddressSource;
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::{Request, TroubleAnswer};
+use backissue::engine::settings::HistoryMode;
+use backissue::history::FeedKey;
+use chrono::TimeDelta;
+
+use super::{FEED, NOTES, archive, example, serve_orchard, subscribe};
+use crate::support::world::{Scripted, World, rss};
+
+/// The subscription document of the archived feed.
+fn index() -> String {
+    format!("{NOTES}index.atom")
+}
+
+/// An import of these addresses, and a poll of all that is due.
+fn import(world: &mut World, urls: &[&str]) {
+    let wanted =
+        urls.iter().map(|url| Subscribe { address: (*url).into(), ..Subscribe::default() });
+    world.tell(Request::Import(wanted.collect()));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    for _ in 0..4 {
+        world.pass(TimeDelta::seconds(2));
+    }
+    world.rest();
+}
+
+fn imported(urls: &[&str]) -> World {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    import(&mut world, urls);
+    world
+}
+
+fn standing(world: &World) -> String {
+    world.feed(1).history.status().text()
+}
+
+fn concerns(world: &World) -> Vec<Concern> {
+    trouble::concerns(&world.app.engine, world.now)
+}
+
+fn remedies(world: &World) -> Vec<Remedy> {
+    concerns(world).iter().map(|concern| concern.remedy).collect()
+}
+
+fn times_asked(world: &World, url: &str) -> usize {
+    world.asked().iter().filter(|asked| **asked == url).count()
+}
+
+/// The archive of January with this in the place of its link to the current document.
+fn january(link: &str) -> String {
+    example!("arch-2026-01.xml")
+        .replace("<link rel=\"current\" href=\"https://orchard.example/notes/index.atom\"/>", link)
+}
+
+#[test]
+fn an_imported_archive_is_followed_to_its_current_document_by_its_first_poll() {
+    let mut world = imported(&[&archive("2026-01")]);
+    let feed = world.feed(1);
+    assert_eq!(feed.record.url, index());
+    assert_eq!(feed.record.former[0].url, archive("2026-01"), "it is remembered");
+    assert_eq!((feed.counters.total, feed.counters.unread), (6, 2));
+    assert_eq!(standing(&world), "complete history");
+    assert_eq!(world.requests[1].url, index());
+    let by = AddressSource::Supplied { by: archive("2026-01"), public: true };
+    assert_eq!(world.requests[1].address_source, by);
+    assert_eq!(times_asked(&world, &archive("2026-01")), 1, "the archive counts as fetched");
+    assert_eq!(world.asked().len(), 4, "{:?}", world.asked());
+    assert_eq!(remedies(&world), [Remedy::UndoMove], "it is told, and can be undone");
+    world.pass(TimeDelta::hours(30));
+    world.rest();
+    assert_eq!(times_asked(&world, &archive("2026-01")), 1);
+    assert_eq!(world.reload().engine.feeds[&FEED].record.url, index(), "also after a restart");
+}
+
+#[test]
+fn an_archive_added_without_a_poll_is_followed_by_the_first_poll() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    let address = archive("2025-12");
+    world.tell(Request::Subscribe(Box::new(Subscribe {
+        address,
+        unasked: true,
+        ..Subscribe::default()
+    })));
+    assert!(world.asked().is_empty());
+    world.poll(FEED);
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, index());
+    assert_eq!(standing(&world), "complete history");
+    assert_eq!(times_asked(&world, &archive("2025-12")), 1);
+}
+
+#[test]
+fn a_known_feed_that_begins_to_serve_an_archive_is_followed() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    let known = archive("2026-01");
+    let plain = january("").replace("<fh:archive/>", "").replace("prev-archive", "unknown");
+    world.serve(&known, &plain);
+    import(&mut world, &[&known]);
+    assert_eq!(world.feed(1).record.url, known);
+    serve_orchard(&mut world);
+    world.poll(FEED);
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, index());
+    assert_eq!(standing(&world), "complete history");
+    assert_eq!(world.feed(1).counters.total, 6);
+    assert!(!world.draw().contains("may have been missed"), "another address is no overrun");
+}
+
+#[test]
+fn a_store_that_holds_an_archive_as_a_complete_feed_is_corrected_by_its_next_check() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world.network.remove(&index());
+    let tagged = |etag| Scripted {
+        status: 200,
+        etag,
+        body: example!("arch-2026-01.xml").into(),
+        ..Scripted::default()
+    };
+    world.network.insert(archive("2026-01"), tagged(Some("\"1\"")));
+    import(&mut world, &[&archive("2026-01")]);
+    // What older versions kept: the validators of the archive, and not a word about it.
+    let feed = world.app.engine.feeds.get_mut(&FEED).unwrap();
+    assert_eq!(feed.state.validators.etag.as_deref(), Some(&b"\"1\""[..]));
+    feed.state.archive = None;
+    serve_orchard(&mut world);
+    world.network.insert(archive("2026-01"), tagged(Some("\"1\"")));
+    world.poll(FEED);
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, index());
+}
+
+#[test]
+fn a_current_document_with_another_identity_is_asked_about() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    let other = example!("arch-index.xml").replace("tag:orchard.example,2025:notes", "urn:other");
+    world.serve(&index(), &other);
+    import(&mut world, &[&archive("2026-01")]);
+    assert_eq!(world.feed(1).record.url, archive("2026-01"));
+    assert_eq!(remedies(&world), [Remedy::AcceptMove]);
+    let sentence = &concerns(&world)[0].sentence;
+    assert!(sentence.contains("It is an archive") && sentence.contains(&index()), "{sentence}");
+    assert_eq!(standing(&world), "an archive, not the feed itself");
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Request::Trouble(FEED, TroubleAnswer::AcceptMove));
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, index());
+    assert_eq!(standing(&world), "complete history");
+    assert_eq!(world.feed(1).counters.total, 6);
+}
+
+#[test]
+fn a_reader_who_stays_at_an_archive_is_asked_no_more_and_never_told_that_it_is_complete() {
+    let mut world = imported(&[&archive("2026-01")]);
+    world.tell(Request::Trouble(FEED, TroubleAnswer::UndoMove));
+    assert_eq!(world.feed(1).record.url, archive("2026-01"));
+    world.poll(FEED);
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, archive("2026-01"), "the reader's word counts");
+    assert_eq!(times_asked(&world, &index()), 1);
+    assert_eq!(remedies(&world), []);
+    assert_eq!(standing(&world), "an archive, not the feed itself");
+}
+
+#[test]
+fn an_archive_without_a_current_document_is_a_question() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world.serve(&archive("2026-01"), &january(""));
+    import(&mut world, &[&archive("2026-01")]);
+    assert_eq!(remedies(&world), [Remedy::Retry]);
+    let sentence = &concerns(&world)[0].sentence;
+    assert!(sentence.contains("does not name the feed it belongs to"), "{sentence}");
+    assert_eq!(standing(&world), "an archive, not the feed itself");
+    let screen = world.draw();
+    assert!(!screen.contains("complete history"), "{screen}");
+}
+
+#[test]
+fn a_current_document_that_cannot_be_read_is_a_question_until_it_can() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world.refuse(&index(), 404, Default::default());
+    import(&mut world, &[&archive("2026-01")]);
+    assert_eq!(world.feed(1).record.url, archive("2026-01"));
+    let sentence = concerns(&world)[0].sentence.clone();
+    assert!(sentence.contains("answered 404"), "{sentence}");
+    assert_eq!(standing(&world), "an archive, not the feed itself");
+    serve_orchard(&mut world);
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Request::Trouble(FEED, TroubleAnswer::Retry));
+    world.pass(TimeDelta::seconds(2));
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, index());
+    assert_eq!(remedies(&world), [Remedy::UndoMove]);
+}
+
+#[test]
+fn a_current_document_that_is_an_archive_itself_is_not_gone_over_to() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world.serve(&index(), &january(""));
+    import(&mut world, &[&archive("2026-01")]);
+    assert_eq!(world.feed(1).record.url, archive("2026-01"));
+    assert!(concerns(&world)[0].sentence.contains("it is an archive itself"));
+}
+
+#[test]
+fn a_current_document_without_tls_is_gone_over_to_only_if_the_reader_allows_it() {
+    let plain = "http://orchard.example/notes/index.atom";
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world.serve(plain, example!("arch-index.xml"));
+    let link = format!("<link rel=\"current\" href=\"{plain}\"/>");
+    world.serve(&archive("2026-01"), &january(&link));
+    import(&mut world, &[&archive("2026-01")]);
+    assert_eq!(world.feed(1).record.url, archive("2026-01"));
+    assert_eq!(times_asked(&world, plain), 0);
+    assert_eq!(remedies(&world), [Remedy::AllowInsecure]);
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Request::Trouble(FEED, TroubleAnswer::AllowInsecure));
+    world.pass(TimeDelta::seconds(2));
+    world.pass(TimeDelta::seconds(2));
+    world.rest();
+    assert_eq!(world.feed(1).record.url, plain);
+}
+
+#[test]
+fn an_archive_of_a_feed_that_is_subscribed_to_asks_to_go_on_as_that_one() {
+    let mut world = imported(&[&index(), &archive("2026-01")]);
+    let urls: Vec<&str> =
+        world.app.engine.feeds.values().map(|feed| feed.record.url.as_str()).collect();
+    assert_eq!(urls, [index(), archive("2026-01")]);
+    assert_eq!(remedies(&world), [Remedy::Merge]);
+    world.pass(TimeDelta::minutes(6));
+    world.tell(Request::Trouble(FeedKey(2), TroubleAnswer::AcceptMove));
+    world.rest();
+    assert_eq!(world.app.engine.feeds.len(), 1);
+    assert_eq!(standing(&world), "complete history");
+}
+
+#[test]
+fn an_archive_that_was_read_is_kept_also_where_history_is_off() {
+    let mut world = World::new(120, 36);
+    serve_orchard(&mut world);
+    world.app.engine.settings.history.mode = HistoryMode::Off;
+    import(&mut world, &[&archive("2026-01")]);
+    assert_eq!(world.feed(1).record.url, index());
+    assert_eq!(world.asked().len(), 2);
+    assert_eq!(world.feed(1).counters.total, 4, "two current entries and two of the archive");
+    assert_eq!(standing(&world), "1 of more archives read");
+    world.tell(Request::MoreHistory(FEED, None));
+    world.rest();
+    assert_eq!(standing(&world), "complete history");
+    assert_eq!(times_asked(&world, &archive("2026-01")), 1);
+}
+
+#[test]
+fn a_current_document_named_by_no_archive_is_asked_for_once_and_the_address_stays() {
+    let (old, new) = ("https://mid.example/old.rss", "https://mid.example/rss");
+    let with_link = |body: String, link: &str| {
+        body.replace("<rss ", "<rss xmlns:a=\"http://www.w3.org/2005/Atom\" ")
+            .replace("<description/>", &format!("<description/>{link}"))
+    };
+    let older = rss("Middle", &[("m2", "Two", 48, ""), ("m1", "One", 72, "")]);
+    let newer = rss("Middle", &[("m4", "Four", 1, ""), ("m3", "Three", 24, "")]);
+    let older = with_link(older, &format!("<a:link rel=\"current\" href=\"{new}\"/>"));
+    let newer = with_link(newer, &format!("<a:link rel=\"prev-archive\" href=\"{old}\"/>"));
+    for added in [false, true] {
+        let mut world = World::new(120, 36);
+        world.serve(old, &older);
+        world.serve(new, &newer);
+        if added {
+            subscribe(&mut world, old);
+            for _ in 0..3 {
+                world.pass(TimeDelta::seconds(2));
+            }
+            world.rest();
+        } else {
+            import(&mut world, &[old]);
+        }
+        assert_eq!(world.feed(1).record.url, old, "added: {added}");
+        assert_eq!(world.feed(1).counters.total, 4, "added: {added}");
+        assert_eq!(world.asked(), [old, new], "added: {added}");
+        assert_eq!(standing(&world), "complete history", "added: {added}");
+        world.poll(FEED);
+        world.rest();
+        assert_eq!(world.asked(), [old, new, old], "it is asked for once");
+        assert_eq!(world.feed(1).counters.total, 4);
+        assert!(!world.draw().contains("may have been missed"));
+        assert_eq!(remedies(&world), []);
+    }
+}
