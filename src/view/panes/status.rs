@@ -158,8 +158,11 @@ fn progress(app: &App, now: DateTime<Utc>) -> String {
         parts.extend(next_poll(app, now));
     } else {
         parts.extend(selected_wait(app, now));
-        parts
-            .push(format!("polling {} of {}", app.engine.poll_run.done, app.engine.poll_run.asked));
+        parts.push(format!(
+            "polling {} of {}",
+            app.engine.poll_run.done(),
+            app.engine.poll_run.asked()
+        ));
         if app.engine.poll_run.new > 0 {
             parts.push(format!("{} new", app.engine.poll_run.new));
         }
