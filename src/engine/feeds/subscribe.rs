@@ -279,7 +279,7 @@ fn subscribe_to(
     }
     let offer = feed_in(&fetched).ok();
     let offer = offer.map(|document| {
-        format!(": {}", feed_preview::preview(engine, now, &url, document).words())
+        format!(": {}", feed_preview::preview(engine, now, &url, &fetched, document).words())
     });
     effects.extend(polling::first_document(engine, added.feed, fetched));
     engine.tell(Event::FeedsChanged);
