@@ -261,7 +261,7 @@ fn more_often_is_seen_at_once_and_still_there_after_a_restart() {
     let mut session = Session::start(&["--data-dir", data, "--offline"], 120, 36);
     session.until_it_says("orchard.xml");
     session.press("jjjjji");
-    session.until_it_says("Why then");
+    session.until_it_says("What you can do");
     session.press("+");
     session.until("the sign in the list and in the pane", |screen| {
         screen.contents().matches('▲').count() == 2

@@ -31,10 +31,13 @@ mod target_time;
 mod timetable;
 mod week;
 
+pub use crate::schedule::explain::sentence::{pace_sentence, plan_sentence, when_words};
 pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
-pub use crate::schedule::explain::wording::{counted_words, duration_words, rule_words};
+pub use crate::schedule::explain::wording::{
+    about_interval_words, counted_words, duration_words, rule_words,
+};
 pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{Restriction, floors_in_force, skipped_hours};
 pub use crate::schedule::holds::manual_poll::{ByHand, judge_manual_poll, urgency};

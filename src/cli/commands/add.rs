@@ -11,9 +11,12 @@ use crate::cli::args::{AddArgs, Options};
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::backfill::walks;
 use crate::engine::feeds::addition::{Added, Addition, Subscribe};
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::poll::plans;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::{clock, console};
+use crate::schedule;
 use crate::view;
 
 /// Runs the command.
@@ -89,7 +92,8 @@ fn tell_ready(engine: &Engine, first: &mut BTreeMap<u32, u32>) {
     }
 }
 
-/// Says what the archives brought, and how whole the history is.
+/// Says what the archives brought, how whole the history is, and when each is polled next: as learned by now, so that
+/// `feeds` says the same.
 fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
@@ -103,6 +107,9 @@ fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
             more => format!("{more} older entries; "),
         };
         console::put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
+        if let Some(next) = next_words(feed) {
+            console::put(&format!("  {name}{next}"));
+        }
     }
 }
 
@@ -153,9 +160,21 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
     if !addition.wanted.unasked {
         lines.push(format!("  {} entries", feed.counters.total));
     }
-    if let Some(next) = feed.plan.next_poll {
-        let why = feed.plan.settled_by.word().replace('_', " ");
-        lines.push(format!("  next poll {} ({why})", view::relative(next, clock::now())));
+    if addition.wanted.unasked {
+        lines.extend(next_words(feed).map(|next| format!("  {next}")));
     }
     lines.join("\n")
+}
+
+/// When a feed is polled next, how often, and what settled that.
+fn next_words(feed: &Subscription) -> Option<String> {
+    let next = view::relative(feed.plan.next_poll?, clock::now());
+    let why = plans::settled_words(feed.plan.settled_by);
+    let placed = schedule::places_polls(&feed.state.facts);
+    let every = feed
+        .plan
+        .binding_seconds
+        .filter(|_| !placed)
+        .map(|seconds| format!(", {}", schedule::about_interval_words(i64::from(seconds))));
+    Some(format!("next poll {next}{} ({why})", every.unwrap_or_default()))
 }

@@ -17,7 +17,7 @@ use crate::history::FeedKey;
 use crate::io::store::Store;
 use crate::io::{clock, console};
 use crate::schedule::learning::{LearnedPlan, learned_json};
-use crate::schedule::{self, Plan, PlanStep, Value, duration_words};
+use crate::schedule::{self, Facts, Plan, PlanStep, Value, duration_words};
 use crate::view;
 
 /// Polls that `learned` names.
@@ -53,6 +53,11 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         if let Some(Json::Object(fields)) = plan.as_ref().map(schedule::plan_json) {
             answer.extend(fields);
         }
+        let facts = &subscription.state.facts;
+        let sentence = plan
+            .as_ref()
+            .map(|plan| schedule::plan_sentence(facts, &plan.decision(), now, engine.zone));
+        answer.insert("sentence".into(), json!(sentence));
         if let Some(plan) = &learned {
             answer.insert("learned".into(), learned_fields(&engine, feed, plan, now));
         }
@@ -124,24 +129,18 @@ fn short_json(plan: &Plan) -> Json {
 
 /// The plan of a feed with its title.
 pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> String {
-    let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
-    let plan = plans::explained(engine, feed, now);
-    let sentences = plan.map(|plan| plan_sentences(&plan, now, engine.zone)).unwrap_or_default();
-    [title.to_owned()].into_iter().chain(sentences).collect::<Vec<_>>().join("\n")
+    let Some(subscription) = engine.feeds.get(&feed) else { return String::new() };
+    let mut lines = vec![subscription.record.shown_title().to_owned()];
+    if let Some(plan) = plans::explained(engine, feed, now) {
+        lines.extend(plan_sentences(&subscription.state.facts, &plan, now, engine.zone));
+    }
+    lines.join("\n")
 }
 
-/// A plan in sentences: when, by what, and every step.
-fn plan_sentences(plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
-    let why = plans::settled_words(plan.settled_by);
-    let next = match plan.next_poll {
-        None => format!("never polled by itself ({why})"),
-        Some(at) if at <= now => format!("next poll now ({why})"),
-        Some(at) => {
-            let wait = plans::wait_words(at, now);
-            format!("next poll {}, {wait} ({why})", view::minute(at, zone))
-        }
-    };
-    let mut lines = vec![next];
+/// A plan in sentences: when and why, and every step to the second.
+fn plan_sentences(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
+    let mut lines =
+        vec![format!("{}.", schedule::plan_sentence(facts, &plan.decision(), now, zone))];
     lines.extend(plan.steps.iter().map(|step| step_line(step, zone)));
     let flaws = plan.flaws.iter();
     lines
@@ -180,7 +179,7 @@ fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Fai
         let stated = schedule::read_facts(read.hints, &facts, clock).map_err(Failure::new)?;
         let mut plan = schedule::decide(&stated.facts, stated.now, stated.u);
         plan.add_document_flaws(&read.flaws);
-        console::put(&plan_sentences(&plan, stated.now, Tz::UTC).join("\n"));
+        console::put(&plan_sentences(&stated.facts, &plan, stated.now, Tz::UTC).join("\n"));
     }
     let is_feed = read.kind != feed::Kind::None;
     Ok(if is_feed { Done::All } else { Done::WithFailures })

@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
         };
         runtime.program.engine.fills_history = !args.no_history;
         runtime.ask(Request::Poll(PollRequest { feeds, kind }));
-        let bar = new_bar(args, runtime.program.engine.poll_run.asked);
+        let bar = new_bar(args, runtime.program.engine.poll_run.asked());
         let mut told = 0_usize;
         let finished = runtime
             .until(|program| {
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
                     })
                     .for_each(|line| bar.suspend(|| console::put(&line)));
                 }
-                bar.set_position(u64::from(engine.poll_run.done));
+                bar.set_position(u64::from(engine.poll_run.done()));
                 engine.is_at_rest()
             })
             .await;

@@ -37,11 +37,14 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
                 }
                 let engine = &program.engine;
                 let run = &engine.poll_run;
-                if options.verbose && engine.polls.is_empty() && run.done > 0 && told != run.noted {
+                if options.verbose && engine.polls.is_empty() && run.done() > 0 && told != run.noted
+                {
                     told = run.noted;
                     console::tell(&format!(
                         "{} polled, {} failed, {} new entries",
-                        run.done, run.failed, run.new
+                        run.done(),
+                        run.failed,
+                        run.new
                     ));
                 }
                 false

@@ -1,6 +1,8 @@
 //! What a feed offers, shown before it is subscribed to. The document that was fetched for it is the answer of the
 //! first poll: nothing is asked twice.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use super::addition::{Addition, FeedPreview};
@@ -10,11 +12,12 @@ use crate::engine::effect::Effect;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::{plans, start_fetches};
+use crate::engine::poll::{learn, learn_queue, plans, start_fetches};
 use crate::engine::state::Engine;
 use crate::feed::FeedDocument;
 use crate::history::FeedKey;
-use crate::schedule::duration_words;
+use crate::schedule::learning::{Fetch, Publications, Stamp};
+use crate::schedule::{self, Learned, PlanKind, SettledBy, about_interval_words};
 
 /// Titles that a preview shows.
 pub const TITLES: usize = 5;
@@ -27,6 +30,7 @@ pub fn preview(
     engine: &Engine,
     now: DateTime<Utc>,
     url: &str,
+    fetched: &Fetched,
     document: &FeedDocument,
 ) -> FeedPreview {
     let dated = document.entries.iter().map(|entry| {
@@ -41,7 +45,7 @@ pub fn preview(
         entries: document.entries.len(),
         newest,
         history: history(document),
-        schedule: schedule(engine, now, url, document),
+        schedule: describe_schedule(engine, now, url, fetched, document),
     }
 }
 
@@ -58,19 +62,72 @@ fn history(document: &FeedDocument) -> &'static str {
     }
 }
 
-/// How often it would be polled, and why so.
-fn schedule(engine: &Engine, now: DateTime<Utc>, url: &str, document: &FeedDocument) -> String {
+/// How often it would be polled, or when next where that is no matter of an interval, and why so. What its document and
+/// its server say counts, and what is learned of the document: the list of feeds says the same later.
+fn describe_schedule(
+    engine: &Engine,
+    now: DateTime<Utc>,
+    url: &str,
+    fetched: &Fetched,
+    document: &FeedDocument,
+) -> String {
     let record = SubscriptionRecord { url: url.to_owned(), ..SubscriptionRecord::default() };
     let mut feed = Subscription::new(NO_FEED, record);
     let facts = &mut feed.state.facts;
-    (facts.last_ok, facts.last_try) = (Some(now), Some(now));
     facts.hints = document.hints.clone();
+    if let Ok(answer) = &fetched.result {
+        facts.record_success(answer.status, &answer.headers.times(), now, now);
+    } else {
+        (facts.last_ok, facts.last_try) = (Some(now), Some(now));
+    }
+    plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
+    feed.state.facts.learned = learned(engine, now, &feed, document);
     let decision = plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
     let why = plans::settled_words(decision.settled_by);
-    decision.binding_seconds.map_or_else(
-        || format!("not polled ({why})"),
-        |seconds| format!("every {} ({why})", duration_words(i64::from(seconds))),
-    )
+    let held = decision.kind != PlanKind::Interval
+        || matches!(
+            decision.settled_by,
+            SettledBy::CacheLifetime
+                | SettledBy::RetryAfter
+                | SettledBy::SkipHours
+                | SettledBy::SkipDays
+        );
+    match (decision.binding_seconds.filter(|_| !held), decision.next_poll) {
+        (_, None) => format!("not polled ({why})"),
+        (Some(seconds), Some(_)) => {
+            format!("{} ({why})", about_interval_words(i64::from(seconds)))
+        }
+        (None, Some(at)) => {
+            format!("next poll {} ({why})", schedule::when_words(at, now, engine.zone))
+        }
+    }
+}
+
+/// What will be learned of the first document, if that counts.
+fn learned(
+    engine: &Engine,
+    now: DateTime<Utc>,
+    feed: &Subscription,
+    document: &FeedDocument,
+) -> Option<Learned> {
+    if !learn_queue::counts(feed, &engine.settings) {
+        return None;
+    }
+    let stamps = document.entries.iter().map(|entry| entry.published.or(entry.updated));
+    let stamp = |at: DateTime<Utc>| Stamp { at, offset_minutes: None };
+    let stamps: Vec<Option<Stamp>> = stamps.map(|at| at.map(stamp)).collect();
+    let document_entries = document.entries.len();
+    let mut publications = Publications::default();
+    publications.learn_from_fetch(&Fetch {
+        previous: None,
+        at: now,
+        stamps: &stamps,
+        document_entries,
+    });
+    let plan = schedule::learning::learn(&publications, &learn::terms(engine, feed), now)?;
+    let facts = &feed.state.facts;
+    learn_queue::is_enough(&plan)
+        .then(|| Learned::by_plan(Arc::new(plan), facts.last_ok, &facts.settings))
 }
 
 /// The reader looks at one of the feeds that a page names: it is asked for, unless it is known.
@@ -123,7 +180,7 @@ pub fn arrived(
     }
     let known = match discovery::feed_in(&fetched) {
         Ok(document) => {
-            let preview = preview(engine, now, asked, document);
+            let preview = preview(engine, now, asked, &fetched, document);
             Ok((Box::new(fetched), preview))
         }
         Err(why) => Err(why),

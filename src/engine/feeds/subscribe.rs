@@ -292,7 +292,7 @@ fn subscribe_to(
     let is_whole = fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 200 | 203));
     let offer = feed_in(&fetched).ok().filter(|_| is_whole);
     let offer = offer.map(|document| {
-        format!(": {}", feed_preview::preview(engine, now, &url, document).words())
+        format!(": {}", feed_preview::preview(engine, now, &url, &fetched, document).words())
     });
     let (fetched, named) = match current {
         Some(CurrentFound { mut named, found, takes_over }) => {

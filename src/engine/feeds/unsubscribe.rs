@@ -32,6 +32,7 @@ pub fn give_up(
     let mut subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
+    engine.poll_run.forget(feed);
     let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {
         Purpose::Poll(polled) => polled == feed,
         Purpose::FullText(key) => key.feed == feed,

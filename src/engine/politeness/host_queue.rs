@@ -94,7 +94,7 @@ pub struct HostQueue {
     pub not_before: Option<DateTime<Utc>>,
     /// Hosts that want to be left alone, and until when.
     held: BTreeMap<Host, DateTime<Utc>>,
-    /// There is no network: from this instant on one request may try it (SPEC B.4.4).
+    /// There is no network, or that is in doubt: from this instant on one request may try it (SPEC B.4.4).
     pub probe_at: Option<DateTime<Utc>>,
 }
 
@@ -222,6 +222,12 @@ impl HostQueue {
             site.archives_at = after(settings.archive_spacing_ms.max(settings.host_spacing_ms));
         }
         Some(ended)
+    }
+
+    /// The sites out there that are being asked.
+    pub fn sites_under_way(&self) -> impl Iterator<Item = &str> {
+        let out_there = self.in_flight.values().filter(|flight| !is_loopback(&flight.waiting.url));
+        out_there.map(|flight| flight.site.as_str())
     }
 
     /// When something that waits may start, if nothing else happens; `None`: nothing waits, or only for an end.

@@ -162,13 +162,19 @@ pub fn note_network(
         Some((feed, poll.at_start.as_deref()?))
     });
     let mut note = NetworkNote { is_offline: false, effects: Vec::new() };
-    match engine.reachability.note(now, url, fetched, at_start) {
+    let sites = engine.host_queue.sites_under_way();
+    match engine.reachability.note(now, url, fetched, at_start, sites) {
         Sign::Offline(suspects) => {
             note.is_offline = true;
             note.effects.extend(polled.and_then(|feed| uncount_poll(engine, now, feed)));
             note.effects.extend(went_offline(engine, now, suspects));
         }
         Sign::Online => engine.host_queue.probe_at = None,
+        // Those under way will tell; if they do not, one is asked in a minute.
+        Sign::Doubtful => {
+            engine.host_queue.probe_at =
+                engine.host_queue.probe_at.or_else(|| now.checked_add_signed(PROBE_EVERY));
+        }
         Sign::Unclear => {}
     }
     if let Some(answer) = fetched.result.as_ref().ok().filter(|answer| answer.status == 429) {

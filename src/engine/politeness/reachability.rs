@@ -1,5 +1,7 @@
-//! Whether there is a network at all: three hosts in a row that cannot be reached are not three broken feeds
-//! (SPEC B.4.4, G.32).
+//! Whether there is a network at all: three hosts in a row that cannot be reached, while nobody answers, are not three
+//! broken feeds (SPEC B.4.4, G.32).
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,6 +15,9 @@ const SUSPECTS_MAX: usize = 3;
 
 /// A host that could not be reached longer ago says nothing about now.
 const SUSPICION: TimeDelta = TimeDelta::minutes(15);
+
+/// Where somebody answered within this time there is a network, however many hosts cannot be reached.
+const ANSWERED_LATELY: TimeDelta = TimeDelta::minutes(1);
 
 /// What is known of the network.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,6 +41,8 @@ pub struct Suspect {
     pub before: Box<FeedState>,
     site: String,
     at: DateTime<Utc>,
+    /// It speaks against the network: the feed was well before, and nobody had answered lately.
+    counts: bool,
 }
 
 /// What the end of a fetch says about the network.
@@ -45,18 +52,22 @@ pub enum Sign {
     Online,
     /// Nothing is known yet; the attempt counts.
     Unclear,
+    /// It may be gone, and others are still being asked: the attempt counts, and nobody else is asked until they ended.
+    Doubtful,
     /// There is none: neither this attempt nor those of these feeds counts.
     Offline(Vec<Suspect>),
 }
 
 impl Reachability {
-    /// Takes note of how a fetch ended.
-    pub fn note(
+    /// Takes note of how a fetch ended, while other `sites` are being asked. `feed`: the one that was polled, as it was
+    /// before.
+    pub fn note<'a>(
         &mut self,
         now: DateTime<Utc>,
         url: &str,
         fetched: &Fetched,
         feed: Option<(FeedKey, &FeedState)>,
+        sites: impl IntoIterator<Item = &'a str>,
     ) -> Sign {
         // This machine can be reached without any network.
         if is_loopback(url) {
@@ -65,7 +76,7 @@ impl Reachability {
         match &fetched.result {
             Ok(answer) if answer.status == 511 => self.lost(now),
             Err(failure) if failure.class() == FailureClass::Unreachable => {
-                self.suspect(now, url, feed)
+                self.suspect(now, url, feed, sites)
             }
             Ok(_) | Err(_) => self.found(now, url),
         }
@@ -100,27 +111,45 @@ impl Reachability {
         Sign::Offline(std::mem::take(&mut self.suspects))
     }
 
-    fn suspect(
+    /// A host cannot be reached. A feed that failed before says nothing about the network, nor does any while others
+    /// answer; without a network what they lost by it is given back all the same.
+    fn suspect<'a>(
         &mut self,
         now: DateTime<Utc>,
         url: &str,
         feed: Option<(FeedKey, &FeedState)>,
+        under_way: impl IntoIterator<Item = &'a str>,
     ) -> Sign {
         if self.offline_since.is_some() {
             return self.lost(now);
         }
         let site = site_of(url);
         self.suspects.retain(|suspect| now.signed_duration_since(suspect.at) <= SUSPICION);
-        let others = self.suspects.iter().filter(|suspect| suspect.site != site);
-        let mut sites: Vec<&str> = others.map(|suspect| suspect.site.as_str()).collect();
-        sites.sort_unstable();
-        sites.dedup();
-        if sites.len().saturating_add(1) >= SUSPECTS_MAX {
+        let answered = self.answered.iter();
+        let answers =
+            answered.into_iter().any(|(_, at)| now.signed_duration_since(*at) <= ANSWERED_LATELY);
+        let failed_before = feed.is_some_and(|(_, before)| before.facts.failures > 0);
+        let counts = !answers && !failed_before;
+        let silent: BTreeSet<&str> =
+            self.suspects.iter().map(|suspect| suspect.site.as_str()).chain([&*site]).collect();
+        let against = self.suspects.iter().filter(|suspect| suspect.counts);
+        let against = against.map(|suspect| suspect.site.as_str()).chain(counts.then_some(&*site));
+        let enough = against.collect::<BTreeSet<_>>().len() >= SUSPECTS_MAX;
+        let sign = if answers || !enough {
+            Sign::Unclear
+        } else if under_way.into_iter().any(|other| !silent.contains(other)) {
+            Sign::Doubtful
+        } else {
             return self.lost(now);
-        }
+        };
         if let Some((feed, before)) = feed {
-            self.suspects.push(Suspect { feed, before: Box::new(before.clone()), site, at: now });
+            let before = Box::new(before.clone());
+            self.suspects.push(Suspect { feed, before, site, at: now, counts });
         }
-        Sign::Unclear
+        sign
     }
 }
+
+#[cfg(test)]
+#[path = "reachability_tests.rs"]
+mod tests;

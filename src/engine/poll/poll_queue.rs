@@ -24,7 +24,7 @@ pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: Po
     let poll = Poll { queued_at: Some(now), settled_by, ..Poll::at(PollStage::Waiting) };
     engine.polls.insert(feed, poll);
     engine.timetable.remove(&feed);
-    engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
+    engine.poll_run.begin_poll(feed);
     let waiting =
         Waiting { url: subscription.record.url.clone(), purpose: Purpose::Poll(feed), cause };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
@@ -33,7 +33,7 @@ pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: Po
 /// A poll ended, one way or the other.
 pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
     engine.polls.remove(&result.feed);
-    engine.poll_run.done = engine.poll_run.done.saturating_add(1);
+    engine.poll_run.end_poll(result.feed);
     engine.poll_run.new = engine.poll_run.new.saturating_add(result.new);
     if result.outcome == PollOutcome::Failed {
         engine.poll_run.failed = engine.poll_run.failed.saturating_add(1);

@@ -1,6 +1,6 @@
 //! What came of polls, for whoever asked for them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::history::FeedKey;
 
@@ -10,11 +10,11 @@ const RESULTS_MAX: usize = 20_000;
 /// The polls since the program was last at rest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PollRun {
-    /// Polls begun.
-    pub asked: u32,
-    /// Polls ended.
-    pub done: u32,
-    /// Of them, failed ones.
+    /// Feeds whose polls began, each once however often it was polled.
+    begun: BTreeSet<FeedKey>,
+    /// Of them, those that are not polled any more.
+    ended: BTreeSet<FeedKey>,
+    /// Polls that failed.
     pub failed: u32,
     /// New entries they brought.
     pub new: u32,
@@ -29,6 +29,35 @@ pub struct PollRun {
 }
 
 impl PollRun {
+    /// A poll of a feed begins.
+    pub fn begin_poll(&mut self, feed: FeedKey) {
+        self.begun.insert(feed);
+        self.ended.remove(&feed);
+    }
+
+    /// A poll of a feed ended.
+    pub fn end_poll(&mut self, feed: FeedKey) {
+        if self.begun.contains(&feed) {
+            self.ended.insert(feed);
+        }
+    }
+
+    /// A feed was given up: it counts no more.
+    pub fn forget(&mut self, feed: FeedKey) {
+        self.begun.remove(&feed);
+        self.ended.remove(&feed);
+    }
+
+    /// How many feeds are polled or were.
+    pub fn asked(&self) -> u32 {
+        u32::try_from(self.begun.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How many of them were.
+    pub fn done(&self) -> u32 {
+        u32::try_from(self.ended.len()).unwrap_or(u32::MAX)
+    }
+
     /// Notes a result.
     pub fn note(&mut self, result: PollResult) {
         if self.results.len() >= RESULTS_MAX {
@@ -102,4 +131,25 @@ pub enum PollOutcome {
     Failed,
     /// It was not made.
     Skipped,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::poll::poll_results::*;
+
+    #[test]
+    fn a_feed_that_is_polled_twice_in_a_run_counts_once_and_one_that_is_given_up_not_at_all() {
+        let mut run = PollRun::default();
+        let counts = |run: &PollRun| (run.done(), run.asked());
+        run.begin_poll(FeedKey(1));
+        run.begin_poll(FeedKey(2));
+        run.end_poll(FeedKey(1));
+        assert_eq!(counts(&run), (1, 2));
+        run.begin_poll(FeedKey(1));
+        assert_eq!(counts(&run), (0, 2), "it is polled again");
+        run.end_poll(FeedKey(1));
+        run.forget(FeedKey(2));
+        run.end_poll(FeedKey(2));
+        assert_eq!(counts(&run), (1, 1));
+    }
 }

@@ -198,9 +198,11 @@ pub fn first_document(
     engine.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
     // The address that is stored is where the redirects led: none of them moves it again.
-    let poll = Poll::at(PollStage::Writing);
-    engine.polls.insert(feed, poll);
-    engine.poll_run.asked = engine.poll_run.asked.saturating_add(1);
+    if engine.polls.is_empty() {
+        engine.poll_run.begin_anew();
+    }
+    engine.polls.insert(feed, Poll::at(PollStage::Writing));
+    engine.poll_run.begin_poll(feed);
     if named.is_some() {
         answered(engine, feed, PollCause::Subscribed, fetched, named)
     } else {

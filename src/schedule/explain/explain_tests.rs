@@ -57,7 +57,7 @@ fn slots_are_explained() {
     facts.learned = Some(Learned::every(180_000));
     let expected = [
         "the publisher updates twice a week: every 3 d 12 h, counted from the stated base; \
-         observed: news about every 2 d 2 h",
+         its rhythm would suit a poll about every 2 d 2 h",
         "doubled to 7 d from one update time to the next",
         "the publisher's first update time after the last poll",
         "that is too late: your maximum of 1 d after the last poll instead",

@@ -30,7 +30,7 @@ pub(in crate::schedule) fn source_sentence(
     let learned = facts.learned.as_ref().filter(|_| target.source != IntervalSource::Learned);
     let observed = learned.map(|learned| {
         let gap = duration_words(i64::from(learned.interval_seconds));
-        format!("; observed: news about every {gap}")
+        format!("; its rhythm would suit a poll about every {gap}")
     });
     format!("{sentence}{outranked}{skips}{}", observed.unwrap_or_default())
 }
@@ -60,17 +60,19 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
         IntervalSource::BoilerplateSy => {
             format!("every {every}, as WordPress writes into each feed, so it weighs little")
         }
-        IntervalSource::Learned => format!("learned: news about every {every}"),
+        IntervalSource::Learned => format!("learned: a poll about every {every}"),
         IntervalSource::Default | IntervalSource::OwnRules | IntervalSource::Rules => {
             format!("nothing is stated or known, so the default of {every}")
         }
     }
 }
 
-/// What a learned plan was learned from.
+/// That a learned plan speaks; what it was learned from is told beside it, once.
 fn learned_sentence(facts: &Facts, target: &TargetTime) -> Option<String> {
     let learned = facts.learned.as_ref().filter(|_| target.source == IntervalSource::Learned)?;
-    Some(learned.plan.as_ref()?.rhythm.sentence())
+    let placed = learned.plan.as_ref()?.is_placed();
+    let what = if placed { "when it posts" } else { "how often it posts" };
+    Some(format!("learned from {what}"))
 }
 
 fn sy_sentence(sy: SyHint, every: &str) -> String {

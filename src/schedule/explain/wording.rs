@@ -1,7 +1,7 @@
 //! Durations, rules and lists in words, for explanations.
 
 use crate::feed::{DayOfWeek, IntervalRule, Zone};
-use crate::schedule::limits::{DAY, HOUR, MINUTE};
+use crate::schedule::limits::{DAY, HOUR, MINUTE, WEEK};
 
 /// A duration with its units, exact: `7 min 30 s`, `2 h`, `1 d 2 h`.
 pub fn duration_words(seconds: i64) -> String {
@@ -16,6 +16,29 @@ pub fn duration_words(seconds: i64) -> String {
         }
     }
     if words.is_empty() { "0 s".to_owned() } else { format!("{sign}{}", words.join(" ")) }
+}
+
+/// An interval as people say it, exact: `every hour`, `every 90 minutes`, `every 2 days`, `every 1 h 5 min 30 s`.
+pub(in crate::schedule) fn interval_words(seconds: i64) -> String {
+    let units = [(WEEK, "week"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
+    let whole = units.into_iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+    match whole {
+        Some((unit, name)) if seconds == unit => format!("every {name}"),
+        Some((unit, name)) => format!("every {} {name}s", seconds / unit),
+        None => format!("every {}", duration_words(seconds)),
+    }
+}
+
+/// An interval that is spread, so that no more of it is true than this: `about every hour`, `about every 5 hours`.
+pub fn about_interval_words(seconds: i64) -> String {
+    let step = match seconds {
+        ..MINUTE => 1,
+        MINUTE..7200 => MINUTE,
+        7200..18_000 => 5 * MINUTE,
+        18_000..172_800 => HOUR,
+        _ => DAY,
+    };
+    format!("about {}", interval_words((seconds + step / 2) / step * step))
 }
 
 /// When a rule applies: `from hour 9 to hour 17, Monday to Friday`.
@@ -87,6 +110,28 @@ mod tests {
         ];
         assert_eq!(words, expected);
         assert!(!duration_words(i64::MIN).is_empty());
+    }
+
+    #[test]
+    fn intervals_are_said_as_people_say_them_and_spread_ones_are_rounded() {
+        for (seconds, exact, about) in [
+            (30, "every 30 s", "about every 30 s"),
+            (60, "every minute", "about every minute"),
+            (900, "every 15 minutes", "about every 15 minutes"),
+            (3600, "every hour", "about every hour"),
+            (5400, "every 90 minutes", "about every 90 minutes"),
+            (3930, "every 1 h 5 min 30 s", "about every 66 minutes"),
+            (9000, "every 150 minutes", "about every 150 minutes"),
+            (17_280, "every 288 minutes", "about every 5 hours"),
+            (86_400, "every day", "about every day"),
+            (302_400, "every 84 hours", "about every 4 days"),
+            (604_800, "every week", "about every week"),
+        ] {
+            assert_eq!(
+                (interval_words(seconds), about_interval_words(seconds)),
+                (exact.into(), about.into())
+            );
+        }
     }
 
     #[test]

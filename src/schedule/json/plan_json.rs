@@ -1,12 +1,14 @@
 //! A plan as JSON (UX 5).
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value as Json, json};
 
 use super::facts_json::read_facts;
 use crate::feed::{Flaw, Hints};
 use crate::schedule::decide::decide;
+use crate::schedule::explain::sentence::plan_sentence;
 use crate::schedule::learning::learned_json;
 use crate::schedule::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
 
@@ -23,6 +25,10 @@ pub fn plan_document(
     let mut plan = decide(&stated.facts, stated.now, stated.u);
     plan.add_document_flaws(flaws);
     let mut answer = plan_json(&plan);
+    if let Json::Object(fields) = &mut answer {
+        let sentence = plan_sentence(&stated.facts, &plan.decision(), stated.now, Tz::UTC);
+        fields.insert("sentence".into(), sentence.into());
+    }
     let learned = stated.facts.learned.as_ref().and_then(|learned| learned.plan.as_deref());
     if let (Json::Object(fields), Some(learned)) = (&mut answer, learned) {
         fields.insert("learned".into(), learned_json(learned, stated.facts.settings.pace));

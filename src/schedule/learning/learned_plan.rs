@@ -1,16 +1,17 @@
 //! What is learned of a feed, made into polls: for any last poll the next one (SCHEDULING section 3 and its annex).
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::clocks::Effort;
+use super::peaks::{Peak, PeakDays};
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
 use super::profile::{Past, Profile, profile};
 use super::publications::{Publications, minute};
 use super::report::{LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
-use crate::feed::Zone;
+use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -22,6 +23,8 @@ const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
 const ZONE_MARGIN: f64 = 3.0;
 /// Times are looked at until about the year 10,000, minutes since 1970.
 pub const MINUTE_MAX: i64 = 4_200_000_000;
+/// A poll so many minutes behind a time at which much is published is made because of that.
+const PEAK_BEHIND_MINUTES: i64 = 120;
 /// A step of the grid, seconds.
 const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 
@@ -295,6 +298,31 @@ impl LearnedPlan {
         let hour = usize::from(super::super::week::hour_of_week(local));
         let mean = hours.iter().sum::<f64>() / real(i64::try_from(hours.len()).unwrap_or(1));
         hours.get(hour).copied().unwrap_or(0.0) / mean.max(1e-9)
+    }
+
+    /// When most was to be published shortly before a poll, and on which days that is so; `None`: not much was. Days can
+    /// be told apart after a week, those of the week after three.
+    pub fn peak_before(&self, poll: DateTime<Utc>) -> Option<(DateTime<Utc>, PeakDays)> {
+        let weeks = self.rhythm.observed_minutes / WEEK_MINUTES;
+        let local = minute(poll) + self.clock.offset(minute(poll) * 60).div_euclid(60);
+        let behind = |peak: &Peak| {
+            let lag = (local - i64::from(peak.minute)).rem_euclid(DAY_MINUTES);
+            let day = (local - lag + 3 * DAY_MINUTES).rem_euclid(WEEK_MINUTES) / DAY_MINUTES;
+            let on_it = match peak.days {
+                PeakDays::Working => day < 5,
+                PeakDays::Weekend => day >= 5,
+                PeakDays::One(of_week) => {
+                    weeks >= 3
+                        && DayOfWeek::ALL.iter().position(|other| *other == of_week)
+                            == usize::try_from(day).ok()
+                }
+            };
+            let days = if weeks < 1 { PeakDays::Working } else { peak.days };
+            (on_it && lag <= PEAK_BEHIND_MINUTES).then_some((lag, days))
+        };
+        let nearest = self.rhythm.peaks.iter().filter_map(behind).min_by_key(|(lag, _)| *lag);
+        let (lag, days) = nearest?;
+        Some((poll.checked_sub_signed(TimeDelta::minutes(lag))?, days))
     }
 
     /// What it costs and promises at a pace.

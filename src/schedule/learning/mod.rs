@@ -26,5 +26,5 @@ pub use learned_plan::{
 pub use peaks::{Peak, PeakDays};
 pub use publications::{Fetch, PUBLICATIONS_MAX, Publications, Stamp, WINDOW_MINUTES};
 pub use rectangles::{Marking, Rectangle, rectangles};
-pub use report::{LearnedRhythm, PaceCost};
+pub use report::{LearnedRhythm, PaceCost, PostsWords};
 pub use stamp_zone::StampZone;

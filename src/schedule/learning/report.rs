@@ -4,16 +4,23 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::clocks::Shares;
-use super::peaks::{Peak, peaks};
+use super::peaks::{Peak, PeakDays, peaks};
 use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
-use crate::schedule::explain::wording::{counted_words, duration_words};
+use crate::schedule::explain::wording::{counted_words, duration_words, offset_words};
 use crate::schedule::interval::rules::ZoneClock;
 
 /// With fewer publications than this polls are not placed, only spaced (`LEARN_MIN_UPDATES`).
 pub(super) const PUBLICATIONS_MIN: usize = 8;
+/// What was seen of a feed is told as known after so many weeks and publications.
+const WEEKS_CERTAIN: i64 = 3;
+const PUBLICATIONS_CERTAIN: usize = 30;
+/// A sentence names at most so many times.
+const TIMES_NAMED: usize = 2;
+/// Times of different days count as one where they are no further apart, minutes.
+const NEAR_MINUTES: u16 = 30;
 /// Weeks for which a plan is followed to count what it costs.
 const WEEKS_FOLLOWED: usize = 4;
 
@@ -120,8 +127,53 @@ fn zone_of(clock: ZoneClock) -> Zone {
     }
 }
 
+/// How a habit is told: as something known, or as something that only looks so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PostsWords {
+    /// `posts`, for how often.
+    pub plain: &'static str,
+    /// `usually posts`, for when.
+    pub usual: &'static str,
+}
+
 impl LearnedRhythm {
-    /// What was learned, in one sentence without its end: from what, which clocks, and what it is worth.
+    /// Whether enough was seen to say what it does: three weeks and thirty publications. Of less one says what it seems
+    /// to do.
+    pub const fn is_certain(&self) -> bool {
+        self.observed_minutes >= WEEKS_CERTAIN * WEEK_MINUTES
+            && self.publications >= PUBLICATIONS_CERTAIN
+    }
+
+    /// The verb for what was learned.
+    pub fn posts_words(&self) -> PostsWords {
+        let [.., any_time] = self.shares;
+        match (self.is_certain(), any_time < 0.25) {
+            (false, _) => PostsWords { plain: "seems to post", usual: "seems to post" },
+            (true, true) => PostsWords { plain: "posts", usual: "usually posts" },
+            (true, false) => PostsWords { plain: "posts", usual: "often posts" },
+        }
+    }
+
+    /// How often it posts: `about 3 times a week`.
+    pub fn rate_words(&self) -> String {
+        let often = |times: f64, unit: &str| {
+            if times < 1.5 {
+                format!("about once {unit}")
+            } else if times < 2.5 {
+                format!("about twice {unit}")
+            } else {
+                format!("about {times:.0} times {unit}")
+            }
+        };
+        match self.rate_per_week {
+            rate if rate >= 5.5 => often(rate / 7.0, "a day"),
+            rate if rate >= 0.7 => often(rate, "a week"),
+            rate => format!("about every {:.0} weeks", (1.0 / rate.max(1e-2)).max(2.0)),
+        }
+    }
+
+    /// What was learned, in one sentence without its end: from what, when it publishes, and what it is worth. Of little
+    /// no more is said than what it seems to do.
     pub fn sentence(&self) -> String {
         let from = format!(
             "learned from {} in {}",
@@ -131,44 +183,88 @@ impl LearnedRhythm {
         if self.publications < PUBLICATIONS_MIN {
             return format!("{from}: too few to tell the hours");
         }
-        let waits = format!(
-            "a publication waits about {} instead of {}",
-            rough_words(self.delay_minutes),
-            rough_words(self.even_delay_minutes)
-        );
-        let clocks = self.clocks_words();
-        if clocks.is_empty() { from } else { format!("{from}: {clocks}; {waits}") }
+        let PostsWords { plain, usual } = self.posts_words();
+        let times = self.times_words();
+        let habit = if times.is_empty() {
+            format!("it {plain} {}, at no set time", self.rate_words())
+        } else {
+            format!("it {usual} {times}")
+        };
+        if !self.is_certain() {
+            return format!("{from}: {habit}");
+        }
+        let (wait, even) = (rough_words(self.delay_minutes), rough_words(self.even_delay_minutes));
+        format!("{from}: {habit}; a publication waits about {wait} instead of {even}")
     }
 
-    /// The clocks that explain a twentieth of the publications or more, strongest first.
-    fn clocks_words(&self) -> String {
-        let [minute_of_week, time_of_week, minute_of_day, time_of_day, any_time] = self.shares;
-        let near = |weekly: bool| {
-            let peaks = self.peaks.iter().filter(|peak| peak.days.is_one_day() == weekly);
-            let words: Vec<String> = peaks.map(Peak::words).collect();
-            if words.is_empty() { String::new() } else { format!(", such as {}", words.join(", ")) }
-        };
-        let zone = match &self.zone {
-            Zone::Utc => " (UTC)".to_owned(),
-            Zone::Offset(minutes) => {
-                format!(" (UTC{})", crate::schedule::explain::wording::offset_words(*minutes))
-            }
-            Zone::Named(name) => format!(" ({name})"),
-        };
-        let mut parts = vec![
-            (minute_of_day + time_of_day, format!("at their time of the day{}", near(false))),
-            (minute_of_week + time_of_week, format!("at their time of the week{}", near(true))),
-            (any_time, "at no set time".to_owned()),
-        ];
-        parts.retain(|(share, _)| *share >= 0.05);
-        parts.sort_by(|left, right| right.0.total_cmp(&left.0));
-        let words: Vec<String> = parts
-            .into_iter()
-            .map(|(share, words)| format!("{:.0} % {words}", share * 100.0))
-            .collect();
-        let shown = self.peaks.is_empty();
-        if shown { words.join("; ") } else { words.join("; ") + &zone }
+    /// At most two times at which most is published, with their zone; empty where there is no set time.
+    fn times_words(&self) -> String {
+        let [.., any_time] = self.shares;
+        if any_time > 0.5 {
+            return String::new();
+        }
+        let mut times = self.named_times();
+        times.sort_by(|left, right| right.times_mean.total_cmp(&left.times_mean));
+        times.truncate(TIMES_NAMED);
+        times.sort_by_key(|time| time.minute);
+        let mut words: Vec<String> = Vec::new();
+        let mut days_before = None;
+        for time in &times {
+            let clock = format!("{:02}:{:02}", time.minute / 60, time.minute % 60);
+            let same = days_before == Some(&time.days);
+            words.push(if same { clock } else { format!("{}around {clock}", time.days) });
+            days_before = Some(&time.days);
+        }
+        if words.is_empty() { String::new() } else { words.join(" and ") + &self.zone_words() }
     }
+
+    /// The times that can be told apart after the time observed: days of the week after three weeks, working days and
+    /// weekends after one. A time of all days is one time.
+    fn named_times(&self) -> Vec<NamedTime> {
+        let weeks = self.observed_minutes / WEEK_MINUTES;
+        let mut times: Vec<NamedTime> = Vec::new();
+        for peak in
+            self.peaks.iter().filter(|peak| weeks >= WEEKS_CERTAIN || !peak.days.is_one_day())
+        {
+            let days = match peak.days {
+                _ if weeks < 1 => String::new(),
+                PeakDays::Working => "on working days ".to_owned(),
+                PeakDays::Weekend => "on weekends ".to_owned(),
+                PeakDays::One(day) => format!("on {}s ", day.name()),
+            };
+            let minute = (peak.minute + 2) / 5 * 5 % 1440;
+            let near = |time: &&mut NamedTime| time.minute.abs_diff(minute) <= NEAR_MINUTES;
+            let other = times.iter_mut().find(near).filter(|_| !peak.days.is_one_day());
+            match other {
+                Some(time) => {
+                    let every_day = time.days != days;
+                    time.times_mean = time.times_mean.max(peak.times_mean);
+                    if every_day {
+                        time.days = "every day ".to_owned();
+                    }
+                }
+                None => times.push(NamedTime { days, minute, times_mean: peak.times_mean }),
+            }
+        }
+        times
+    }
+
+    fn zone_words(&self) -> String {
+        match &self.zone {
+            Zone::Utc => " (UTC)".to_owned(),
+            Zone::Offset(minutes) => format!(" (UTC{})", offset_words(*minutes)),
+            Zone::Named(name) => format!(" ({name})"),
+        }
+    }
+}
+
+/// A time that is named in a sentence.
+struct NamedTime {
+    /// Its days with a blank behind them; empty where they cannot be told apart.
+    days: String,
+    /// Minute of the day, rounded to five.
+    minute: u16,
+    times_mean: f64,
 }
 
 fn observed_words(minutes: i64) -> String {
@@ -188,3 +284,7 @@ fn rough_words(minutes: f64) -> String {
     let step = if minutes >= 120 { 10 } else { 1 };
     duration_words((minutes + step / 2) / step * step * 60)
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

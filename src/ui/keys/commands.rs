@@ -62,6 +62,7 @@ pub enum Command {
     Edit,
     Timetable,
     Zone,
+    Steps,
     Outline,
     Sort,
     Show,
@@ -192,6 +193,8 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("edit the feed: title, tags, how often, bounds, history"),
     command(Command::Timetable, "timetable", "P").help("timetable: the coming polls in order"),
     command(Command::Zone, "time-zone", "U").help("in a plan: UTC, or your own time zone"),
+    command(Command::Steps, "steps", "w")
+        .help("in a plan: why then, every step to the second, or fold them again"),
     command(Command::Outline, "own-rule", "M")
         .help("in a plan: mark hours of the week and give them an interval of your own"),
     command(Command::Sort, "sort", "S").only_in(FEEDS).help("sort by title, unread or next poll"),
@@ -260,6 +263,7 @@ impl Command {
                     | Self::Theme
                     | Self::Suspend
                     | Self::Zone
+                    | Self::Steps
                     | Self::Outline
                     | Self::MoreOften
                     | Self::LessOften

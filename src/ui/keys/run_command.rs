@@ -82,6 +82,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Edit => edit_selected(app, now),
         Command::Timetable => toggle_timetable(app, now),
         Command::Zone => switch_zone(app, now),
+        Command::Steps => plan_pane::fold_steps(app, now),
         Command::Outline => hour_selection::begin_selection(app, now),
         Command::Sort => sort_next(app, now),
         Command::Show => show_next(app, now),

@@ -1,12 +1,13 @@
 //! What a reader can do about the plan of a feed, and what keeps all polls away.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::history::FeedKey;
-use crate::schedule::{self, ByHand, FeedStatus, SettledBy};
+use crate::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::Advice;
 
@@ -24,9 +25,28 @@ pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     Some(text.to_owned())
 }
 
+/// When a feed is looked at next and why then, as one sentence, with the key that looks now where that helps.
+pub fn page_sentence(
+    app: &App,
+    subscription: &Subscription,
+    plan: &Decision,
+    (now, zone): (DateTime<Utc>, Tz),
+) -> String {
+    let told = schedule::plan_sentence(&subscription.state.facts, plan, now, zone);
+    let due = plan.next_poll.is_some_and(|at| at <= now);
+    let idle = !due && why_held_up(app, subscription.key).is_none();
+    let now = match judge_by_hand(app, subscription, now) {
+        ByHand::Allowed if !idle => "",
+        ByHand::Allowed if subscription.is_failing() => "; r tries again now",
+        ByHand::Allowed => "; r looks now",
+        ByHand::CoolDown(_) | ByHand::Confirm(_) | ByHand::AtRest => "",
+    };
+    format!("{told}{now}.")
+}
+
 /// What can be done about a plan.
 pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
-    let mut advice = vec![by_hand(app, subscription, now)];
+    let mut advice: Vec<Advice> = by_hand(app, subscription, now).into_iter().collect();
     let facts = &subscription.state.facts;
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         advice.push(Advice::now(
@@ -42,25 +62,28 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
     advice
 }
 
-/// A poll by hand.
-fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Advice {
+fn judge_by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> ByHand {
     let spared =
         app.engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
-    let failing = subscription.is_failing();
-    match schedule::judge_manual_poll(&subscription.state.facts, now, spared) {
-        ByHand::Allowed if failing => Advice::now("r", "tries again now"),
-        ByHand::Allowed => Advice::now("r", "polls it now, whatever the plan says"),
+    schedule::judge_manual_poll(&subscription.state.facts, now, spared)
+}
+
+/// What there is to say of a poll by hand beside the sentence of the page.
+fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option<Advice> {
+    match judge_by_hand(app, subscription, now) {
+        ByHand::Allowed => None,
         ByHand::CoolDown(until) => {
-            let text = "polls it by hand, a minute after the last time at the soonest";
-            Advice { key: "r", text: text.into(), from: Some(until) }
+            let text = "looks by hand, a minute after the last time at the soonest";
+            Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
         ByHand::Confirm(until) => {
-            let text = "polls it by hand: the server asked to be left alone until then";
-            Advice { key: "r", text: text.into(), from: Some(until) }
+            let text = "looks by hand; sooner, against the wish of its server, if pressed twice";
+            Some(Advice { key: "r", text: text.into(), from: Some(until) })
         }
-        ByHand::AtRest => {
-            Advice::now("", "It has ended and is not polled any more, neither by plan nor by hand.")
+        ByHand::AtRest if subscription.state.noted.is_none() => {
+            Some(Advice::now("", "r does nothing now; the list Attention offers to resume it."))
         }
+        ByHand::AtRest => Some(Advice::now("", "r does nothing now.")),
     }
 }
 

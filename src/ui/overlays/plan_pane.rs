@@ -48,8 +48,17 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
     let zone = app.engine.zone;
     let Some(page) = build_page(app, feed, now, zone, &Known::default()) else { return Vec::new() };
     let (outline, publications, learned) = (None, None, None);
-    let opened =
-        PlanPane { feed, top: 0, utc: false, outline, page, publications, learned, polls: None };
+    let opened = PlanPane {
+        feed,
+        top: 0,
+        utc: false,
+        unfolded: false,
+        outline,
+        page,
+        publications,
+        learned,
+        polls: None,
+    };
     app.ui.lay_over(Overlay::Plan(Box::new(opened)));
     let mut effects = vec![store(Job::ReadPolls(feed))];
     effects.extend(app.ask(now, Request::Learn(feed)));
@@ -63,6 +72,16 @@ pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
         return;
     };
     pane.utc = !pane.utc;
+}
+
+/// Shows every step that led to a plan, or folds them again.
+pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
+        (pane.unfolded, pane.top) = (!pane.unfolded, 0);
+    } else {
+        app.ui.say(now, "w works in the plan of a feed: i opens it");
+    }
+    Vec::new()
 }
 
 /// The last polls of a feed have been read.
@@ -161,32 +180,42 @@ fn build_page(
     let plan = plans::explained(&app.engine, feed, now)?;
     let facts = &subscription.state.facts;
     let made_from = made_from(app, subscription, now, zone, known);
+    let sentence = plan_advice::page_sentence(app, subscription, &plan.decision(), (now, zone));
     Some(PlanPage {
         held_up: made_from.held_up.clone(),
-        paces: list_paces(app, subscription, now),
+        paces: list_paces(app, subscription, &sentence, (now, zone)),
+        sentence,
         advice: plan_advice::list_advice(app, subscription, now),
         floors: plans::restrictions(subscription, app.engine.salt, now),
         skips: describe_skips(facts),
         rules: list_rules(facts, now),
         rhythm: heat_map::build_picture(app, subscription, known, (now, zone)),
-        placed: schedule::places_polls(facts),
         week: build_week(facts, now, zone),
         plan,
         made_from,
     })
 }
 
-fn list_paces(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<PaceEffect> {
-    let in_force = subscription.state.facts.settings.pace;
+fn list_paces(
+    app: &App,
+    subscription: &Subscription,
+    sentence: &str,
+    (now, zone): (DateTime<Utc>, Tz),
+) -> Vec<PaceEffect> {
+    let facts = &subscription.state.facts;
+    let current = plans::at_pace(subscription, app.engine.salt, facts.settings.pace, now);
+    let current = current.decision();
+    let interval = current.binding_seconds.filter(|_| !schedule::places_polls(facts));
+    let interval = interval.map(|seconds| schedule::about_interval_words(i64::from(seconds)));
     let effect = |pace| {
-        let plan = plans::at_pace(subscription, app.engine.salt, pace, now);
-        PaceEffect {
-            pace,
-            in_force: pace == in_force,
-            next_poll: plan.next_poll,
-            interval_seconds: plan.binding_seconds,
-            settled_by: plans::settled_words(plan.settled_by),
-        }
+        let in_force = pace == facts.settings.pace;
+        let words = if in_force {
+            interval.clone().filter(|words| !sentence.contains(words)).unwrap_or_default()
+        } else {
+            let other = plans::at_pace(subscription, app.engine.salt, pace, now).decision();
+            schedule::pace_sentence(facts, &current, &other, now, zone)
+        };
+        PaceEffect { pace, in_force, words }
     };
     Pace::ALL.map(effect).into()
 }

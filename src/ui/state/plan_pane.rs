@@ -19,6 +19,8 @@ pub struct PlanPane {
     pub top: usize,
     /// Times are shown in UTC, not in the reader's zone.
     pub utc: bool,
+    /// Every step that led to the plan is shown, and times to the second.
+    pub unfolded: bool,
     /// Hours being marked for a rule.
     pub outline: Option<Outline>,
     /// What it says.
@@ -34,6 +36,8 @@ pub struct PlanPane {
 /// Everything the plan pane says of a feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanPage {
+    /// When it is looked at next, why then, and how to look now.
+    pub sentence: String,
     /// The plan with its explanation.
     pub plan: Plan,
     /// Something that keeps all polls away, whatever the plan says.
@@ -50,8 +54,6 @@ pub struct PlanPage {
     pub rules: Vec<RuleRow>,
     /// Its rhythm; `None` while it is being read.
     pub rhythm: Option<RhythmPicture>,
-    /// A learned plan places the polls: there is no interval.
-    pub placed: bool,
     /// The week, where it is not the same all through.
     pub week: Option<WeekPicture>,
     /// What it was made from.
@@ -82,12 +84,8 @@ pub struct PaceEffect {
     pub pace: Pace,
     /// It is the one in force.
     pub in_force: bool,
-    /// The next poll then.
-    pub next_poll: Option<DateTime<Utc>>,
-    /// The interval behind it, seconds.
-    pub interval_seconds: Option<u32>,
-    /// What settles it then, in a few words.
-    pub settled_by: &'static str,
+    /// The interval and the next poll then, or why nothing changes; empty where the sentence of the page says it.
+    pub words: String,
 }
 
 /// One interval rule.

@@ -1,13 +1,14 @@
-//! The plan pane: the next poll, the way to it step by step, what can be done, rules, the week, the last polls.
+//! The plan pane: when next and why in one sentence, what can be done, rules, the week, the last polls; the steps that
+//! led there unfold.
 //!
 //! ```text
-//! ┌ Plan ─ Orchard Notes ▲ ─ times in UTC, U changes ──────────┐
-//! │ Next poll Mon 2 Mar 10:15, in 15m                          │
-//! │ settled by the publisher's ttl · every 15 min              │
+//! ┌ Plan ─ Orchard Notes ▲ ─ w why · times in UTC · U changes ─┐
+//! │ Next look in 15 minutes, because you want it twice as often│
+//! │ as the publisher asks: about every 15 minutes; r looks now.│
+//! │ last read 12m ago                                          │
 //! │                                                            │
-//! │ Why then                                                   │
-//! │ recommendation  30 min           the publisher's ttl …     │
-//! │ pace            30 min → 15 min  halved to 15 min          │
+//! │ What you can do                                            │
+//! │ e edits: 'fixed interval' sets one of your own             │
 //! └────────────────────────────────────────────────────────────┘
 //! ```
 
@@ -23,8 +24,8 @@ use super::plan_polls;
 use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::plans::{settled_words, stage_words};
-use crate::schedule::{Pace, PlanStep, Value, duration_words};
+use crate::engine::poll::plans::stage_words;
+use crate::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
@@ -54,9 +55,11 @@ pub(in crate::view) fn draw(
         (_, true) => "U: your time · ",
         (_, false) => "U: UTC · ",
     };
-    let place = format!("times in {} · {other}q closes", zone.name());
+    let steps = if shown.unfolded { "w folds" } else { "w why" };
+    let place = format!("{steps} · times in {} · {other}q closes", zone.name());
     let inside = pane::counted(frame, area, title.trim_end(), &place, true);
-    let ink = Ink { width: usize::from(inside.width).saturating_sub(1), zone, now };
+    let width = usize::from(inside.width).saturating_sub(1);
+    let ink = Ink { width, zone, now, seconds: shown.unfolded };
     let lines = lines(feed, shown, ink);
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let last = lines.len().saturating_sub(usize::from(inside.height));
@@ -88,26 +91,19 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
     }
     let page = &shown.page;
     let mut lines = answer(feed, shown, ink);
-    heading(&mut lines, "Why then");
-    for step in &page.plan.steps {
-        lines.extend(step_lines(step, ink));
-    }
-    heading(&mut lines, "What you can do");
-    for advice in &page.advice {
-        let from = advice.from.map(|at| format!(", {}", when::relative(at, ink.now)));
-        let text = format!("{}{}", advice.text, from.unwrap_or_default());
-        lines.extend(keyed(advice.key, &text, ink));
+    if shown.unfolded {
+        heading(&mut lines, "Why then");
+        for step in &page.plan.steps {
+            lines.extend(step_lines(step, ink));
+        }
     }
     let coming = page.plan.next_poll.is_some();
-    for effect in page.paces.iter().filter(|_| coming) {
-        lines.extend(keyed(pace_key(effect.pace), &effect_words(effect, page.placed, ink), ink));
-    }
+    lines.extend(advice_lines(shown, coming, ink));
     if coming {
         lines.extend(restriction_lines(shown, ink));
     }
     lines.extend(rule_lines(shown, ink));
-    let interval = page.plan.binding_seconds.filter(|_| !page.placed);
-    lines.extend(week_lines(page.week.as_ref(), interval, ink.width));
+    lines.extend(week_lines(page.week.as_ref(), ink.width));
     lines.extend(rhythm_lines(shown, ink));
     lines.extend(plan_polls::poll_lines(shown.polls.as_deref(), ink));
     if !page.plan.flaws.is_empty() {
@@ -120,64 +116,63 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> 
     lines
 }
 
-/// Floors that have not passed, and hours to skip.
+/// What can be done, and what each pace would bring if it is polled at all.
+fn advice_lines(shown: &PlanPane, coming: bool, ink: Ink) -> Vec<Line<'static>> {
+    let page = &shown.page;
+    let mut lines = Vec::new();
+    if page.advice.is_empty() && !coming {
+        return lines;
+    }
+    heading(&mut lines, "What you can do");
+    for advice in &page.advice {
+        let from = advice.from.map(|at| format!(", {}", when::relative(at, ink.now)));
+        let text = format!("{}{}", advice.text, from.unwrap_or_default());
+        lines.extend(keyed(advice.key, &text, ink));
+    }
+    for effect in page.paces.iter().filter(|_| coming) {
+        lines.extend(keyed(pace_key(effect.pace), &effect_words(effect), ink));
+    }
+    lines
+}
+
+/// Floors that have not passed and that nothing above tells of, and hours to skip.
 fn restriction_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
+    let told = |until| shown.unfolded || page.plan.next_poll == Some(until);
+    let floors: Vec<_> = page.floors.iter().filter(|floor| !told(floor.until)).collect();
+    if floors.is_empty() && page.skips.is_none() {
+        return lines;
+    }
     heading(&mut lines, "What holds it back now");
-    for floor in &page.floors {
+    for floor in floors {
         let text = format!("until {}: {}", instant(floor.until, ink), floor.reason);
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     if let Some(skips) = &page.skips {
         lines.extend(sentence(skips, ink.width, theme::TEXT));
     }
-    if page.floors.is_empty() && page.skips.is_none() {
-        let nothing = "nothing: no cache lifetime, no waiting time, no hours to skip";
-        lines.extend(sentence(nothing, ink.width, theme::DIM));
-    }
     lines
 }
 
-/// When, by what, and how it went so far.
+/// When and why, and how it went so far.
 fn answer(feed: &Subscription, shown: &PlanPane, ink: Ink) -> Vec<Line<'static>> {
-    let plan = &shown.page.plan;
-    let next = match plan.next_poll {
-        None => "Never polled by itself".to_owned(),
-        Some(at) if at <= ink.now => "Next poll: now".to_owned(),
-        Some(at) => {
-            format!("Next poll {}, {}", when::minute(at, ink.zone), when::relative(at, ink.now))
-        }
-    };
-    let mut lines = sentence(&next, ink.width, theme::UNREAD);
-    let interval = plan.binding_seconds.map(|seconds| interval_words(seconds, shown.page.placed));
-    if plan.next_poll.is_some() {
-        let (why, interval) = (settled_words(plan.settled_by), interval.unwrap_or_default());
-        let settled = format!("settled by: {why}{interval}");
-        lines.extend(sentence(&settled, ink.width, theme::TEXT));
-    }
+    let mut lines = sentence(&shown.page.sentence, ink.width, theme::UNREAD);
     if let Some(held_up) = &shown.page.held_up {
         lines.extend(sentence(held_up, ink.width, theme::HEADING));
     }
-    let facts = &feed.state.facts;
-    let read = facts.last_ok.map_or_else(
-        || "never read so far".to_owned(),
-        |at| format!("last read {}, {}", when::minute(at, ink.zone), when::relative(at, ink.now)),
-    );
-    lines.extend(sentence(&read, ink.width, theme::DIM));
-    if let Some(trouble) = &feed.state.trouble {
-        let since = feed.state.failing_since.filter(|_| !feed.is_gone());
+    let last_ok = feed.state.facts.last_ok;
+    let never = shown.page.plan.settled_by != SettledBy::FirstPoll;
+    let read = last_ok.map(|at| format!("last read {}", when::relative(at, ink.now)));
+    let read = read.or_else(|| never.then(|| "never read so far".to_owned()));
+    lines.extend(read.map(|read| Line::styled(read, theme::DIM)));
+    if let Some(trouble) = feed.state.trouble.as_deref().filter(|_| !feed.is_gone()) {
+        let since = feed.state.failing_since;
         let since = since.map(|at| format!(", failing since {}", when::minute(at, ink.zone)));
         let text = format!("{trouble}{}", since.unwrap_or_default());
         lines.extend(sentence(&text, ink.width, theme::TROUBLE));
     }
     lines
-}
-
-/// A plan that places polls has no interval, only the time until its next one.
-fn interval_words(seconds: u32, placed: bool) -> String {
-    let words = duration_words(i64::from(seconds));
-    if placed { format!(" · {words} after the last one") } else { format!(" · every {words}") }
 }
 
 fn step_lines(step: &PlanStep, ink: Ink) -> Vec<Line<'static>> {
@@ -228,23 +223,15 @@ const fn pace_key(pace: Pace) -> &'static str {
 }
 
 /// What a pace would bring.
-fn effect_words(effect: &PaceEffect, placed: bool, ink: Ink) -> String {
+fn effect_words(effect: &PaceEffect) -> String {
     let name = match effect.pace {
         Pace::More => "more often",
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    let next = match effect.next_poll {
-        None => "never".to_owned(),
-        Some(at) if at <= ink.now => "at once".to_owned(),
-        Some(at) => instant(at, ink),
-    };
-    let interval = effect
-        .interval_seconds
-        .filter(|_| !placed)
-        .map(|seconds| format!(", every {}", duration_words(i64::from(seconds))));
     let now = if effect.in_force { " (as it is)" } else { "" };
-    format!("{name}: {next}{} ({}){now}", interval.unwrap_or_default(), effect.settled_by)
+    let colon = if effect.words.is_empty() { "" } else { ": " };
+    format!("{name}{colon}{}{now}", effect.words)
 }
 
 /// The interval rules as a table.

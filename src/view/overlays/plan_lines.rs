@@ -19,13 +19,17 @@ pub(in crate::view) struct Ink {
     pub(in crate::view) zone: Tz,
     /// Now.
     pub(in crate::view) now: DateTime<Utc>,
+    /// Times are told to the second.
+    pub(in crate::view) seconds: bool,
 }
 
-/// An instant, as short as it can be: the day of the week within six days, seconds where there are some.
+/// An instant, as short as it can be: the day of the week within six days; seconds where they are wanted and there are
+/// some.
 pub(in crate::view) fn instant(at: DateTime<Utc>, ink: Ink) -> String {
     let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
     let day = if near { "%a" } else { "%-d %b %Y" };
-    let time = if at.timestamp().rem_euclid(60) == 0 { "%H:%M" } else { "%H:%M:%S" };
+    let whole = !ink.seconds || at.timestamp().rem_euclid(60) == 0;
+    let time = if whole { "%H:%M" } else { "%H:%M:%S" };
     at.with_timezone(&ink.zone).format(&format!("{day} {time}")).to_string()
 }
 

@@ -44,9 +44,10 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: Ink) -> Vec<Line<'sta
         let text = format!("{learned}{}", not.unwrap_or_default());
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
-    if !rhythm.coming.is_empty() {
-        let times = rhythm.coming.iter().map(|at| instant(*at, ink));
-        let text = format!("next polls: {}", times.collect::<Vec<_>>().join(", "));
+    // The first of them is what the pane begins with.
+    let times: Vec<String> = rhythm.coming.iter().skip(1).map(|at| instant(*at, ink)).collect();
+    if !times.is_empty() {
+        let text = format!("the looks after that: {}", times.join(", "));
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     lines.extend(picture(rhythm, None, ink.width));

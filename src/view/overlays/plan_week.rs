@@ -23,21 +23,10 @@ const SKIPPED: &str = "×";
 const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// The lines of the week; one sentence where all hours are alike.
-pub(in crate::view) fn week_lines(
-    week: Option<&WeekPicture>,
-    interval_seconds: Option<u32>,
-    width: usize,
-) -> Vec<Line<'static>> {
+/// The lines of the week; none where all hours are alike.
+pub(in crate::view) fn week_lines(week: Option<&WeekPicture>, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let Some(week) = week else {
-        if let Some(seconds) = interval_seconds {
-            heading(&mut lines, "The week");
-            let text = format!("every hour alike: every {}", duration_words(i64::from(seconds)));
-            lines.push(Line::styled(cells::cut(&text, width), theme::DIM));
-        }
-        return lines;
-    };
+    let Some(week) = week else { return lines };
     heading(&mut lines, "The week");
     let breadth = if width >= DAY_CELLS.saturating_add(48) { 2 } else { 1 };
     let hours = (0..24_usize).step_by(6).map(|hour| cells::fit(&hour.to_string(), breadth * 6));
@@ -106,7 +95,7 @@ mod tests {
         };
         let hours = (0..168).map(hour).collect();
         let week = WeekPicture { hours, now: Some(4), intervals: vec![1800, 14_400] };
-        let lines = text(&week_lines(Some(&week), None, 37));
+        let lines = text(&week_lines(Some(&week), 37));
         assert_eq!(lines[2], "     0     6     12    18    ");
         assert_eq!(lines[3], "Mon  ····█···················");
         assert_eq!(lines[9], "Sun  ××××××××××××××××××××××××");
@@ -115,8 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_week_is_one_sentence() {
-        assert_eq!(text(&week_lines(None, Some(3600), 40))[2], "every hour alike: every 1 h");
-        assert!(week_lines(None, None, 40).is_empty());
+    fn a_week_whose_hours_are_alike_is_not_drawn() {
+        assert!(week_lines(None, 40).is_empty());
     }
 }

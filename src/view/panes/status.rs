@@ -11,6 +11,7 @@ use crate::engine::backfill::walks;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
+use crate::history::FeedKey;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::keys::key_names::shown;
@@ -158,8 +159,11 @@ fn progress(app: &App, now: DateTime<Utc>) -> String {
         parts.extend(next_poll(app, now));
     } else {
         parts.extend(selected_wait(app, now));
-        parts
-            .push(format!("polling {} of {}", app.engine.poll_run.done, app.engine.poll_run.asked));
+        parts.push(format!(
+            "polling {} of {}",
+            app.engine.poll_run.done(),
+            app.engine.poll_run.asked()
+        ));
         if app.engine.poll_run.new > 0 {
             parts.push(format!("{} new", app.engine.poll_run.new));
         }
@@ -205,13 +209,23 @@ fn selected_wait(app: &App, now: DateTime<Utc>) -> Option<String> {
 fn selected_trouble(app: &App) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     let feed = app.engine.feeds.get(key).filter(|_| app.ui.focus == Pane::Feeds)?;
+    // Its plan says it already.
+    if planned(app) == Some(*key) {
+        return None;
+    }
     Some(format!("{}: {}", feed.record.shown_title(), feed.state.trouble.as_deref()?))
+}
+
+/// The feed whose plan lies over the panes.
+fn planned(app: &App) -> Option<FeedKey> {
+    let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return None };
+    Some(pane.feed)
 }
 
 fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
     let at = app.engine.timetable.next()?;
     let (_, key) = app.engine.timetable.iter().next()?;
-    let feed = app.engine.feeds.get(key)?;
+    let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;
     let why = settled_words(feed.plan.settled_by);
     Some(format!("next {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
 }

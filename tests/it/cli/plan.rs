@@ -153,9 +153,9 @@ fn a_document_is_planned_in_sentences_too_and_wrong_facts_are_refused() {
     let document = program.write("feed.xml", ttl(30));
     let facts = program.write("facts.json", json!({"last_ok": MONDAY}).to_string());
     let told = program.run_bare(&["plan", "--document", &document, "--facts", &facts]).with(0);
-    assert!(
-        told.out.starts_with("next poll Mon 2 Mar 2026 10:30, in 30 min (the publisher's ttl)")
-    );
+    let sentence =
+        "Next look in 30 minutes, because the publisher asks for about every 30 minutes.\n";
+    assert!(told.out.starts_with(sentence), "{told:#?}");
     assert!(
         told.out.contains("recommended     30 min: the publisher's ttl of 30 min"),
         "{told:#?}"
@@ -186,7 +186,10 @@ fn a_subscription_is_planned_with_the_polls_that_follow() {
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(answer["next_poll"], super::feeds(&program)[0]["next_poll"]);
     let told = program.run(&["plan", "T", "--next", "3"]).with(0).out;
-    assert!(told.contains("next poll") && told.contains("the publisher's ttl of 30 min"), "{told}");
+    assert!(
+        told.contains("Next look ") && told.contains("the publisher's ttl of 30 min"),
+        "{told}"
+    );
     assert_eq!(told.lines().skip_while(|line| *line != "if nothing changes:").count(), 4, "{told}");
 }
 
@@ -213,7 +216,7 @@ fn settings_are_kept_planned_at_once_and_told() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let told = program.run(&["set", "1", "--pace", "less", "--max", "2h"]).with(0).out;
-    assert!(told.contains("doubled to 1 h") && told.contains("next poll"), "{told}");
+    assert!(told.contains("doubled to 1 h") && told.contains("Next look "), "{told}");
     assert!(told.contains("changed: pace: as configured → less"), "{told}");
     assert!(told.contains("changed: max: auto → 2h"), "{told}");
     let interval = || super::feeds(&program)[0]["interval_minutes"].clone();
@@ -260,7 +263,7 @@ fn learning_and_own_rules_are_set_by_words_and_taken_away() {
     assert!(told.contains("changed: learn: as configured → off"), "{told}");
     let rules = "changed: rules: none → Mon-Fri 9:00-18:00 45m UTC; 2h +01:00";
     assert!(told.contains(rules), "{told}");
-    assert!(told.contains("your own rule"), "{told}");
+    assert!(told.contains("because your rules ask for about every "), "{told}");
     let planned = program.run(&["plan", "1", "--json"]).with(0).json();
     assert_eq!(planned["settled_by"], json!("own_rules"));
     let told = program.run(&["set", "1", "--learn", "auto", "--rule", ""]).with(0).out;
@@ -319,14 +322,53 @@ fn settings_travel_in_opml() {
     assert_eq!(second.run(&["export", "-"]).with(0).out, exported);
 }
 
-#[test]
-fn a_feed_without_hints_says_what_was_learned_of_it() {
+/// A document whose entries came at one time of each day.
+fn daily() -> String {
     let now = chrono::Utc::now();
     let items = (1..40).map(|day| {
         let date = (now - chrono::TimeDelta::hours(24 * day - 5)).to_rfc2822();
         format!("<item><guid isPermaLink=\"false\">{day}</guid><pubDate>{date}</pubDate></item>")
     });
-    let feed = rss(&items.collect::<String>());
+    rss(&items.collect::<String>())
+}
+
+/// Minutes of `in 57m` or `in 3h`; `now` is none.
+fn minutes(words: &str) -> i64 {
+    let digits: String = words.chars().filter(char::is_ascii_digit).collect();
+    let count = digits.parse().unwrap_or(0);
+    if words.contains('h') { count * 60 } else { count }
+}
+
+#[test]
+fn what_add_announces_is_what_the_list_of_feeds_then_shows() {
+    let documents = |path: &str| match path {
+        "/ttl" => answer(200, &[], rss("<ttl>30</ttl>")),
+        "/fresh" => answer(200, &[("cache-control", "max-age=86400")], rss("<ttl>30</ttl>")),
+        "/default" => answer(200, &[], rss("")),
+        _ => answer(200, &[], daily()),
+    };
+    let site = Site::start(move |request| documents(request.path()));
+    for (path, announced) in [
+        ("/ttl", ", about every 30 minutes (the publisher's ttl)"),
+        ("/fresh", ", about every 30 minutes (the server's cache lifetime)"),
+        ("/default", ", about every hour (default interval)"),
+        ("/daily", " (learned rhythm)"),
+    ] {
+        let program = Program::new();
+        let told = program.run(&["add", &site.at(path)]).with(0).out;
+        let line = told.lines().find_map(|line| line.trim().strip_prefix("next poll in "));
+        let next = line.and_then(|line| line.strip_suffix(announced));
+        let next = next.unwrap_or_else(|| panic!("{announced}: {told}"));
+        let listed = program.run(&["feeds"]).with(0).out;
+        let (_, shown) = listed.split_once(" next in ").unwrap();
+        let shown = shown.split_whitespace().next().unwrap();
+        assert!((minutes(shown) - minutes(next)).abs() <= 1, "{told} {listed}");
+    }
+}
+
+#[test]
+fn a_feed_without_hints_says_what_was_learned_of_it() {
+    let feed = daily();
     let (site, program) = (Site::start(move |_| answer(200, &[], feed.clone())), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let answer = program.run(&["plan", "1", "--json"]).with(0).json();
@@ -334,6 +376,7 @@ fn a_feed_without_hints_says_what_was_learned_of_it() {
     let learned = &answer["learned"];
     assert_eq!((&learned["followed"], &learned["publications"]), (&json!(true), &json!(39)));
     assert!(learned["words"].as_str().unwrap().starts_with("learned from 39 publications"));
+    assert!(answer["sentence"].as_str().unwrap().starts_with("Next look "), "{answer:#}");
     let polls = learned["next_polls"].as_array().unwrap();
     assert_eq!((polls.len(), &polls[0]), (5, &answer["next_poll"]));
     let again = program.run(&["plan", "1", "--json"]).with(0).json();

@@ -49,6 +49,8 @@ fn more_often_changes_next_poll_explanation_and_sign_at_once_and_is_still_there_
     world.press("i");
     let before = world.draw();
     assert!(before.contains("Plan ─ Harbour Gazette"), "{before}");
+    assert!(!before.contains("Why then"), "folded: {before}");
+    world.press("w");
     assert!(before.contains("▶ 2  30 min    from hour 9 to hour 17"), "{before}");
     assert!(!before.contains('▲'), "{before}");
     let planned = world.app.engine.feeds[&FeedKey(1)].plan.next_poll;
@@ -127,15 +129,44 @@ fn a_gone_feed_says_why_nothing_helps() {
     assert!(world.notice().contains("the publisher ended this feed (410)"), "{}", world.notice());
     world.press("i");
     let screen = world.draw();
-    assert!(screen.contains("Never polled by itself"), "{screen}");
+    assert!(
+        screen.contains("Never looked at by itself, because the publisher ended it."),
+        "{screen}"
+    );
+    assert_eq!(screen.matches("publisher ended").count(), 1, "said once: {screen}");
     assert!(screen.contains("D unsubscribes"), "{screen}");
+}
+
+#[test]
+fn the_plan_begins_with_one_sentence_and_its_steps_are_folded() {
+    let mut world = two_plans();
+    world.press("<end>i");
+    let screen = world.draw();
+    let sentence = "Next look in 17 minutes, because the publisher asks for about every 15 minutes";
+    assert!(screen.contains(sentence), "{screen}");
+    assert!(!screen.contains("Why then") && screen.contains("w why"), "{screen}");
+    assert_eq!(screen.matches("every 15 minutes").count(), 1, "nothing stands twice: {screen}");
+    let held =
+        "+ more often: changes nothing for now, because it is at the shortest interval already";
+    assert!(screen.contains(held), "{screen}");
+    world.pass(TimeDelta::minutes(2));
+    assert!(world.draw().contains("; r looks"), "{}", world.draw());
+    world.press("w");
+    let screen = world.draw();
+    assert!(screen.contains("Why then") && screen.contains("w folds"), "{screen}");
+    assert!(screen.contains("that readers do not all arrive together"), "{screen}");
+    world.press("w");
+    assert!(!world.draw().contains("Why then"));
+    world.press("qw");
+    assert!(world.notice().starts_with("w works in the plan of a feed"), "{}", world.notice());
 }
 
 #[test]
 fn the_plan_follows_polls_while_it_is_open() {
     let mut world = two_plans();
     world.press("i");
-    assert!(world.draw().contains("in 3"), "{}", world.draw());
+    assert!(world.draw().contains("Next look in 26 minutes"), "{}", world.draw());
+    world.press("w");
     world.network.insert(GAZETTE.into(), Scripted { status: 500, ..Scripted::default() });
     world.pass(TimeDelta::minutes(2));
     world.press("r");
@@ -146,7 +177,7 @@ fn the_plan_follows_polls_while_it_is_open() {
     let screen = world.draw();
     assert!(screen.contains("●!"), "the marks of both polls: {screen}");
     assert!(screen.contains("by hand"), "{screen}");
-    assert!(!screen.contains("Next poll"), "scrolled to the end: {screen}");
+    assert!(!screen.contains("Next look"), "scrolled to the end: {screen}");
     world.press("gU");
     assert!(world.draw().contains("times in UTC"));
     world.press("i");
@@ -158,7 +189,7 @@ fn the_plan_says_what_the_hours_to_skip_do_and_can_be_told_to_ignore_them() {
     let hours = "<ttl>60</ttl><skipHours><hour>10</hour><hour>11</hour></skipHours>";
     let feed = hinting("Night Watch", hours);
     let mut world = World::subscribed(120, 50, &[(GAZETTE, &feed, &[])]);
-    world.press("<end>i");
+    world.press("<end>iw");
     let screen = world.draw();
     assert!(screen.contains("moved out of the hours the publisher asks"), "{screen}");
     assert!(screen.contains("skip hours 10 to 11 (UTC): no polls then"), "{screen}");

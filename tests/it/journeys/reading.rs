@@ -232,7 +232,7 @@ fn a_pasted_site_becomes_a_subscription_with_entries_on_the_screen() {
     world.pass(TimeDelta::seconds(2));
     let screen = world.draw();
     assert!(screen.contains("Site Notes") && screen.contains("Hello"), "{screen}");
-    let offer = "1 entry · no older entries offered · every 1 h (default interval)";
+    let offer = "1 entry · no older entries offered · about every hour (default interval)";
     assert_eq!(world.notice(), format!("subscribed to 'Site Notes': {offer}"));
     world.press("<enter>");
     assert!(world.draw().contains("World"), "paste, Enter, Enter: it is read");

@@ -1,5 +1,8 @@
 //! What a feed offers is seen before it is subscribed to, and nothing is asked twice.
 
+use backissue::schedule::{SettledBy, when_words};
+use chrono_tz::Tz;
+
 use crate::support::documents::page;
 use crate::support::rss::{numbered, rss};
 use crate::support::world::World;
@@ -25,7 +28,7 @@ fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen()
     assert!(world.draw().contains("looking at it"), "{}", world.draw());
     world.wait(4);
     let screen = world.draw();
-    let offer = "All Notes: 8 entries · no older entries offered · every 1 h (default";
+    let offer = "no older entries offered · next poll around 16:15 (learned rhythm)";
     assert!(screen.contains(offer), "{screen}");
     assert!(screen.contains("2026-03-01  Note number 1") && screen.contains("Note number 5"));
     assert!(!screen.contains("Note number 6"), "{screen}");
@@ -40,6 +43,13 @@ fn the_selected_feed_is_looked_at_and_is_not_asked_for_again_when_it_is_chosen()
     world.wait(4);
     assert_eq!(world.asked(), [SITE, NOTES, PICTURES], "the document was here");
     assert_eq!(world.app.engine.feeds.len(), 1);
+    let plan = world.feed(1).plan;
+    let next = when_words(plan.next_poll.unwrap(), world.now, Tz::UTC);
+    assert_eq!(
+        (next.as_str(), plan.settled_by),
+        ("around 16:15", SettledBy::Learned),
+        "as offered"
+    );
     assert_eq!(world.titles().len(), 8);
     world.press("<enter>");
     assert!(world.draw().contains("Text."), "{}", world.draw());

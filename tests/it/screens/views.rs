@@ -174,6 +174,7 @@ fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
 fn the_plan_of_a_feed_with_rules_says_when_and_why() {
     show("plan_rules", planned(2, "i"));
     show("plan_rules_end", planned(2, "iG"));
+    show("plan_rules_steps", planned(2, "iw"));
 }
 
 #[test]

@@ -1,7 +1,12 @@
-//! Without a network nothing is a failure, and it is tried once a minute (SPEC B.4.4, G.32).
+//! Without a network nothing is a failure, and it is tried once a minute; where others answer there is one (SPEC B.4.4,
+//! G.32).
 
+use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::feeds::trouble;
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{CONNECTING, FetchFailure};
+use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::request::Request;
 use backissue::history::FeedKey;
 use chrono::TimeDelta;
 
@@ -78,6 +83,94 @@ fn a_host_that_refuses_or_answers_proves_that_there_is_a_network() {
     assert_eq!(world.app.engine.reachability.offline_since, None);
     let failing: Vec<u32> = (1..=5).map(|feed| world.feed(feed).state.facts.failures).collect();
     assert_eq!(failing, [1, 1, 1, 1, 0]);
+}
+
+/// A list of many feeds, three of whose hosts are not found, each asked for the first time.
+fn a_list_with_three_broken_hosts() -> World {
+    let mut world = World::new(120, 36);
+    let mut wanted = Vec::new();
+    let urls: Vec<String> =
+        (1..=40).map(|number| format!("https://host{number:02}.example/")).collect();
+    for (place, url) in urls.iter().enumerate() {
+        world.serve(url, &document());
+        // Names that are not found fail at once, before anybody can have answered.
+        if place < 3 {
+            fails(&mut world, &[url], &FetchFailure::Name(format!("host{:02}.example", place + 1)));
+        }
+        wanted.push(Subscribe { address: url.clone(), ..Subscribe::default() });
+    }
+    world.tell(Request::Import(wanted));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.pass(TimeDelta::seconds(2));
+    world
+}
+
+fn failing(world: &World) -> Vec<u32> {
+    let failing = world.app.engine.feeds.values().filter(|feed| feed.is_failing());
+    failing.map(|feed| feed.key.0).collect()
+}
+
+#[test]
+fn three_hosts_that_are_not_found_among_forty_are_three_failing_feeds_also_after_a_restart() {
+    let mut world = a_list_with_three_broken_hosts();
+    let check = |world: &World, failures: u32| {
+        assert_eq!(world.app.engine.reachability.offline_since, None);
+        assert_eq!(failing(world), [1, 2, 3]);
+        for feed in (1..=3).map(|feed| world.feed(feed)) {
+            assert_eq!(feed.state.facts.failures, failures);
+            assert!(feed.plan.next_poll > Some(world.now), "it waits");
+        }
+        let concerns = trouble::concerns(&world.app.engine, world.now);
+        let told: Vec<&str> = concerns.iter().map(|concern| concern.sentence.as_str()).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told.iter().all(|why| why.contains("could not be found")), "{told:?}");
+    };
+    check(&world, 1);
+    let read = world.app.engine.feeds.values().filter(|feed| feed.state.facts.last_ok.is_some());
+    assert_eq!(read.count(), 37, "all others were asked");
+    world.restart();
+    check(&world, 1);
+    // At the start after a night all are due, and the broken ones fail first again.
+    world.now += TimeDelta::hours(9);
+    world.restart();
+    for _ in 0..10 {
+        world.pass(TimeDelta::seconds(2));
+    }
+    check(&world, 2);
+}
+
+#[test]
+fn where_nobody_answers_a_list_that_was_just_imported_is_not_failing() {
+    let mut world = World::new(120, 36);
+    let urls: Vec<String> =
+        (1..=40).map(|number| format!("https://host{number:02}.example/")).collect();
+    let wanted = |url: &String| Subscribe { address: url.clone(), ..Subscribe::default() };
+    for url in &urls {
+        fails(&mut world, &[url], &FetchFailure::Name("h".into()));
+    }
+    world.tell(Request::Import(urls.iter().map(wanted).collect()));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.pass(TimeDelta::seconds(2));
+    assert!(world.app.engine.reachability.offline_since.is_some());
+    assert_eq!(failing(&world), [0_u32; 0]);
+    assert!(world.requests.len() <= 34, "{} were asked in vain", world.requests.len());
+}
+
+#[test]
+fn no_more_feeds_are_being_polled_than_there_are() {
+    let mut world = world();
+    // One waits for a server that says nothing while the others are polled again and again.
+    fails(&mut world, &FEEDS[..4], &FetchFailure::Name("h".into()));
+    world.pass(TimeDelta::minutes(130));
+    assert!(world.app.engine.reachability.offline_since.is_some());
+    for _ in 0..12 {
+        world.pass(TimeDelta::hours(2));
+        let run = &world.app.engine.poll_run;
+        assert!(run.asked() <= 5 && run.done() <= run.asked(), "{} of {}", run.done(), run.asked());
+        let screen = world.draw();
+        assert!(screen.contains("polling "), "{screen}");
+        assert!(screen.contains(" of 5 ") || screen.contains(" of 4 "), "{screen}");
+    }
 }
 
 #[test]

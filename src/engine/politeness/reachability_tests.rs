@@ -1,0 +1,102 @@
+//! When three hosts that cannot be reached are no network, and when they are three broken feeds.
+
+use super::*;
+use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + TimeDelta::seconds(seconds)
+}
+
+fn fetched(result: Result<Answer, FetchFailure>) -> Fetched {
+    Fetched { started: at(0), wire_bytes: 0, hops: vec![], conditional: false, result }
+}
+
+/// A network that is told what happens, second by second.
+#[derive(Default)]
+struct Told {
+    reachability: Reachability,
+    seconds: i64,
+    feeds: u32,
+}
+
+impl Told {
+    /// The next host is not found; the feed that asked failed so often before.
+    fn not_found(&mut self, failures: u32, under_way: &[&str]) -> Sign {
+        self.feeds += 1;
+        self.seconds += 1;
+        let mut before = FeedState::default();
+        before.facts.failures = failures;
+        let url = format!("https://host{}.example/", self.feeds);
+        let fetched = fetched(Err(FetchFailure::Name("it".into())));
+        let feed = Some((FeedKey(self.feeds), &before));
+        let sites = under_way.iter().copied();
+        self.reachability.note(at(self.seconds), &url, &fetched, feed, sites)
+    }
+
+    /// Somebody answers.
+    fn answers(&mut self) {
+        let answer = Answer {
+            status: 304,
+            url: "https://good.example/".into(),
+            public: true,
+            received: at(self.seconds),
+            headers: AnswerHeaders::default(),
+            body: AnswerBody::Unread,
+        };
+        let fetched = fetched(Ok(answer));
+        let sign =
+            self.reachability.note(at(self.seconds), "https://good.example/", &fetched, None, []);
+        assert_eq!(sign, Sign::Online);
+    }
+
+    fn is_offline(&self) -> bool {
+        self.reachability.offline_since.is_some()
+    }
+}
+
+#[test]
+fn three_hosts_that_are_not_found_do_not_outweigh_an_answer_of_the_last_minute() {
+    let mut told = Told::default();
+    told.answers();
+    for _ in 0..10 {
+        assert_eq!(told.not_found(0, &[]), Sign::Unclear);
+    }
+    told.seconds += 120;
+    assert_eq!(told.not_found(0, &[]), Sign::Unclear, "those before spoke against no network");
+    assert_eq!(told.not_found(0, &[]), Sign::Unclear);
+    let Sign::Offline(suspects) = told.not_found(0, &[]) else {
+        panic!("three while none answers")
+    };
+    assert_eq!(suspects.len(), 12, "what was lost while the network went is given back too");
+}
+
+#[test]
+fn a_feed_that_failed_before_says_nothing_about_the_network() {
+    let mut told = Told::default();
+    for _ in 0..5 {
+        assert_eq!(told.not_found(1, &[]), Sign::Unclear);
+    }
+    assert!(!told.is_offline());
+    told.not_found(0, &[]);
+    told.not_found(0, &[]);
+    assert!(!told.is_offline());
+    told.not_found(0, &[]);
+    assert!(told.is_offline());
+}
+
+#[test]
+fn while_others_are_being_asked_nothing_is_declared() {
+    let mut told = Told::default();
+    let others = ["slow.example"];
+    assert_eq!(told.not_found(0, &others), Sign::Unclear);
+    assert_eq!(told.not_found(0, &others), Sign::Unclear);
+    assert_eq!(told.not_found(0, &others), Sign::Doubtful);
+    assert!(!told.is_offline());
+    told.answers();
+    assert_eq!(told.not_found(0, &others), Sign::Unclear);
+    let mut told = Told::default();
+    for _ in 0..3 {
+        told.not_found(0, &others);
+    }
+    assert!(matches!(told.not_found(0, &[]), Sign::Offline(_)), "the last one failed as well");
+}

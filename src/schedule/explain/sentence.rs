@@ -1,0 +1,258 @@
+//! The one sentence in which a plan is told: when the feed is looked at next, and why then (UX 2).
+//!
+//! Its times are rounded to what they mean to a person; the steps of the plan have every second.
+
+use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
+use chrono_tz::Tz;
+
+use super::wording::{about_interval_words, interval_words};
+use crate::schedule::bounds::Bounds;
+use crate::schedule::facts::{Facts, FeedStatus};
+use crate::schedule::interval::pace::Pace;
+use crate::schedule::learning::PeakDays;
+use crate::schedule::plan::{Decision, PlanKind, SettledBy};
+
+/// Below this a time is told in minutes, seconds.
+const MINUTES_BELOW: i64 = 60 * 60;
+/// From here on only its day is told, seconds.
+const DAYS_FROM: i64 = 24 * 60 * 60;
+/// Times of the day are rounded to so many minutes.
+const CLOCK_STEP: u32 = 15;
+
+/// When a feed is looked at next and why then, without the end of the sentence:
+/// `Next look around 20:00, because it usually posts in the evening`.
+pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zone: Tz) -> String {
+    let why = reason(facts, decision, zone);
+    match decision.next_poll {
+        Some(at) => format!("Next look {}, because {why}", when_words(at, now, zone)),
+        None => format!("Never looked at by itself, because {why}"),
+    }
+}
+
+/// What another pace would bring, beside the plan in force: the interval and the next look, or why nothing changes.
+pub fn pace_sentence(
+    facts: &Facts,
+    current: &Decision,
+    other: &Decision,
+    now: DateTime<Utc>,
+    zone: Tz,
+) -> String {
+    let placed = crate::schedule::places_polls(facts);
+    let every = other.binding_seconds.filter(|_| !placed).map(every_words);
+    let same_interval = placed || current.binding_seconds == other.binding_seconds;
+    let stays = current.next_poll == other.next_poll;
+    match (every, other.next_poll) {
+        (_, None) => format!("changes nothing, because {}", reason(facts, other, zone)),
+        (_, Some(_)) if stays && same_interval => {
+            format!("changes nothing for now, because {}", why_unmoved(facts, other, zone))
+        }
+        (Some(every), Some(_)) if stays => {
+            format!(
+                "{every} after the next look, which stays because {}",
+                why_unmoved(facts, other, zone)
+            )
+        }
+        (Some(every), Some(at)) => format!("{every}, next look {}", when_words(at, now, zone)),
+        (None, Some(at)) => format!("next look {}", when_words(at, now, zone)),
+    }
+}
+
+/// Why a plan stays what it is whatever the pace.
+fn why_unmoved(facts: &Facts, decision: &Decision, zone: Tz) -> String {
+    match decision.settled_by {
+        SettledBy::Fixed => "you fixed the interval".to_owned(),
+        SettledBy::Minimum => "it is at the shortest interval already".to_owned(),
+        SettledBy::Maximum => "it is at the longest interval already".to_owned(),
+        SettledBy::Learned => "the next look serves both".to_owned(),
+        SettledBy::OwnRules
+        | SettledBy::Rules
+        | SettledBy::Sy
+        | SettledBy::Ttl
+        | SettledBy::RefreshRate
+        | SettledBy::BoilerplateSy
+        | SettledBy::Default
+        | SettledBy::CacheLifetime
+        | SettledBy::RetryAfter
+        | SettledBy::BackOff
+        | SettledBy::Dead
+        | SettledBy::SkipHours
+        | SettledBy::SkipDays
+        | SettledBy::Overdue
+        | SettledBy::FirstPoll
+        | SettledBy::Gone
+        | SettledBy::Stopped
+        | SettledBy::Paused
+        | SettledBy::Expired => reason(facts, decision, zone),
+    }
+}
+
+/// A time as exact as it deserves: `now`, `in 12 minutes`, `around 20:00`, `tomorrow around 07:00`, `on Thursday`,
+/// `on 12 March`.
+pub fn when_words(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
+    let seconds = at.signed_duration_since(now).num_seconds();
+    if seconds <= 0 {
+        return "now".to_owned();
+    }
+    if seconds < MINUTES_BELOW {
+        // Cut off as in the lists, so that both say the same.
+        let minutes = seconds / 60;
+        return if minutes < 2 { "in a minute".into() } else { format!("in {minutes} minutes") };
+    }
+    let half_step = TimeDelta::seconds(i64::from(CLOCK_STEP) * 30);
+    let local = at.checked_add_signed(half_step).unwrap_or(at).with_timezone(&zone);
+    let today = now.with_timezone(&zone).date_naive();
+    if seconds < DAYS_FROM {
+        let day = if local.date_naive() == today { "" } else { "tomorrow " };
+        let minute = local.minute() / CLOCK_STEP * CLOCK_STEP;
+        return format!("{day}around {:02}:{minute:02}", local.hour());
+    }
+    let day = at.with_timezone(&zone).date_naive();
+    match day.signed_duration_since(today).num_days() {
+        ..=1 => "tomorrow".to_owned(),
+        2..=6 => day.format("on %A").to_string(),
+        _ if day.year() == today.year() => day.format("on %-d %B").to_string(),
+        _ => day.format("on %-d %B %Y").to_string(),
+    }
+}
+
+fn every_words(seconds: u32) -> String {
+    about_interval_words(i64::from(seconds))
+}
+
+/// What settled a plan, as what follows `because`.
+fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
+    let every = || decision.binding_seconds.map_or_else(|| "at times".to_owned(), every_words);
+    let begins = decision.kind == PlanKind::Boundary;
+    match decision.settled_by {
+        SettledBy::Fixed => format!("you want it {}", every()),
+        SettledBy::OwnRules if begins => format!("your rules ask for {} from then on", every()),
+        SettledBy::OwnRules => paced(facts, "your rules", "at this time", &every()),
+        SettledBy::Rules if begins => {
+            format!("the publisher's rules ask for {} from then on", every())
+        }
+        SettledBy::Rules => paced(facts, "the publisher's rules", "at this time", &every()),
+        SettledBy::Sy if decision.kind == PlanKind::Slot => {
+            "it follows an update time that the publisher names".to_owned()
+        }
+        SettledBy::Sy | SettledBy::Ttl | SettledBy::RefreshRate => {
+            paced(facts, "the publisher", "", &every())
+        }
+        SettledBy::BoilerplateSy => paced(facts, "the publisher's software", "", &every()),
+        SettledBy::Learned => learned_reason(facts, decision, zone),
+        SettledBy::Default => {
+            format!("nothing is known of its times: it is looked at {}", every())
+        }
+        SettledBy::Minimum => minimum_reason(facts),
+        SettledBy::Maximum if facts.standing == FeedStatus::Archive => {
+            "it is an archive, which never changes".to_owned()
+        }
+        SettledBy::Maximum => {
+            let longest = interval_words(Bounds::from_facts(facts).max);
+            format!("you want it {longest} at least")
+        }
+        SettledBy::BackOff => match facts.failures {
+            0 | 1 => "the last try failed".to_owned(),
+            failures => format!("the last {failures} tries failed"),
+        },
+        SettledBy::CacheLifetime
+        | SettledBy::RetryAfter
+        | SettledBy::Dead
+        | SettledBy::SkipHours
+        | SettledBy::SkipDays
+        | SettledBy::Overdue
+        | SettledBy::FirstPoll
+        | SettledBy::Gone
+        | SettledBy::Stopped
+        | SettledBy::Paused
+        | SettledBy::Expired => plain_reason(decision.settled_by).to_owned(),
+    }
+}
+
+/// Reasons that need no figure.
+const fn plain_reason(settled_by: SettledBy) -> &'static str {
+    match settled_by {
+        SettledBy::CacheLifetime => "its server says that its last answer holds until then",
+        SettledBy::RetryAfter => "its server asked to be left alone until then",
+        SettledBy::Dead => "it was not found for a month: it is tried once a week",
+        SettledBy::SkipHours => "the publisher wants to be left alone in the hours before",
+        SettledBy::SkipDays => "the publisher wants to be left alone on the days before",
+        SettledBy::Overdue => "its time came while nobody looked",
+        SettledBy::FirstPoll => "it was never read so far",
+        SettledBy::Gone => "the publisher ended it",
+        SettledBy::Stopped => "its address leads nowhere",
+        SettledBy::Paused => "you paused it",
+        SettledBy::Expired => "the publisher says that it is finished",
+        SettledBy::Fixed
+        | SettledBy::OwnRules
+        | SettledBy::Rules
+        | SettledBy::Sy
+        | SettledBy::Ttl
+        | SettledBy::RefreshRate
+        | SettledBy::BoilerplateSy
+        | SettledBy::Learned
+        | SettledBy::Default
+        | SettledBy::Minimum
+        | SettledBy::Maximum
+        | SettledBy::BackOff => "of its plan",
+    }
+}
+
+/// Who asks for an interval, or what the reader's pace makes of that.
+fn paced(facts: &Facts, who: &str, at: &str, every: &str) -> String {
+    let verb = if who.ends_with("rules") { "ask" } else { "asks" };
+    let at = if at.is_empty() { String::new() } else { format!(" {at}") };
+    match facts.settings.pace {
+        Pace::Normal => format!("{who} {verb} for {every}{at}"),
+        Pace::More => format!("you want it twice as often as {who} {verb}{at}: {every}"),
+        Pace::Less => format!("you want it half as often as {who} {verb}{at}: {every}"),
+    }
+}
+
+fn minimum_reason(facts: &Facts) -> String {
+    let bounds = Bounds::from_facts(facts);
+    let shortest = interval_words(bounds.min);
+    if bounds.min == bounds.hard_min {
+        format!("nothing is looked at more often than {shortest}")
+    } else {
+        format!("you want it no more often than {shortest}")
+    }
+}
+
+/// What was learned that leads to a look then.
+fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
+    let learned = facts.learned.as_ref();
+    let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else {
+        return "that suits when it posted so far".to_owned();
+    };
+    let rhythm = &plan.rhythm;
+    let posts = rhythm.posts_words();
+    if !plan.is_placed() {
+        return format!("it {} {}", posts.plain, rhythm.rate_words());
+    }
+    match decision.due.and_then(|at| plan.peak_before(at)) {
+        Some((published, days)) => {
+            let part = part_of_day(published.with_timezone(&zone), days);
+            format!("it {} {part}", posts.usual)
+        }
+        None => format!("it {} little before then", posts.usual),
+    }
+}
+
+/// The part of a day in which a feed posts: `in the evening`, `on weekend mornings`, `on Tuesday nights`.
+fn part_of_day(published: DateTime<Tz>, days: PeakDays) -> String {
+    let (in_it, parts) = match published.hour() {
+        5..=11 => ("in the morning", "mornings"),
+        12..=17 => ("in the afternoon", "afternoons"),
+        18..=22 => ("in the evening", "evenings"),
+        _ => ("at night", "nights"),
+    };
+    match days {
+        PeakDays::Working => in_it.to_owned(),
+        PeakDays::Weekend => format!("on weekend {parts}"),
+        PeakDays::One(_) => format!("on {} {parts}", published.format("%A")),
+    }
+}
+
+#[cfg(test)]
+#[path = "sentence_tests.rs"]
+mod tests;

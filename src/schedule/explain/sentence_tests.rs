@@ -1,0 +1,187 @@
+//! Plans in one sentence, as a table.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::feed::{Hints, Period, Zone};
+use crate::schedule::decide::decide_time;
+use crate::schedule::facts::{Learned, PollFailure, ScheduleSettings};
+use crate::schedule::holds::cache::TimingHeaders;
+use crate::schedule::learning::{LearnTerms, Publications, learn};
+use crate::schedule::specimens::*;
+
+/// The sentence at a time of 2026, of a plan without jitter.
+fn told(facts: &Facts, now: &str) -> String {
+    plan_sentence(facts, &decide_time(facts, at(now), 0.0), at(now), Tz::UTC)
+}
+
+fn set(mut facts: Facts, change: impl FnOnce(&mut ScheduleSettings)) -> Facts {
+    change(&mut facts.settings);
+    facts
+}
+
+#[test]
+fn a_time_is_as_exact_as_it_deserves() {
+    let now = at("03-02 10:00");
+    for (then, expected) in [
+        ("03-02 09:59", "now"),
+        ("03-02 10:00", "now"),
+        ("03-02 10:00:20", "in a minute"),
+        ("03-02 10:12:40", "in 12 minutes"),
+        ("03-02 10:59:40", "in 59 minutes"),
+        ("03-02 11:00", "around 11:00"),
+        ("03-02 19:56", "around 20:00"),
+        ("03-02 23:55", "tomorrow around 00:00"),
+        ("03-03 07:02", "tomorrow around 07:00"),
+        ("03-03 10:30", "tomorrow"),
+        ("03-05 08:00", "on Thursday"),
+        ("03-12 08:00", "on 12 March"),
+    ] {
+        assert_eq!(when_words(at(then), now, Tz::UTC), expected);
+    }
+    let later = now + TimeDelta::days(365);
+    assert_eq!(when_words(later, now, Tz::UTC), "on 2 March 2027");
+    assert_eq!(when_words(at("03-02 19:56"), now, Tz::Asia__Tokyo), "tomorrow around 05:00");
+}
+
+#[test]
+fn each_source_says_why_then() {
+    let now = "03-02 10:00";
+    let office = with_rules(set_p(), "03-02 10:00");
+    let ttl = |minutes| with_ttl(minutes, "03-02 10:00");
+    let base = Some(at("01-05 09:00"));
+    for (facts, expected) in [
+        (ttl(30), "Next look in 30 minutes, because the publisher asks for about every 30 minutes"),
+        (ttl(300), "Next look around 15:00, because the publisher asks for about every 5 hours"),
+        (
+            ttl(5),
+            "Next look in 15 minutes, because you want it no more often than every 15 minutes",
+        ),
+        (ttl(9000), "Next look tomorrow, because you want it every day at least"),
+        (
+            office,
+            "Next look in 30 minutes, because the publisher's rules ask for about every 30 minutes at this time",
+        ),
+        (
+            with_sy(Period::Daily, 4, base, "03-02 10:00"),
+            "Next look around 15:00, because it follows an update time that the publisher names",
+        ),
+        (
+            Facts { last_ok: Some(at(now)), ..Facts::default() },
+            "Next look around 11:00, because nothing is known of its times: it is looked at about every hour",
+        ),
+        (Facts::default(), "Next look now, because it was never read so far"),
+        (
+            set(ttl(60), |settings| settings.fixed_seconds = Some(7200)),
+            "Next look around 12:00, because you want it about every 2 hours",
+        ),
+        (
+            set(ttl(60), |settings| settings.pace = Pace::Less),
+            "Next look around 12:00, because you want it half as often as the publisher asks: about every 2 hours",
+        ),
+        (
+            Facts { standing: FeedStatus::Gone, ..Facts::default() },
+            "Never looked at by itself, because the publisher ended it",
+        ),
+    ] {
+        assert_eq!(told(&facts, now), expected);
+    }
+    assert_eq!(
+        told(&with_rules(set_p(), "03-02 08:30"), "03-02 08:30"),
+        "Next look in 30 minutes, because the publisher's rules ask for about every 30 minutes from then on"
+    );
+}
+
+#[test]
+fn what_holds_a_look_back_says_so() {
+    let now = at("03-02 10:00");
+    let none = TimingHeaders::default();
+    let mut fresh = with_ttl(60, "03-02 10:00");
+    let headers = TimingHeaders { cache_control: Some("max-age=21600"), ..none };
+    fresh.record_success(200, &headers, now, now);
+    assert_eq!(
+        told(&fresh, "03-02 10:00"),
+        "Next look around 16:00, because its server says that its last answer holds until then"
+    );
+    let mut refused = with_ttl(60, "03-02 09:00");
+    let headers = TimingHeaders { retry_after: Some("7200"), ..none };
+    refused.record_failure(PollFailure::Status(503), &headers, now, now);
+    assert_eq!(
+        told(&refused, "03-02 10:00"),
+        "Next look around 12:00, because its server asked to be left alone until then"
+    );
+    let mut failing = with_ttl(60, "03-02 09:00");
+    for tries in ["the last try failed", "the last 2 tries failed"] {
+        failing.record_failure(PollFailure::Status(500), &none, now, now);
+        let told = told(&failing, "03-02 10:00");
+        assert!(told.ends_with(tries), "{told}");
+    }
+}
+
+/// A feed that posted at 19:30 on the last so many days before Monday 2 March, last read at 10:00 of that day.
+fn evenings(days: i64) -> Facts {
+    let monday = at("03-02 00:00").timestamp().div_euclid(60);
+    let minutes = (1..=days).map(|day| monday - day * 1440 + 1170);
+    let known = Publications::of_minutes(minutes, monday - days * 1440, monday);
+    let settings = ScheduleSettings::default();
+    let terms = LearnTerms {
+        min_seconds: settings.min_seconds,
+        max_seconds: settings.max_seconds,
+        price_minutes: 30.0,
+        zone: Zone::Utc,
+    };
+    let plan = learn(&known, &terms, at("03-02 00:00")).expect("a plan");
+    let last_ok = Some(at("03-02 10:00"));
+    let learned = Some(Learned::by_plan(Arc::new(plan), last_ok, &settings));
+    Facts { last_ok, learned, ..Facts::default() }
+}
+
+#[test]
+fn what_was_learned_well_is_usual_and_what_was_learned_of_little_seems_so() {
+    assert_eq!(
+        told(&evenings(42), "03-02 10:00"),
+        "Next look around 19:30, because it usually posts in the evening"
+    );
+    assert_eq!(
+        told(&evenings(12), "03-02 10:00"),
+        "Next look around 19:45, because it seems to post in the evening"
+    );
+    let few = told(&evenings(4), "03-02 10:00");
+    assert!(few.ends_with("because it seems to post about once a day"), "{few}");
+    let plan = decide_time(&evenings(42), at("03-02 10:00"), 0.0);
+    let auckland = plan_sentence(&evenings(42), &plan, at("03-02 10:00"), Tz::Pacific__Auckland);
+    assert_eq!(
+        auckland,
+        "Next look tomorrow around 08:30, because it usually posts in the morning"
+    );
+}
+
+#[test]
+fn a_pace_that_changes_nothing_says_why() {
+    let now = at("03-02 10:00");
+    let paced = |facts: &Facts, pace| {
+        let other = set(facts.clone(), |settings| settings.pace = pace);
+        let (current, plan) = (decide_time(facts, now, 0.0), decide_time(&other, now, 0.0));
+        pace_sentence(facts, &current, &plan, now, Tz::UTC)
+    };
+    let hourly = with_ttl(60, "03-02 10:00");
+    assert_eq!(paced(&hourly, Pace::Less), "about every 2 hours, next look around 12:00");
+    assert_eq!(paced(&hourly, Pace::More), "about every 30 minutes, next look in 30 minutes");
+    let at_minimum = with_ttl(15, "03-02 10:00");
+    let expected = "changes nothing for now, because it is at the shortest interval already";
+    assert_eq!(paced(&at_minimum, Pace::More), expected);
+    let daily = with_ttl(1440, "03-02 10:00");
+    let expected = "changes nothing for now, because it is at the longest interval already";
+    assert_eq!(paced(&daily, Pace::Less), expected);
+    let fixed = set(hourly.clone(), |settings| settings.fixed_seconds = Some(7200));
+    let expected = "changes nothing for now, because you fixed the interval";
+    assert_eq!(paced(&fixed, Pace::Less), expected);
+    let hints = Hints { ttl_minutes: Some(60), ..Hints::default() };
+    let mut fresh = Facts { hints, ..Facts::default() };
+    let headers =
+        TimingHeaders { cache_control: Some("max-age=21600"), ..TimingHeaders::default() };
+    fresh.record_success(200, &headers, now, now);
+    let expected = "about every 2 hours after the next look, which stays because its server says that its last \
+                    answer holds until then";
+    assert_eq!(paced(&fresh, Pace::Less), expected);
+}

@@ -1,0 +1,100 @@
+//! What is said of what was learned, and how surely.
+
+use super::*;
+use crate::feed::DayOfWeek;
+
+const WEEK: i64 = 7 * 1440;
+
+fn peak(days: PeakDays, clock: &str, times_mean: f64) -> Peak {
+    let (hour, minute) = clock.split_once(':').expect("a time");
+    let number = |text: &str| text.parse::<u16>().expect("a number");
+    Peak { days, minute: number(hour) * 60 + number(minute), times_mean }
+}
+
+fn rhythm(publications: usize, observed_minutes: i64, peaks: Vec<Peak>) -> LearnedRhythm {
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let rate_per_week = publications as f64 * 10_080.0 / observed_minutes as f64;
+    LearnedRhythm {
+        publications,
+        observed_minutes,
+        whole_days: false,
+        rate_per_week,
+        shares: [0.0, 0.2, 0.3, 0.4, 0.1],
+        polls_per_week: 20.0,
+        interval_seconds: 3600,
+        delay_minutes: 12.0,
+        even_delay_minutes: 250.0,
+        peaks,
+        zone: Zone::Utc,
+        hours: Vec::new(),
+    }
+}
+
+#[test]
+fn twelve_publications_in_two_days_make_two_times_and_no_days() {
+    let peaks = vec![
+        peak(PeakDays::Working, "07:30", 3.0),
+        peak(PeakDays::Working, "12:01", 9.0),
+        peak(PeakDays::Working, "18:00", 8.0),
+        peak(PeakDays::Weekend, "12:10", 4.0),
+        peak(PeakDays::One(DayOfWeek::Tuesday), "16:00", 30.0),
+        peak(PeakDays::One(DayOfWeek::Monday), "09:00", 20.0),
+    ];
+    let said = rhythm(12, 2 * 1440, peaks).sentence();
+    assert_eq!(
+        said,
+        "learned from 12 publications in 2 days: it seems to post around 12:00 and 18:00 (UTC)"
+    );
+}
+
+#[test]
+fn below_three_weeks_or_thirty_publications_a_feed_only_seems_to_do_it() {
+    let peaks = || vec![peak(PeakDays::Working, "09:00", 9.0)];
+    for (publications, minutes, certain) in [
+        (29, 6 * WEEK, false),
+        (30, 3 * WEEK - 1, false),
+        (30, 3 * WEEK, true),
+        (500, 2 * WEEK, false),
+    ] {
+        let rhythm = rhythm(publications, minutes, peaks());
+        let said = rhythm.sentence();
+        assert_eq!(rhythm.is_certain(), certain, "{said}");
+        assert_eq!(said.contains("seems to post on working days around 09:00"), !certain, "{said}");
+        assert_eq!(said.contains("usually posts on working days around 09:00"), certain, "{said}");
+        assert_eq!(said.contains("waits about 12 min instead of 4 h 10 min"), certain, "{said}");
+    }
+}
+
+#[test]
+fn a_time_of_all_days_is_one_time_and_a_day_of_the_week_is_named_after_three_weeks() {
+    let peaks = vec![
+        peak(PeakDays::Working, "07:30", 9.0),
+        peak(PeakDays::Weekend, "07:40", 8.0),
+        peak(PeakDays::One(DayOfWeek::Tuesday), "16:02", 20.0),
+    ];
+    let said = rhythm(60, 6 * WEEK, peaks.clone()).sentence();
+    let expected = "usually posts every day around 07:30 and on Tuesdays around 16:00 (UTC)";
+    assert!(said.contains(expected), "{said}");
+    let said = rhythm(60, 2 * WEEK, peaks).sentence();
+    assert!(said.ends_with("it seems to post every day around 07:30 (UTC)"), "{said}");
+}
+
+#[test]
+fn without_a_set_time_it_is_said_how_often_it_posts() {
+    let any_time = |publications, weeks: i64| {
+        let peaks = vec![peak(PeakDays::Working, "09:00", 2.5)];
+        let shares = [0.0, 0.1, 0.1, 0.2, 0.6];
+        LearnedRhythm { shares, ..rhythm(publications, weeks * WEEK, peaks) }
+    };
+    for (publications, weeks, expected) in [
+        (8, 20, "it seems to post about every 2 weeks, at no set time"),
+        (30, 30, "it posts about once a week, at no set time"),
+        (30, 10, "it posts about 3 times a week, at no set time"),
+        (42, 6, "it posts about once a day, at no set time"),
+        (300, 4, "it posts about 11 times a day, at no set time"),
+    ] {
+        let said = any_time(publications, weeks).sentence();
+        assert!(said.contains(expected), "{said}");
+    }
+    assert!(any_time(7, 30).sentence().ends_with(": too few to tell the hours"));
+}
