@@ -36,7 +36,7 @@ pub fn checked(
     feed: FeedKey,
     archive: Option<Box<ReadArchive>>,
 ) -> Vec<Effect> {
-    if !engine.fills_history || engine.offline {
+    if engine.offline || (!engine.fills_history && archive.is_none()) {
         return Vec::new();
     }
     let (mode, way) = (policy(engine, feed).mode, way(engine, feed));
@@ -113,6 +113,12 @@ pub fn nodes_loaded(
 fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if let Some(effects) = keep_read_archive(engine, now, feed) {
         return effects;
+    }
+    let is_ready =
+        engine.backfills.get(&feed).is_some_and(|backfill| backfill.stage == WalkStage::Ready);
+    if is_ready && !engine.fills_history {
+        // What was read is kept, and nothing is asked for.
+        return rest(engine, feed, None);
     }
     let policy = policy(engine, feed);
     let held_up = is_held_up(engine, now, feed);

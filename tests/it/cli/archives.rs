@@ -1,6 +1,8 @@
 //! Archives in the place of feeds, and answers that carry no whole feed, through the real binary (SPEC C.2, D.2).
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -111,6 +113,46 @@ fn an_archive_that_names_no_feed_is_a_question_and_never_a_complete_history() {
     assert_eq!(feed["attention"]["state"], "archive");
     let listed = program.run(&["feeds"]).with(0);
     assert!(!listed.out.contains("complete"), "{listed:#?}");
+}
+
+#[test]
+fn an_archive_that_was_read_is_not_asked_for_again_though_archives_were_left_alone_then() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/press/1/1.atom"), "--no-poll"]).with(0);
+    program.run(&["poll", "--no-history"]).with(0);
+    assert!(site.asked("/press/1/2.atom").is_empty(), "no archive is asked for");
+    let feed = &feeds(&program)[0];
+    assert_eq!(feed["url"], site.at("/press/1/index.atom"));
+    assert_eq!(feed["history"]["text"], "1 of more archives read");
+    program.run(&["poll", "--all"]).with(0);
+    assert_eq!(feeds(&program)[0]["history"]["text"], "complete history");
+    assert_eq!(feeds(&program)[0]["total"], 3);
+    assert_eq!(site.asked("/press/1/1.atom").len(), 1);
+}
+
+#[test]
+fn a_410_behind_a_redirect_ends_no_feed_and_a_move_to_nothing_is_a_question() {
+    let turned = Arc::new(AtomicBool::new(false));
+    let has_turned = Arc::clone(&turned);
+    let site =
+        Site::start(move |request| match (request.path(), has_turned.load(Ordering::Relaxed)) {
+            ("/ended", true) => answer(302, &[("location", "/gone")], ""),
+            ("/moved", true) => answer(301, &[("location", "/empty")], ""),
+            ("/empty", _) => answer(200, &[], rss("Empty", "e", 0)),
+            ("/gone", _) => answer(410, &[], ""),
+            (path, _) => answer(200, &[], rss(path, "e", 2)),
+        });
+    let program = Program::new();
+    program.run(&["add", &site.at("/ended"), &site.at("/moved")]).with(0);
+    turned.store(true, Ordering::Relaxed);
+    program.run(&["poll", "--all"]).with(1);
+    let listed = feeds(&program);
+    let at = |path: &str| listed.iter().find(|feed| feed["url"] == site.at(path)).unwrap();
+    assert_eq!(at("/ended")["state"], "failing");
+    let moved = at("/moved");
+    assert_eq!(moved["state"], "ok");
+    assert_eq!(moved["proposed_url"], site.at("/empty"));
+    assert_eq!(moved["attention"]["state"], "move proposed");
 }
 
 #[test]
