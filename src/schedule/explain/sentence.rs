@@ -234,7 +234,8 @@ fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
             let part = part_of_day(published.with_timezone(&zone), days);
             format!("it {} {part}", posts.usual)
         }
-        None => format!("it {} little before then", posts.usual),
+        None if rhythm.is_certain() => "it usually posts little before then".to_owned(),
+        None => format!("it {} {}", posts.plain, rhythm.rate_words()),
     }
 }
 

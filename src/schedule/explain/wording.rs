@@ -29,16 +29,22 @@ pub(in crate::schedule) fn interval_words(seconds: i64) -> String {
     }
 }
 
-/// An interval that is spread, so that no more of it is true than this: `about every hour`, `about every 5 hours`.
+/// An interval that is spread, so that no more of it is true than this: `about every hour`, `about every 2 and a half
+/// hours`, `about every 12 hours`.
 pub fn about_interval_words(seconds: i64) -> String {
-    let step = match seconds {
-        ..MINUTE => 1,
-        MINUTE..7200 => MINUTE,
-        7200..18_000 => 5 * MINUTE,
-        18_000..172_800 => HOUR,
-        _ => DAY,
+    let (step, unit, name) = match seconds {
+        ..MINUTE => (1, 1, "second"),
+        MINUTE..7_200 => (MINUTE, MINUTE, "minute"),
+        7_200..21_600 => (HOUR / 2, HOUR, "hour"),
+        21_600..172_800 => (HOUR, HOUR, "hour"),
+        172_800..518_400 => (DAY / 2, DAY, "day"),
+        _ => (DAY, DAY, "day"),
     };
-    format!("about {}", interval_words((seconds + step / 2) / step * step))
+    let rounded = seconds.saturating_add(step / 2) / step * step;
+    if unit != step && rounded % unit != 0 {
+        return format!("about every {} and a half {name}s", rounded / unit);
+    }
+    format!("about {}", interval_words(rounded))
 }
 
 /// When a rule applies: `from hour 9 to hour 17, Monday to Friday`.
@@ -121,10 +127,10 @@ mod tests {
             (3600, "every hour", "about every hour"),
             (5400, "every 90 minutes", "about every 90 minutes"),
             (3930, "every 1 h 5 min 30 s", "about every 66 minutes"),
-            (9000, "every 150 minutes", "about every 150 minutes"),
+            (9000, "every 150 minutes", "about every 2 and a half hours"),
             (17_280, "every 288 minutes", "about every 5 hours"),
             (86_400, "every day", "about every day"),
-            (302_400, "every 84 hours", "about every 4 days"),
+            (302_400, "every 84 hours", "about every 3 and a half days"),
             (604_800, "every week", "about every week"),
         ] {
             assert_eq!(

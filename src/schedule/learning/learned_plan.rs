@@ -361,9 +361,9 @@ impl LearnedPlan {
         max: i64,
     ) -> Option<i64> {
         let LearnedCourse::Placed { grid_minute, plans } = &self.course else { return None };
-        let standing = GridPlace::of(last, self.clock, *grid_minute);
+        let from = GridPlace::of(last, self.clock, *grid_minute);
         let [more, normal, less] = plans.as_ref();
-        let next = |plan: &PricePlan| standing.next(plan, last, min, max);
+        let next = |plan: &PricePlan| from.next(plan, last, min, max);
         Some(match pace {
             Pace::More => next(more).min(next(normal)),
             Pace::Normal => next(normal),

@@ -240,7 +240,7 @@ impl LearnedRhythm {
                     let every_day = time.days != days;
                     time.times_mean = time.times_mean.max(peak.times_mean);
                     if every_day {
-                        time.days = "every day ".to_owned();
+                        "every day ".clone_into(&mut time.days);
                     }
                 }
                 None => times.push(NamedTime { days, minute, times_mean: peak.times_mean }),
