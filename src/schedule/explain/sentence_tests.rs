@@ -173,7 +173,7 @@ fn a_pace_that_changes_nothing_says_why() {
     let daily = with_ttl(1440, "03-02 10:00");
     let expected = "changes nothing for now, because it is at the longest interval already";
     assert_eq!(paced(&daily, Pace::Less), expected);
-    let fixed = set(hourly.clone(), |settings| settings.fixed_seconds = Some(7200));
+    let fixed = set(hourly, |settings| settings.fixed_seconds = Some(7200));
     let expected = "changes nothing for now, because you fixed the interval";
     assert_eq!(paced(&fixed, Pace::Less), expected);
     let hints = Hints { ttl_minutes: Some(60), ..Hints::default() };

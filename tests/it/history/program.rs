@@ -150,8 +150,8 @@ fn what_was_subscribed_to_is_told_before_its_archives_are_asked_for() {
 
     let program = super::program::program();
     let told = program.run(&["add", &site.at("/press.atom")]).with(0).out;
-    let last = told.lines().last().unwrap();
-    assert_eq!(last, "  6 older entries; complete history: 2 archives back to 2011", "{told}");
+    let history = "  6 older entries; complete history: 2 archives back to 2011";
+    assert!(told.lines().any(|line| line == history), "{told}");
 }
 
 #[test]
