@@ -40,6 +40,15 @@ fn document(number: usize, archive: Option<usize>) -> String {
     text
 }
 
+/// A document with one entry, of one feed with its own links.
+fn linked(entry: &str, links: &str) -> String {
+    format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>Linked</title><id>urn:linked</id>\
+         <updated>2026-01-01T00:00:00Z</updated>{links}<entry><id>urn:{entry}</id><title>{entry}</title>\
+         <updated>2025-01-01T00:00:00Z</updated></entry></feed>"
+    )
+}
+
 /// A site with feeds at `/feed/N` and archived feeds at `/press/N/`.
 fn site() -> Site {
     Site::start(|request| {
@@ -59,6 +68,20 @@ fn site() -> Site {
                 let link = "<link rel='current' href='/press/9/index.atom'/>";
                 answer(200, &[], archive.replace(link, ""))
             }
+            // A document that names a newer one and is no archive (draft -05).
+            ["older"] => answer(200, &[], linked("older", "<link rel='current' href='/newer'/>")),
+            ["newer"] => answer(200, &[], linked("newer", "")),
+            // The newest archive leads on to one that the chain does not hold; one of that is missing.
+            ["chain"] => answer(200, &[], linked("chain", "<link rel='prev-archive' href='/a2'/>")),
+            ["a2"] => answer(
+                200,
+                &[],
+                linked(
+                    "a2",
+                    "<link rel='next-archive' href='/a3'/><link rel='prev-archive' href='/a1'/>",
+                ),
+            ),
+            ["a3"] => answer(200, &[], linked("a3", "<link rel='prev-archive' href='/a2'/>")),
             ["part"] => answer(206, &[], rss("Part", "p", 2)),
             ["delta"] => answer(226, &[("im", "feed")], rss("Delta", "d", 2)),
             _ => answer(404, &[], ""),
@@ -128,6 +151,27 @@ fn an_archive_that_was_read_is_not_asked_for_again_though_archives_were_left_alo
     assert_eq!(feeds(&program)[0]["history"]["text"], "complete history");
     assert_eq!(feeds(&program)[0]["total"], 3);
     assert_eq!(site.asked("/press/1/1.atom").len(), 1);
+}
+
+#[test]
+fn a_newer_document_that_is_named_is_read_once_and_the_address_stays() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/older")]).with(0);
+    let feed = &feeds(&program)[0];
+    assert_eq!((&feed["url"], &feed["total"]), (&site.at("/older").into(), &2.into()), "{feed:#}");
+    assert_eq!((site.asked("/older").len(), site.asked("/newer").len()), (1, 1));
+}
+
+#[test]
+fn what_the_newest_archive_leads_on_to_is_read_and_what_is_missing_is_said_with_its_reason() {
+    let (site, program) = (site(), Program::new());
+    program.run(&["add", &site.at("/chain")]).with(0);
+    assert_eq!((site.asked("/a3").len(), site.asked("/a1").len()), (1, 1));
+    let feed = &feeds(&program)[0];
+    assert_eq!((&feed["total"], &feed["history"]["gaps"]), (&3.into(), &1.into()), "{feed:#}");
+    assert_ne!(feed["history"]["state"], "complete");
+    let told = program.run(&["history", "1"]).out;
+    assert!(told.contains("/a1") && told.contains("404"), "{told}");
 }
 
 #[test]
