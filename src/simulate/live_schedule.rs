@@ -5,7 +5,6 @@ use std::sync::Arc;
 use chrono::DateTime;
 
 use super::week_rules::WeekRules;
-use crate::feed::IntervalRule;
 use crate::schedule::learning::LearnedPlan;
 use crate::schedule::{Facts, Learned, ScheduleSettings, decide_time, spread_unit};
 
@@ -16,8 +15,6 @@ pub(super) struct LiveSchedule {
     salt: u128,
     key: Vec<u8>,
     bounds: (i64, i64),
-    /// The rules of the feed, once they were asked for.
-    rules: Option<Vec<IntervalRule>>,
 }
 
 impl LiveSchedule {
@@ -31,7 +28,7 @@ impl LiveSchedule {
         };
         let facts = Facts { settings, loopback: true, ..Facts::default() };
         let (salt, key) = (u128::from(shift), name.as_bytes().to_vec());
-        Self { facts, salt, key, bounds, rules: None }
+        Self { facts, salt, key, bounds }
     }
 
     /// The minute of the poll after one at `last` by a learned plan.
@@ -43,10 +40,8 @@ impl LiveSchedule {
 
     /// The minute of the poll after one at `last` by the publisher's rules.
     pub(super) fn next_by_rules(&mut self, rules: &WeekRules, last: i64) -> i64 {
-        if self.rules.is_none() {
-            let rules = rules.interval_rules();
-            self.facts.hints.intervals.clone_from(&rules);
-            self.rules = Some(rules);
+        if self.facts.hints.intervals.is_empty() {
+            self.facts.hints.intervals = rules.interval_rules();
         }
         self.next(last)
     }

@@ -63,7 +63,7 @@ pub fn why_not_followed(
     }
 }
 
-/// Gives the engine a plan that was learned just now; what was answered for the last poll stays.
+/// Gives the engine a plan that was learned just now or read; what was answered for the last poll stays.
 pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if !counts(subscription, &engine.settings) || !is_enough(plan) {
@@ -83,22 +83,13 @@ pub fn record_read(
     feed: FeedKey,
     record: Option<Box<LearnedRecord>>,
 ) {
-    let (Some(record), Some(subscription)) = (record, engine.feeds.get_mut(&feed)) else { return };
+    let (Some(record), Some(subscription)) = (record, engine.feeds.get(&feed)) else { return };
     if !counts(subscription, &engine.settings) || engine.learning.is_known(feed) {
         return;
     }
     let LearnedRecord { terms, plan } = *record;
     engine.learning.done.insert(feed, Done { at: plan.learned_at, terms });
-    let plan = Arc::new(plan);
-    if !engine.polls.contains_key(&feed) {
-        remember(engine, now, feed, &plan);
-    } else if is_enough(&plan) {
-        // The answer that counted until this poll stays; the next one is the plan's.
-        let facts = &mut subscription.state.facts;
-        let answered = facts.learned.as_ref().and_then(|learned| learned.answered);
-        let interval_seconds = plan.interval_seconds();
-        facts.learned = Some(Learned { interval_seconds, answered, plan: Some(plan) });
-    }
+    remember(engine, now, feed, &Arc::new(plan));
 }
 
 /// A poll of a feed is durable.

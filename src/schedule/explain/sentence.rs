@@ -57,33 +57,18 @@ pub fn pace_sentence(
     }
 }
 
+/// What holds a plan whatever the pace.
+const UNMOVED_BY: [(SettledBy, &str); 4] = [
+    (SettledBy::Fixed, "you fixed the interval"),
+    (SettledBy::Minimum, "it is at the shortest interval already"),
+    (SettledBy::Maximum, "it is at the longest interval already"),
+    (SettledBy::Learned, "the next look serves both"),
+];
+
 /// Why a plan stays what it is whatever the pace.
 fn why_unmoved(facts: &Facts, decision: &Decision, zone: Tz) -> String {
-    match decision.settled_by {
-        SettledBy::Fixed => "you fixed the interval".to_owned(),
-        SettledBy::Minimum => "it is at the shortest interval already".to_owned(),
-        SettledBy::Maximum => "it is at the longest interval already".to_owned(),
-        SettledBy::Learned => "the next look serves both".to_owned(),
-        SettledBy::OwnRules
-        | SettledBy::Rules
-        | SettledBy::Sy
-        | SettledBy::Ttl
-        | SettledBy::RefreshRate
-        | SettledBy::BoilerplateSy
-        | SettledBy::Default
-        | SettledBy::CacheLifetime
-        | SettledBy::RetryAfter
-        | SettledBy::BackOff
-        | SettledBy::Dead
-        | SettledBy::SkipHours
-        | SettledBy::SkipDays
-        | SettledBy::Overdue
-        | SettledBy::FirstPoll
-        | SettledBy::Gone
-        | SettledBy::Stopped
-        | SettledBy::Paused
-        | SettledBy::Expired => reason(facts, decision, zone),
-    }
+    let unmoved = UNMOVED_BY.iter().find(|(by, _)| *by == decision.settled_by);
+    unmoved.map_or_else(|| reason(facts, decision, zone), |(_, why)| (*why).to_owned())
 }
 
 /// A time as exact as it deserves: `now`, `in 12 minutes`, `around 20:00`, `tomorrow around 07:00`, `on Thursday`,
@@ -154,46 +139,17 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
             0 | 1 => "the last try failed".to_owned(),
             failures => format!("the last {failures} tries failed"),
         },
-        SettledBy::CacheLifetime
-        | SettledBy::RetryAfter
-        | SettledBy::Dead
-        | SettledBy::SkipHours
-        | SettledBy::SkipDays
-        | SettledBy::Overdue
-        | SettledBy::FirstPoll
-        | SettledBy::Gone
-        | SettledBy::Stopped
-        | SettledBy::Paused
-        | SettledBy::Expired => plain_reason(decision.settled_by).to_owned(),
-    }
-}
-
-/// Reasons that need no figure.
-const fn plain_reason(settled_by: SettledBy) -> &'static str {
-    match settled_by {
-        SettledBy::CacheLifetime => "its server says that its last answer holds until then",
-        SettledBy::RetryAfter => "its server asked to be left alone until then",
-        SettledBy::Dead => "it was not found for a month: it is tried once a week",
-        SettledBy::SkipHours => "the publisher wants to be left alone in the hours before",
-        SettledBy::SkipDays => "the publisher wants to be left alone on the days before",
-        SettledBy::Overdue => "its time came while nobody looked",
-        SettledBy::FirstPoll => "it was never read so far",
-        SettledBy::Gone => "the publisher ended it",
-        SettledBy::Stopped => "its address leads nowhere",
-        SettledBy::Paused => "you paused it",
-        SettledBy::Expired => "the publisher says that it is finished",
-        SettledBy::Fixed
-        | SettledBy::OwnRules
-        | SettledBy::Rules
-        | SettledBy::Sy
-        | SettledBy::Ttl
-        | SettledBy::RefreshRate
-        | SettledBy::BoilerplateSy
-        | SettledBy::Learned
-        | SettledBy::Default
-        | SettledBy::Minimum
-        | SettledBy::Maximum
-        | SettledBy::BackOff => "of its plan",
+        SettledBy::CacheLifetime => "its server says that its last answer holds until then".into(),
+        SettledBy::RetryAfter => "its server asked to be left alone until then".into(),
+        SettledBy::Dead => "it was not found for a month: it is tried once a week".into(),
+        SettledBy::SkipHours => "the publisher wants to be left alone in the hours before".into(),
+        SettledBy::SkipDays => "the publisher wants to be left alone on the days before".into(),
+        SettledBy::Overdue => "its time came while nobody looked".into(),
+        SettledBy::FirstPoll => "it was never read so far".into(),
+        SettledBy::Gone => "the publisher ended it".into(),
+        SettledBy::Stopped => "its address leads nowhere".into(),
+        SettledBy::Paused => "you paused it".into(),
+        SettledBy::Expired => "the publisher says that it is finished".into(),
     }
 }
 
