@@ -23,13 +23,7 @@ impl Engine {
     ) -> Self {
         let mut engine = Self::empty(settings, zone, salt);
         for saved in saved {
-            let subscription = Subscription {
-                state: saved.state,
-                history: saved.history,
-                counters: saved.counters,
-                ..Subscription::new(saved.key, saved.record)
-            };
-            engine.feeds.insert(saved.key, subscription);
+            engine.feeds.insert(saved.key, Subscription::saved(saved));
         }
         engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
         let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();

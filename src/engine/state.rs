@@ -13,7 +13,7 @@ use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
 use super::event::{Event, NoticeOffer};
 use super::feeds::addition::{Addition, Imported};
-use super::feeds::subscription::Subscription;
+use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::politeness::host_queue::HostQueue;
 use super::politeness::reachability::Reachability;
 use super::poll::learn_queue::Learning;
@@ -23,7 +23,7 @@ use super::saved_searches::SavedSearch;
 use super::settings::Settings;
 use super::store_work::JobId;
 use super::undo::rollback::Rollback;
-use super::undo::undo_stack::UndoStack;
+use super::undo::undo_stack::{SavedStep, UndoStack};
 use crate::history::{EntryKey, FeedKey};
 use crate::schedule::Timetable;
 
@@ -52,6 +52,8 @@ pub struct Engine {
     pub confirming: Option<FeedKey>,
     /// All subscriptions.
     pub feeds: BTreeMap<FeedKey, Subscription>,
+    /// Subscriptions that were given up and can be had back.
+    pub ended: BTreeMap<FeedKey, Subscription>,
     /// When which feed is due.
     pub timetable: Timetable<FeedKey>,
     /// Requests that wait for their host, and those under way.
@@ -109,6 +111,7 @@ impl Engine {
             reachability: Reachability::default(),
             confirming: None,
             feeds: BTreeMap::new(),
+            ended: BTreeMap::new(),
             timetable: Timetable::default(),
             host_queue: HostQueue::default(),
             polls: BTreeMap::new(),
@@ -170,6 +173,19 @@ impl Engine {
     ) {
         self.saved_searches = searches;
         self.filters = Filters::new(filters);
+    }
+
+    /// Takes what the store kept at the start to take changes back: the steps, and the subscriptions that were given up.
+    pub fn take_undo(
+        &mut self,
+        steps: Vec<SavedStep>,
+        ended: Vec<SavedSubscription>,
+        now: DateTime<Utc>,
+    ) {
+        let last = ended.iter().map(|saved| saved.key.0).max().unwrap_or(0);
+        self.last_feed = self.last_feed.max(last);
+        self.ended.extend(ended.into_iter().map(|saved| (saved.key, Subscription::saved(saved))));
+        self.undo.take_saved(steps, now);
     }
 
     /// Whether nothing is under way.

@@ -17,6 +17,7 @@ use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionR
 use super::poll::poll_log::PollLogEntry;
 use super::saved_searches::SavedSearch;
 use super::undo::rollback::Rollback;
+use super::undo::undo_stack::StepChanges;
 use crate::filters::EntryFilter;
 use crate::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
 use crate::schedule::learning::{LearnedRecord, Publications};
@@ -103,6 +104,10 @@ pub enum Job {
     CountFilters,
     /// Writes which tags are folded.
     SaveFolded(BTreeSet<String>),
+    /// Keeps and forgets steps of undo.
+    SaveSteps(StepChanges),
+    /// Forgets everything that is kept of these feeds, where they are given up.
+    ForgetFeeds(Vec<FeedKey>),
     /// Writes the backup of a day, if there is none; beside everything else.
     BackUp(NaiveDate),
 }
@@ -310,7 +315,9 @@ impl Job {
             | Self::SaveLearned(..)
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
-            | Self::SaveFolded(_) => JobSubject::Keeping,
+            | Self::SaveFolded(_)
+            | Self::SaveSteps(_)
+            | Self::ForgetFeeds(_) => JobSubject::Keeping,
             Self::ReadPolls(_)
             | Self::ReadLearned(_)
             | Self::CountToday(_)

@@ -33,6 +33,9 @@ pub struct Output {
 /// Changes the engine by what happened.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
+    // Behind the changes that they take back.
+    let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
+    effects.extend(steps);
     store_results::register_rollbacks(engine, &mut effects);
     Output { events: std::mem::take(&mut engine.events), effects }
 }
@@ -121,6 +124,8 @@ fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
 /// Time passed: polls fall due, and a new day begins at midnight.
 fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(engine, now);
+    engine.undo.forget_old(now);
+    effects.extend(unsubscribe::forget_ended(engine, now));
     effects.extend(notifications::notify(engine, now));
     // A command that polls once is over before a backup is made: it makes one at its end.
     let lasts = engine.attended || engine.polls_by_itself;

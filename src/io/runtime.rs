@@ -85,6 +85,7 @@ pub fn load_engine(
     let mut engine = Engine::new(settings, clock::zone(), salt, store.subscriptions()?, now);
     engine.last_feed = store.last_feed()?;
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
+    engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);
     Ok(engine)
 }
 

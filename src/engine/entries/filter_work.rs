@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use crate::filters::{Action, EntryFilter};
 use crate::history::{Counters, EntryKey, FeedKey, Flag};
@@ -103,15 +104,18 @@ impl FilterWork {
 }
 
 /// What a change of a filter did to entries; both lists in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterChanges {
     /// The filter's number.
     pub filter: u32,
     /// The entries it had hit before.
+    #[serde(with = "crate::engine::undo::key_runs")]
     pub before: Vec<EntryKey>,
     /// The entries it hits now.
+    #[serde(with = "crate::engine::undo::key_runs")]
     pub after: Vec<EntryKey>,
     /// The marks that changed, and what they are now.
+    #[serde(with = "crate::engine::undo::key_runs::flags")]
     pub flags: Vec<(EntryKey, Flag, bool)>,
 }
 

@@ -94,7 +94,8 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         );
         engine.say_undoable(text);
     }
-    engine.undo.push(Step::Unsubscribed(Box::new(given_up)));
+    engine.ended.insert(from, given_up);
+    engine.undo.push(Step::Unsubscribed(from));
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedsChanged);
     vec![Effect::store(Job::Absorb { from, into }), Effect::store(Job::SaveRecords(records))]

@@ -56,7 +56,7 @@ pub struct SubscriptionRecord {
     /// An address that the reader does not want it to move to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
-    /// Since when it is given up; what is kept of it goes when the program starts the next time.
+    /// Since when it is given up; what is kept of it goes a week later.
     pub ended: Option<DateTime<Utc>>,
 }
 
@@ -156,6 +156,12 @@ pub struct ArchiveAddress {
 }
 
 impl Subscription {
+    /// One as the store kept it; it has no plan yet.
+    pub fn saved(saved: SavedSubscription) -> Self {
+        let SavedSubscription { key, record, state, history, counters } = saved;
+        Self { state, history, counters, ..Self::new(key, record) }
+    }
+
     /// A subscription that was never polled and has no plan yet.
     pub fn new(key: FeedKey, record: SubscriptionRecord) -> Self {
         let unplanned = Decision {

@@ -1,34 +1,31 @@
 //! Giving up a subscription, and taking that back.
 //!
-//! The entries stay in the store until the program starts the next time: until then the feed can be had back
-//! as it was, with every mark.
+//! What was kept of it stays in the store for a week ([`UNDO_KEPT`]): until then the feed can be had back as it was, with every
+//! mark, also by another process. Meanwhile its entries are in no list, no search and no sum.
 
 use crate::engine::politeness::drop_fetches;
 use chrono::{DateTime, Utc};
 
-use super::subscription::Subscription;
+use super::addresses::subscribed_as;
+use super::subscription::SubscriptionRecord;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use crate::engine::undo::undo_stack::Step;
+use crate::engine::undo::undo_stack::{Step, is_over};
 use crate::history::FeedKey;
 
 /// Gives up a subscription; that can be undone.
 pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let Some((given_up, effects)) = give_up(engine, now, feed) else { return Vec::new() };
-    engine.undo.push(Step::Unsubscribed(Box::new(given_up)));
+    let Some(effects) = give_up(engine, now, feed) else { return Vec::new() };
+    engine.undo.push(Step::Unsubscribed(feed));
     effects
 }
 
-/// Gives up a subscription; answers with it, to have it back.
-pub fn give_up(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-) -> Option<(Subscription, Vec<Effect>)> {
+/// Gives up a subscription; it is kept, to have it back. `None`: there is no such subscription.
+pub fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Vec<Effect>> {
     let mut subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
@@ -47,27 +44,44 @@ pub fn give_up(
     subscription.history.asking = None;
     subscription.record.ended = Some(now);
     engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
-    let effect = save(engine, &subscription);
-    Some((subscription, vec![effect]))
+    let record = subscription.record.clone();
+    engine.ended.insert(feed, subscription);
+    Some(vec![save(engine, feed, record)])
 }
 
-/// Takes a subscription back, with everything that was kept of it.
+/// Takes a subscription back, with everything that was kept of it. The error is a sentence.
 pub fn take_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
-    mut subscription: Subscription,
-) -> Vec<Effect> {
-    let feed = subscription.key;
+    feed: FeedKey,
+) -> Result<Vec<Effect>, String> {
+    let Some(ended) = engine.ended.get(&feed) else {
+        return Err("nothing is kept any more of the feed that was given up".to_owned());
+    };
+    if subscribed_as(engine, &ended.record.url).is_some() {
+        let title = ended.record.shown_title();
+        return Err(format!("'{title}' has been subscribed to anew: its former entries stay away"));
+    }
+    let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
     subscription.record.ended = None;
     engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
-    let effect = save(engine, &subscription);
+    let record = subscription.record.clone();
     engine.feeds.insert(feed, subscription);
     plans::replan(engine, feed, now);
-    vec![effect]
+    Ok(vec![save(engine, feed, record)])
 }
 
-fn save(engine: &mut Engine, subscription: &Subscription) -> Effect {
+/// Forgets what was kept of the subscriptions that were given up a week ago or earlier.
+pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
+    let is_old = |ended: Option<DateTime<Utc>>| ended.is_none_or(|at| is_over(at, now));
+    let old = engine.ended.iter().filter(|(_, feed)| is_old(feed.record.ended));
+    let old: Vec<FeedKey> = old.map(|(feed, _)| *feed).collect();
+    engine.ended.retain(|feed, _| !old.contains(feed));
+    (!old.is_empty()).then(|| Effect::store(Job::ForgetFeeds(old)))
+}
+
+fn save(engine: &mut Engine, feed: FeedKey, record: SubscriptionRecord) -> Effect {
     engine.unsaved = engine.unsaved.saturating_add(1);
     engine.tell(Event::FeedListChanged);
-    Effect::store(Job::SaveRecords(vec![(subscription.key, subscription.record.clone())]))
+    Effect::store(Job::SaveRecords(vec![(feed, record)]))
 }

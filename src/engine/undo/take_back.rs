@@ -18,7 +18,8 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         engine.undo.wanted = true;
         return Vec::new();
     }
-    let Some((_, step)) = engine.undo.steps.pop_back() else {
+    engine.undo.forget_old(now);
+    let Some(step) = engine.undo.pop() else {
         engine.say("nothing to undo");
         return Vec::new();
     };
@@ -56,12 +57,15 @@ fn take_back(
             let inverse = Step::Marked { flag, value: !value, keys: keys.clone() };
             (marks::set_back(engine, keys, flag, !value), Some(inverse))
         }
-        Step::Unsubscribed(subscription) => {
-            let inverse = Step::Resubscribed(subscription.key);
-            (unsubscribe::take_back(engine, now, *subscription), Some(inverse))
-        }
+        Step::Unsubscribed(feed) => match unsubscribe::take_back(engine, now, feed) {
+            Ok(effects) => (effects, Some(Step::Resubscribed(feed))),
+            Err(why) => {
+                engine.say(why);
+                (Vec::new(), None)
+            }
+        },
         Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed) {
-            Some((given_up, effects)) => (effects, Some(Step::Unsubscribed(Box::new(given_up)))),
+            Some(effects) => (effects, Some(Step::Unsubscribed(feed))),
             None => not_subscribed(engine),
         },
         Step::Readdressed { feed, before, proposed } => {

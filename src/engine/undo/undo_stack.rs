@@ -1,12 +1,18 @@
-//! What the reader can take back: the steps, and their order.
+//! What the reader can take back: the steps, their order, and which of them the store keeps.
+//!
+//! A step is written behind its change and removed behind what takes the change back, each by the same thread and mostly in the
+//! same sync. The log of the store is read up to where it is whole: a step that is found again has its change before it. Where
+//! the program is killed between the two, a change cannot be taken back, or a step is found whose change was taken back: every
+//! step says how things were before, so that doing it once more changes nothing.
 
 use std::collections::VecDeque;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::feeds::chosen_settings::Chosen;
-use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
+use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
 use crate::engine::saved_searches::SavedSearch;
 use crate::filters::EntryFilter;
 use crate::history::{EntryKey, FeedKey, Flag, GapKey};
@@ -14,10 +20,16 @@ use crate::history::{EntryKey, FeedKey, Flag, GapKey};
 /// Steps that can be taken back.
 const UNDO_STEPS: usize = 200;
 
+/// A change can be taken back for so long, and a subscription that was given up is kept for so long.
+pub const UNDO_KEPT: TimeDelta = TimeDelta::days(7);
+
+/// Entries that a step in the store names at most: under 2 MB even if no two of them stand side by side (8 bytes each).
+const SAVED_ENTRIES_MAX: usize = 250_000;
+
 /// What the reader can take back, oldest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
-    pub(super) steps: VecDeque<(ChangeId, Step)>,
+    pub(super) steps: VecDeque<KnownStep>,
     /// What was taken back and can be made again, oldest first.
     pub(super) undone: Vec<Step>,
     /// The name given to a change last.
@@ -26,14 +38,46 @@ pub struct UndoStack {
     pub(super) under_way: u32,
     /// The reader wants the last of them taken back as soon as it is known.
     pub(super) wanted: bool,
+    /// Steps that the store is to forget.
+    gone: Vec<ChangeId>,
+}
+
+/// A step that can be taken back.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct KnownStep {
+    id: ChangeId,
+    /// When the change was made; `None`: a moment ago, and the step was not handed to the store yet.
+    at: Option<DateTime<Utc>>,
+    pub(super) step: Step,
+}
+
+/// A step as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedStep {
+    /// Names the change; later changes have larger numbers.
+    pub id: ChangeId,
+    /// When the change was made.
+    pub at: DateTime<Utc>,
+    /// What takes it back.
+    pub step: Step,
+}
+
+/// What is to be changed of the steps in the store.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StepChanges {
+    /// Steps to keep.
+    pub kept: Vec<SavedStep>,
+    /// Steps to forget.
+    pub gone: Vec<ChangeId>,
 }
 
 /// Names a change, so that one that could not be written is forgotten.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeId(u64);
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ChangeId(pub u64);
 
 /// One change, as what is needed to take it back.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Step {
     /// Marks on entries.
     Marked {
@@ -42,10 +86,11 @@ pub enum Step {
         /// Set or cleared.
         value: bool,
         /// The entries that did not have it so before.
+        #[serde(with = "super::key_runs")]
         keys: Vec<EntryKey>,
     },
-    /// A subscription was given up.
-    Unsubscribed(Box<Subscription>),
+    /// A subscription was given up: [`crate::engine::state::Engine::ended`] has it.
+    Unsubscribed(FeedKey),
     /// That was taken back.
     Resubscribed(FeedKey),
     /// The address of a subscription was decided on, or where it may lead.
@@ -142,16 +187,160 @@ impl UndoStack {
 
     /// Forgets a change that could not be written.
     pub fn forget(&mut self, change: Option<ChangeId>) {
-        self.steps.retain(|(id, _)| Some(*id) != change);
+        let gone = self.steps.iter().filter(|known| Some(known.id) == change && known.at.is_some());
+        self.gone.extend(gone.map(|known| known.id));
+        self.steps.retain(|known| Some(known.id) != change);
+    }
+
+    /// Forgets the changes that were made [`UNDO_KEPT`] ago or earlier.
+    pub fn forget_old(&mut self, now: DateTime<Utc>) {
+        while self.steps.front().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now))) {
+            self.drop_oldest();
+        }
+    }
+
+    /// Takes back the steps that the store kept, oldest first; those that are too old are forgotten there too.
+    pub fn take_saved(&mut self, saved: Vec<SavedStep>, now: DateTime<Utc>) {
+        for SavedStep { id, at, step } in saved {
+            self.last = self.last.max(id);
+            self.steps.push_back(KnownStep { id, at: Some(at), step });
+        }
+        self.forget_old(now);
+        while self.steps.len() > UNDO_STEPS {
+            self.drop_oldest();
+        }
+    }
+
+    /// What the store is to keep and to forget since this was asked last. The steps get their time.
+    pub fn changes(&mut self, now: DateTime<Utc>) -> Option<StepChanges> {
+        let fresh = self.steps.iter().rev().take_while(|known| known.at.is_none()).count();
+        let old = self.steps.len().saturating_sub(fresh);
+        let mut changes = StepChanges { kept: Vec::new(), gone: std::mem::take(&mut self.gone) };
+        for place in old..self.steps.len() {
+            let earlier = self.steps.iter().take(place).map(|known| known.id);
+            let earlier: Vec<ChangeId> = earlier.collect();
+            let Some(known) = self.steps.get_mut(place) else { break };
+            known.at = Some(now);
+            if known.step.entries() > SAVED_ENTRIES_MAX {
+                // It lives in memory only. Changes are taken back in their order, the last one first: without it those
+                // before it may not be taken back either.
+                changes.kept.clear();
+                changes.gone.extend(earlier);
+            } else {
+                let KnownStep { id, step, .. } = known.clone();
+                changes.kept.push(SavedStep { id, at: now, step });
+            }
+        }
+        (!changes.kept.is_empty() || !changes.gone.is_empty()).then_some(changes)
+    }
+
+    /// Takes the last step, to take its change back.
+    pub(super) fn pop(&mut self) -> Option<Step> {
+        let known = self.steps.pop_back()?;
+        if known.at.is_some() {
+            self.gone.push(known.id);
+        }
+        Some(known.step)
     }
 
     /// Beyond [`UNDO_STEPS`] the oldest is forgotten.
     pub(super) fn keep(&mut self, step: Step) -> ChangeId {
         if self.steps.len() >= UNDO_STEPS {
-            self.steps.pop_front();
+            self.drop_oldest();
         }
         self.last = ChangeId(self.last.0.saturating_add(1));
-        self.steps.push_back((self.last, step));
+        self.steps.push_back(KnownStep { id: self.last, at: None, step });
         self.last
+    }
+
+    fn drop_oldest(&mut self) {
+        let dropped = self.steps.pop_front().filter(|known| known.at.is_some());
+        self.gone.extend(dropped.map(|known| known.id));
+    }
+}
+
+impl Step {
+    /// How many entries it names.
+    fn entries(&self) -> usize {
+        match self {
+            Self::Marked { keys, .. } => keys.len(),
+            Self::Withdrawn { withdrawn, .. } => withdrawn.len(),
+            Self::Filters { changes, .. } => {
+                let hits = changes.before.len().saturating_add(changes.after.len());
+                hits.saturating_add(changes.flags.len())
+            }
+            Self::Unsubscribed(_)
+            | Self::Resubscribed(_)
+            | Self::Readdressed { .. }
+            | Self::Dismissed { .. }
+            | Self::ShownAgain { .. }
+            | Self::Searches { .. }
+            | Self::Retagged { .. }
+            | Self::Changed { .. } => 0,
+        }
+    }
+}
+
+/// Whether what was done at that time cannot be taken back any more.
+pub fn is_over(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    now.signed_duration_since(at) >= UNDO_KEPT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn marked(count: u32) -> Step {
+        let keys = (0..count).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
+        Step::Marked { flag: Flag::Read, value: true, keys }
+    }
+
+    fn ids(changes: &StepChanges) -> (Vec<u64>, Vec<u64>) {
+        let kept = changes.kept.iter().map(|saved| saved.id.0).collect();
+        (kept, changes.gone.iter().map(|id| id.0).collect())
+    }
+
+    #[test]
+    fn a_step_is_handed_to_the_store_once_and_forgotten_there_when_it_is_taken() {
+        let mut stack = UndoStack::default();
+        stack.push(marked(1));
+        stack.push(marked(2));
+        assert_eq!(ids(&stack.changes(NOW).unwrap()), (vec![1, 2], vec![]));
+        assert_eq!(stack.changes(NOW), None);
+        assert_eq!(stack.pop(), Some(marked(2)));
+        assert_eq!(ids(&stack.changes(NOW).unwrap()), (vec![], vec![2]));
+        stack.push(marked(3));
+        stack.forget(Some(ChangeId(3)));
+        assert_eq!(stack.changes(NOW), None, "the store never had it");
+    }
+
+    #[test]
+    fn a_step_that_is_too_large_for_the_store_takes_those_before_it_along() {
+        let mut stack = UndoStack::default();
+        stack.push(marked(1));
+        stack.changes(NOW).unwrap();
+        stack.push(marked(2));
+        stack.push(marked(250_001));
+        stack.push(marked(4));
+        assert_eq!(ids(&stack.changes(NOW).unwrap()), (vec![4], vec![1, 2]));
+        assert_eq!(stack.steps.len(), 4, "in memory all of them stay");
+    }
+
+    #[test]
+    fn steps_of_a_week_ago_and_beyond_two_hundred_are_forgotten() {
+        let mut stack = UndoStack::default();
+        let saved = |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1) };
+        let later = NOW + UNDO_KEPT;
+        stack.take_saved(vec![saved(4, NOW), saved(7, later)], later);
+        assert_eq!(ids(&stack.changes(later).unwrap()), (vec![], vec![4]));
+        for _ in 0..UNDO_STEPS {
+            stack.push(marked(1));
+        }
+        let (kept, gone) = ids(&stack.changes(later).unwrap());
+        assert_eq!((kept.first(), kept.len(), gone), (Some(&8), UNDO_STEPS, vec![7]));
+        stack.forget_old(later + UNDO_KEPT);
+        assert_eq!(stack.pop(), None);
     }
 }

@@ -178,6 +178,9 @@ impl Store {
             self.rows.insert(feed, before);
         } else {
             self.hits_written(feed, beside.hits);
+            if let Some(record) = beside.record {
+                self.note_ended(feed, record);
+            }
         }
         written.map(|()| merged)
     }
@@ -241,15 +244,20 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         for (feed, record) in records {
-            if record.ended.is_some() {
-                self.ended.insert(*feed);
-            } else {
-                self.ended.remove(feed);
-            }
+            self.note_ended(*feed, record);
             batch.insert(&feed_bytes(*feed), codec::encode(record)?);
         }
         self.feeds.apply_batch(batch)?;
         Ok(())
+    }
+
+    /// Notes whether a subscription is given up: its entries are in no list then.
+    fn note_ended(&mut self, feed: FeedKey, record: &SubscriptionRecord) {
+        if record.ended.is_some() {
+            self.ended.insert(feed);
+        } else {
+            self.ended.remove(&feed);
+        }
     }
 
     /// Removes a subscription with everything that is stored for it.

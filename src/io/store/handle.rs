@@ -36,13 +36,15 @@ pub struct Store {
     pub(super) nodes: Tree,
     /// The entries that each filter hit.
     pub(super) filter_hits: Tree,
+    /// Steps that take the reader's changes back.
+    pub(super) undo: Tree,
     /// The filters and their hits, in memory.
     pub(super) filters: AppliedFilters,
     /// The index rows of the feeds that were used so far, in memory.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// What lists show of the entries that were listed last.
     pub(super) shown: ListedEntryCache,
-    /// Subscriptions that were given up since the store was opened; their entries are in no list.
+    /// Subscriptions that were given up; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The rows of the open list, in order.
     pub(super) order: Vec<RowKey>,

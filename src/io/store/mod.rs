@@ -23,6 +23,7 @@ mod schema;
 mod store_thread;
 mod times;
 mod transaction;
+mod undo_steps;
 pub mod upkeep;
 
 pub use super::store::reading::filter_hits::RuleHits;

@@ -81,11 +81,11 @@ impl Store {
         }
     }
 
-    /// Migrates the schema, removes what was given up, and loads what is kept in memory.
+    /// Migrates the schema and loads what is kept in memory.
     fn make_ready(&mut self, folder: &Path) -> Result<(), StoreError> {
         self.bring_up_to_date(folder, &schema::MIGRATIONS)?;
         self.note_lost_texts()?;
-        self.forget_ended()?;
+        self.load_ended()?;
         self.load_filters()
     }
 
@@ -119,6 +119,7 @@ impl Store {
             history: db.open_tree("history")?,
             nodes: db.open_tree("nodes")?,
             filter_hits: db.open_tree("rulings")?,
+            undo: db.open_tree("undo")?,
             filters: AppliedFilters::default(),
             rows: BTreeMap::new(),
             shown: ListedEntryCache::default(),
@@ -187,9 +188,9 @@ impl Store {
         Ok(fresh)
     }
 
-    /// Removes the subscriptions that were given up.
-    fn forget_ended(&mut self) -> Result<(), StoreError> {
-        let mut ended = Vec::new();
+    /// Notes the subscriptions that were given up: their entries are in no list.
+    fn load_ended(&mut self) -> Result<(), StoreError> {
+        let mut ended = BTreeSet::new();
         for pair in &self.feeds {
             let (key, bytes) = pair?;
             let record = codec::decode::<SubscriptionRecord>(&bytes);
@@ -197,23 +198,48 @@ impl Store {
                 feed_of(&key).filter(|_| record.is_ok_and(|record| record.ended.is_some())),
             );
         }
-        let last = FeedKey(self.last_feed()?);
-        for feed in ended {
-            self.facts.insert(LAST_FEED_KEY, &feed_bytes(last))?;
-            self.remove(feed)?;
+        self.ended = ended;
+        Ok(())
+    }
+
+    /// Removes everything that is stored for these subscriptions, where they are given up.
+    pub fn forget_feeds(&mut self, feeds: &[FeedKey]) -> Result<(), StoreError> {
+        for &feed in feeds {
+            if self.ended.contains(&feed) {
+                let last = FeedKey(self.last_feed()?);
+                self.facts.insert(LAST_FEED_KEY, &feed_bytes(last))?;
+                self.remove(feed)?;
+                self.ended.remove(&feed);
+            }
         }
         Ok(())
     }
 
     /// Returns all subscriptions, in order of their numbers.
     pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
+        self.saved_where(|record| record.ended.is_none())
+    }
+
+    /// Returns the subscriptions that were given up and can be had back, in order of their numbers.
+    pub fn ended_subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
+        if self.ended.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.saved_where(|record| record.ended.is_some())
+        }
+    }
+
+    fn saved_where(
+        &self,
+        wanted: impl Fn(&SubscriptionRecord) -> bool,
+    ) -> Result<Vec<SavedSubscription>, StoreError> {
         let mut saved = Vec::new();
         for pair in &self.feeds {
             let (key, bytes) = pair?;
             let Some(feed) = feed_of(&key) else { continue };
             // What cannot be read is left out here and told by `unreadable`.
             let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
-            if record.ended.is_some() {
+            if !wanted(&record) {
                 continue;
             }
             saved.push(SavedSubscription {

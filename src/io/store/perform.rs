@@ -112,6 +112,14 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             store.save_folded(&folded)?;
             None
         }
+        Job::SaveSteps(steps) => {
+            store.save_steps(&steps)?;
+            None
+        }
+        Job::ForgetFeeds(feeds) => {
+            store.forget_feeds(&feeds)?;
+            None
+        }
         Job::CountFilters => Some(Answer::FiltersCounted(store.count_filter_hits()?)),
         // It is written beside everything else, by the thread of the store.
         Job::BackUp(_) => None,

@@ -3,6 +3,8 @@
 use backissue::engine::feeds::subscription::SubscriptionRecord;
 use backissue::history::{EntryKey, FeedKey, Flags};
 
+use chrono::TimeDelta;
+
 use crate::support::world::{World, rss};
 
 fn world() -> World {
@@ -123,4 +125,87 @@ fn an_old_entry_that_was_marked_unread_is_old_again_when_that_is_taken_back() {
     assert!(flags(&world).is_unread());
     world.press("u");
     assert_eq!(flags(&world), before);
+}
+
+#[test]
+fn changes_are_taken_back_by_another_process_one_after_another() {
+    let mut world = world();
+    let mut seen = vec![state(&mut world)];
+    for keys in ["+", "ls", "jN", "A", "h-"] {
+        world.press(keys);
+        seen.push(state(&mut world));
+    }
+    for before in seen.iter().rev().skip(1) {
+        world.reopen();
+        world.press("u");
+        assert_eq!(&state(&mut world), before);
+    }
+    world.reopen();
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
+    assert_eq!(world.store.check(false).unwrap().findings, []);
+}
+
+#[test]
+fn a_feed_that_was_given_up_is_had_back_by_another_process_with_entries_stars_and_sums() {
+    let mut world = world();
+    world.press("ls<tab>hG");
+    let before = state(&mut world);
+    let sums = |world: &World| (world.app.engine.unread(), world.app.engine.starred());
+    let counted = sums(&world);
+    world.press("D");
+    assert_eq!((world.app.engine.feeds.len(), sums(&world).1), (1, 0));
+    world.reopen();
+    assert_eq!(world.app.engine.feeds.len(), 1);
+    let health = world.store.check(false).unwrap();
+    assert_eq!((health.feeds, health.entries, health.findings), (1, 3, vec![]));
+    world.press("gg<enter>");
+    assert_eq!(world.titles().len(), 3, "the entries that are left");
+    world.press("u");
+    assert_eq!(world.notice(), "subscribed again to 'Tower'");
+    assert_eq!((state(&mut world), sums(&world)), (before, counted));
+    world.reopen();
+    assert_eq!((world.app.engine.feeds.len(), sums(&world)), (2, counted));
+}
+
+#[test]
+fn what_was_given_up_a_week_ago_is_gone_and_what_was_changed_then_stays() {
+    let mut world = world();
+    world.press("+D");
+    world.pass(TimeDelta::days(7) - TimeDelta::seconds(1));
+    assert_eq!(world.store.ended_subscriptions().unwrap().len(), 1);
+    world.reopen();
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.store.ended_subscriptions().unwrap(), []);
+    assert_eq!(world.store.saved_steps().unwrap(), []);
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
+    world.reopen();
+    assert_eq!((world.app.engine.feeds.len(), world.app.engine.last_feed), (1, 1));
+    assert_eq!(world.store.last_feed().unwrap(), 2, "no number is given twice");
+}
+
+#[test]
+fn a_feed_that_was_subscribed_to_anew_is_not_had_twice() {
+    let mut world = world();
+    world.press("D");
+    let address = "https://tower.example/feed".to_owned();
+    let again = backissue::engine::feeds::addition::Subscribe { address, ..Default::default() };
+    world.tell(backissue::engine::request::Request::Import(vec![again]));
+    assert_eq!(world.app.engine.feeds.len(), 2);
+    world.press("u");
+    assert!(world.notice().contains("subscribed to anew"), "{}", world.notice());
+    assert_eq!(world.app.engine.feeds.len(), 2);
+}
+
+#[test]
+fn a_change_that_could_not_be_written_is_not_taken_back_by_another_process() {
+    let mut world = world();
+    world.failing.push(|job| matches!(job, backissue::engine::store_work::Job::Mark { .. }));
+    world.press("ls");
+    assert!(world.notice().contains("the disk is full"), "{}", world.notice());
+    assert_eq!(world.store.saved_steps().unwrap(), []);
+    world.reopen();
+    world.press("u");
+    assert_eq!(world.notice(), "nothing to undo");
 }

@@ -169,8 +169,11 @@ fn an_ended_subscription_leaves_nothing_behind() {
         }
         end(&mut store, FEED);
         assert_eq!(listed(&mut store, Show::All).len(), 2);
+        store.forget_feeds(&[FEED, FeedKey(2)]).unwrap();
     }
     let mut store = open(&folder);
+    assert_eq!(store.last_feed().unwrap(), 257);
+    assert_eq!(store.ended_subscriptions().unwrap(), []);
     let left: Vec<FeedKey> =
         store.subscriptions().unwrap().into_iter().map(|saved| saved.key).collect();
     assert_eq!(left, [FeedKey(2), FeedKey(257)]);
@@ -179,6 +182,34 @@ fn an_ended_subscription_leaves_nothing_behind() {
     let again = commit(&mut store, 2, vec![entry(5, "five")]);
     assert_eq!((again.new, again.counters.total, again.counters.next_seq), (1, 1, 1));
     assert_eq!(store.check(false).unwrap().findings, []);
+}
+
+#[test]
+fn what_is_kept_of_an_ended_subscription_is_in_no_list_and_no_count_of_a_store_that_is_opened_again()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut store = open(&folder);
+        for feed in [FEED, FeedKey(2)] {
+            store.commit(&polled(feed, 1, vec![entry(1, "text")])).unwrap();
+        }
+        end(&mut store, FEED);
+    }
+    let mut store = open(&folder);
+    assert_eq!(store.subscriptions().unwrap().len(), 1);
+    let ended = store.ended_subscriptions().unwrap();
+    assert_eq!((ended.len(), ended[0].key, ended[0].counters.total), (1, FEED, 1));
+    assert_eq!(listed(&mut store, Show::All).len(), 1);
+    assert_eq!(store.unread_since(chrono::DateTime::UNIX_EPOCH).unwrap(), 1);
+    let health = store.check(false).unwrap();
+    assert_eq!((health.feeds, health.entries, health.findings), (1, 1, vec![]));
+    // A whole backup has it too.
+    let mut file = Vec::new();
+    store.back_up(&mut file, None).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    Store::restore_backup(elsewhere.path(), file.as_slice(), "aside").unwrap();
+    let restored = Store::open(elsewhere.path()).unwrap();
+    assert_eq!(restored.ended_subscriptions().unwrap(), ended);
 }
 
 #[test]

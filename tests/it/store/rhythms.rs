@@ -51,6 +51,7 @@ fn a_poll_without_news_leaves_the_record_alone_and_it_goes_with_its_feed() {
     let mut store = open(&folder);
     assert_eq!(store.publications(FEED).unwrap(), known);
     end(&mut store, FEED);
+    store.forget_feeds(&[FEED]).unwrap();
     drop(store);
     assert!(open(&folder).publications(FEED).unwrap().since().is_none());
 }

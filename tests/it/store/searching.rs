@@ -133,7 +133,7 @@ fn what_came_changed_or_went_since_is_caught_up() {
 }
 
 #[test]
-fn a_subscription_given_up_leaves_the_index_at_the_next_start() {
+fn a_subscription_given_up_is_not_found_and_leaves_the_index_once_it_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     {
         let mut store = open(&folder);
@@ -143,13 +143,18 @@ fn a_subscription_given_up_leaves_the_index_at_the_next_start() {
         end(&mut store, FEED);
     }
     let mut store = open(&folder);
+    let hits = |store: &mut Store| {
+        let hits = store.search(&matching("frost", false)).unwrap();
+        hits.iter().map(|hit| hit.key).collect::<Vec<_>>()
+    };
+    let left = [EntryKey { feed: FeedKey(2), seq: 0 }];
+    let state = catch_up(&mut store).state();
+    assert_eq!((state.indexed, state.missing), (6, 0), "it can be had back");
+    assert_eq!(hits(&mut store), left);
+    store.forget_feeds(&[FEED]).unwrap();
     let state = catch_up(&mut store).state();
     assert_eq!((state.indexed, state.missing), (1, 0));
-    let hits = store.search(&matching("frost", false)).unwrap();
-    assert_eq!(
-        hits.iter().map(|hit| hit.key).collect::<Vec<_>>(),
-        [EntryKey { feed: FeedKey(2), seq: 0 }]
-    );
+    assert_eq!(hits(&mut store), left);
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub struct World {
     pub failing: Vec<fn(&Job) -> bool>,
     pub store: Store,
     size: (u16, u16),
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// When every test begins: a Monday.
@@ -90,7 +90,7 @@ impl World {
             failing: Vec::new(),
             store,
             size: (columns, rows),
-            _folder: folder,
+            folder,
         };
         world.tell(ScreenInput::Resized(columns, rows));
         let first = begin(&mut world.app, world.now);
@@ -322,6 +322,8 @@ impl World {
         let mut engine = Engine::new(settings, Tz::UTC, 1, saved, self.now);
         engine
             .take_saved(self.store.saved_searches().unwrap(), self.store.saved_filters().unwrap());
+        let (steps, ended) = (self.store.saved_steps(), self.store.ended_subscriptions());
+        engine.take_undo(steps.unwrap(), ended.unwrap(), self.now);
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
         backissue::ui::panes::feeds_pane::rebuild_rows(&mut app);
@@ -346,6 +348,15 @@ impl World {
         let first = begin(&mut self.app, self.now);
         self.perform(first);
         self.draw();
+    }
+
+    /// The program ends, and another process opens the store and has a screen of its own.
+    pub fn reopen(&mut self) {
+        let elsewhere = tempfile::tempdir().unwrap();
+        // The store is closed before it is opened again.
+        self.store = Store::open(elsewhere.path()).unwrap();
+        self.store = Store::open(self.folder.path()).unwrap();
+        self.restart();
     }
 
     /// Addresses asked for, in order.

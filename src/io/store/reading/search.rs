@@ -130,6 +130,7 @@ impl Store {
         let rows: BTreeMap<FeedKey, _> = matching
             .feeds
             .iter()
+            .filter(|feed| !self.ended.contains(feed))
             .filter_map(|feed| Some((*feed, self.rows.get(feed)?.as_slice())))
             .collect();
         let filters = &self.filters;

@@ -34,7 +34,7 @@ impl Store {
 }
 
 impl Texts {
-    /// Returns all feeds, including those that were given up since the store was opened.
+    /// Returns all feeds, including those that were given up and can be had back.
     pub fn feeds(&self) -> Vec<FeedKey> {
         self.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
     }

@@ -102,8 +102,8 @@ impl BackupSource {
 /// records are read before those records, so that no reference dangles, and the feeds last, so that no number is
 /// reused under which there are records.
 fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
-    const FIRST: [&[u8]; 7] =
-        [b"history", b"nodes", b"state", b"times", b"counters", b"rulings", b"index"];
+    const FIRST: [&[u8]; 8] =
+        [b"undo", b"history", b"nodes", b"state", b"times", b"counters", b"rulings", b"index"];
     const LAST: [&[u8]; 2] = [b"meta", b"feeds"];
     names.sort_by_cached_key(|name| {
         let place = |names: &[&[u8]]| names.iter().position(|other| *other == name.as_ref());
@@ -239,6 +239,7 @@ mod tests {
         let names: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(name)).collect();
         let place = |wanted: &str| names.iter().position(|name| name == wanted).unwrap();
         for [before, after] in [
+            ["undo", "index"],
             ["history", "index"],
             ["nodes", "index"],
             ["state", "index"],

@@ -54,7 +54,8 @@ impl Store {
         health.findings.extend(unreadable.map(|text| StoreProblem { text, repaired: false }));
         let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
-            health.feeds = health.feeds.saturating_add(1);
+            // What is kept of a feed that was given up is read as well, and is nothing the reader has.
+            health.feeds = health.feeds.saturating_add(usize::from(!self.ended.contains(&feed)));
             let found = self.check_feed(feed, repair, &mut health);
             if let Err(error) = found {
                 health.findings.push(StoreProblem { text: error.to_string(), repaired: false });
@@ -64,6 +65,7 @@ impl Store {
         health.findings.extend(self.check_searches()?);
         health.findings.extend(self.check_pages(repair)?);
         health.findings.extend(self.check_places(repair)?);
+        health.findings.extend(self.check_steps(repair)?);
         self.sync()?;
         Ok(health)
     }
@@ -75,7 +77,9 @@ impl Store {
         health: &mut Health,
     ) -> Result<(), StoreError> {
         let rows = self.read_rows(feed)?;
-        health.entries = health.entries.saturating_add(rows.len());
+        if !self.ended.contains(&feed) {
+            health.entries = health.entries.saturating_add(rows.len());
+        }
         let mut recount = Counters {
             next_seq: u32::try_from(rows.len()).unwrap_or(u32::MAX),
             ..Counters::default()

@@ -1,0 +1,116 @@
+//! Steps that take the reader's changes back: a record for each, by the number of its change.
+
+use sled::Batch;
+
+use super::super::codec;
+use super::error::StoreError;
+use super::handle::Store;
+use super::upkeep::check::StoreProblem;
+use crate::engine::undo::undo_stack::{SavedStep, StepChanges};
+
+impl Store {
+    /// Keeps and forgets steps, all or none of them.
+    pub fn save_steps(&self, changes: &StepChanges) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        for id in &changes.gone {
+            batch.remove(&id.0.to_be_bytes());
+        }
+        for saved in &changes.kept {
+            batch.insert(&saved.id.0.to_be_bytes(), codec::encode_compressed(saved)?);
+        }
+        Ok(self.undo.apply_batch(batch)?)
+    }
+
+    /// Returns the steps that can be taken back, oldest first. Changes are taken back in their order: what is older than a
+    /// record that cannot be read is left out with it.
+    pub fn saved_steps(&self) -> Result<Vec<SavedStep>, StoreError> {
+        let mut saved = Vec::new();
+        for bytes in self.undo.iter().values().rev() {
+            let Ok(step) = codec::decode_compressed::<SavedStep>(&bytes?) else { break };
+            saved.push(step);
+        }
+        saved.reverse();
+        Ok(saved)
+    }
+
+    /// Checks the records; `repair` removes those that cannot be taken back: unreadable ones, and what is older.
+    pub(super) fn check_steps(&self, repair: bool) -> Result<Option<StoreProblem>, StoreError> {
+        let lost = self.undo.len().saturating_sub(self.saved_steps()?.len());
+        if lost == 0 {
+            return Ok(None);
+        }
+        if repair {
+            let mut batch = Batch::default();
+            for key in self.undo.iter().keys().take(lost) {
+                batch.remove(key?);
+            }
+            self.undo.apply_batch(batch)?;
+        }
+        let text =
+            format!("{lost} of your changes cannot be taken back any more: a record is damaged");
+        Ok(Some(StoreProblem { text, repaired: repair }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::entries::filter_work::FilterChanges;
+    use crate::engine::undo::undo_stack::{ChangeId, Step};
+    use crate::history::{EntryKey, FeedKey, Flag};
+    use crate::io::store::undo_steps::*;
+
+    fn marked(id: u64, seqs: impl Iterator<Item = u32>) -> SavedStep {
+        let keys = seqs.map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
+        let step = Step::Marked { flag: Flag::Read, value: true, keys };
+        SavedStep { id: ChangeId(id), at: chrono::DateTime::UNIX_EPOCH, step }
+    }
+
+    #[test]
+    fn steps_are_read_in_the_order_of_their_changes_until_they_are_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let kept = vec![marked(2, 0..3), marked(300, 5..6)];
+        store.save_steps(&StepChanges { kept: kept.clone(), gone: Vec::new() }).unwrap();
+        drop(store);
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.saved_steps().unwrap(), kept);
+        let changes = StepChanges { kept: Vec::new(), gone: vec![ChangeId(300)] };
+        store.save_steps(&changes).unwrap();
+        assert_eq!(store.saved_steps().unwrap(), kept[..1]);
+    }
+
+    #[test]
+    fn what_is_older_than_a_damaged_step_is_left_out_and_the_check_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let kept = (1..=3).map(|id| marked(id, 0..1)).collect();
+        store.save_steps(&StepChanges { kept, gone: Vec::new() }).unwrap();
+        store.undo.insert(2_u64.to_be_bytes(), b"damaged").unwrap();
+        assert_eq!(store.saved_steps().unwrap(), [marked(3, 0..1)]);
+        let health = store.check(true).unwrap();
+        assert!(health.findings[0].text.starts_with("2 of your changes"), "{health:?}");
+        assert_eq!(store.check(false).unwrap().findings, []);
+        assert_eq!(store.saved_steps().unwrap(), [marked(3, 0..1)]);
+    }
+
+    #[test]
+    fn the_largest_step_that_is_kept_stays_below_two_megabytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let written = |step: SavedStep| {
+            let changes = StepChanges { kept: vec![step], gone: Vec::new() };
+            store.save_steps(&changes).unwrap();
+            store.undo.iter().values().next().unwrap().unwrap().len()
+        };
+        assert!(written(marked(1, 0..100_000)) < 200, "a whole list");
+        let scattered = written(marked(1, (0..100_000).map(|seq| seq * 3)));
+        assert!(scattered < 800_000, "{scattered} bytes");
+        // The worst of all: no two entries side by side, far from the beginning.
+        let flags = (0..250_000).map(|seq| EntryKey { feed: FeedKey(1), seq: seq * 5 + 70_000 });
+        let flags = flags.map(|key| (key, Flag::Hidden, true)).collect();
+        let changes = Box::new(FilterChanges { flags, ..FilterChanges::default() });
+        let step = Step::Filters { before: Vec::new(), changes, forward: false };
+        let worst = written(SavedStep { step, ..marked(1, 0..0) });
+        assert!(worst < 2_000_000, "{worst} bytes");
+    }
+}
