@@ -17,6 +17,8 @@ use crate::schedule::Pace;
 pub enum Request {
     /// Poll feeds.
     Poll(PollRequest),
+    /// Do not poll these feeds after all: what waits is given up, what is on its way ends, walks through archives are stopped.
+    StopPolls(Vec<FeedKey>),
     /// Subscribe to an address.
     Subscribe(Box<Subscribe>),
     /// Subscribe to many addresses without asking anybody.
@@ -142,7 +144,12 @@ mod tests {
         let key = EntryKey { feed, seq: 3 };
         let search = SavedSearch { id: 1, name: "frost".into(), text: "frost is:unread".into() };
         vec![
-            Request::Poll(PollRequest { feeds: Some(vec![feed]), kind: PollKind::Forced }),
+            Request::Poll(PollRequest {
+                feeds: Some(vec![feed]),
+                kind: PollKind::Forced,
+                archives: true,
+            }),
+            Request::StopPolls(vec![feed]),
             Request::Subscribe(Box::default()),
             Request::Import(vec![Subscribe::default()]),
             Request::ImportFile("list.opml".into()),

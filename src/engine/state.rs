@@ -62,8 +62,6 @@ pub struct Engine {
     pub polls: BTreeMap<FeedKey, Poll>,
     /// Walks through archives under way.
     pub backfills: BTreeMap<FeedKey, Backfill>,
-    /// Archives are fetched after polls.
-    pub fills_history: bool,
     /// The polls since the engine was last at rest.
     pub poll_run: PollRun,
     /// Addresses being subscribed to.
@@ -116,7 +114,6 @@ impl Engine {
             host_queue: HostQueue::default(),
             polls: BTreeMap::new(),
             backfills: BTreeMap::new(),
-            fills_history: true,
             poll_run: PollRun::default(),
             additions: BTreeMap::new(),
             imported: None,

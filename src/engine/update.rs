@@ -13,7 +13,7 @@ use super::feeds::{feed_preview, feed_settings, import, subscribe, tags, trouble
 use super::input::Input;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
-use super::poll::{learn, manual_poll, polling};
+use super::poll::{learn, manual_poll, polling, stop_polls};
 use super::request::Request;
 use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
@@ -80,6 +80,7 @@ fn requested(
 ) -> Result<Vec<Effect>, String> {
     Ok(match request {
         Request::Poll(request) => manual_poll::ask(engine, now, &request),
+        Request::StopPolls(feeds) => stop_polls::stop(engine, now, feeds),
         Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],

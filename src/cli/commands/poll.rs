@@ -26,8 +26,7 @@ pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Fa
             (false, true) => PollKind::Allowed,
             (false, false) => PollKind::Due,
         };
-        runtime.program.engine.fills_history = !args.no_history;
-        runtime.ask(Request::Poll(PollRequest { feeds, kind }));
+        runtime.ask(Request::Poll(PollRequest { feeds, kind, archives: !args.no_history }));
         let bar = new_bar(args, runtime.program.engine.poll_run.asked());
         let mut told = 0_usize;
         let finished = runtime

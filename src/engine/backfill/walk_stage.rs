@@ -11,6 +11,8 @@ use crate::history::{HistoryRecord, Nodes};
 pub struct Backfill {
     /// How far it is.
     pub(in crate::engine) stage: WalkStage,
+    /// More may be asked for than was read already: whoever polls without archives only keeps that.
+    pub(super) asks: bool,
     /// The archives fetched before.
     pub(super) nodes: Nodes,
     /// An archive that was read as the subscription document and is still to be kept as what it is.

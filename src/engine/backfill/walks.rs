@@ -28,15 +28,16 @@ use crate::history::{
 };
 use crate::schedule::counted_words;
 
-/// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9). `archive`: the archive that was
-/// read before it, which is not asked for again.
+/// A check of the subscription document ended well: what is due is fetched (SPEC C.8, C.9), if whoever asked wants archives.
+/// `archive`: the archive that was read before it, which is kept in any case and not asked for again.
 pub fn checked(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     archive: Option<Box<ReadArchive>>,
+    with_archives: bool,
 ) -> Vec<Effect> {
-    if engine.offline || (!engine.fills_history && archive.is_none()) {
+    if engine.offline || (!with_archives && archive.is_none()) {
         return Vec::new();
     }
     let (mode, way) = (policy(engine, feed).mode, way(engine, feed));
@@ -44,7 +45,8 @@ pub fn checked(
     subscription.history.adapt(way.as_ref());
     subscription.history.apply_check(mode, now);
     let has_work = subscription.history.has_work() || archive.is_some();
-    if has_work { begin_with(engine, now, feed, None, archive) } else { Vec::new() }
+    let begun = Begun { action: None, archive, asks: with_archives };
+    if has_work { begin_with(engine, now, feed, begun) } else { Vec::new() }
 }
 
 /// Begins a walk, or hands the reader's action to the one under way.
@@ -54,24 +56,29 @@ pub fn begin(
     feed: FeedKey,
     action: Option<HistoryAction>,
 ) -> Vec<Effect> {
-    begin_with(engine, now, feed, action, None)
+    begin_with(engine, now, feed, Begun { action, archive: None, asks: true })
 }
 
-fn begin_with(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
+/// What a walk begins with.
+struct Begun {
     action: Option<HistoryAction>,
     archive: Option<Box<ReadArchive>>,
-) -> Vec<Effect> {
+    /// More may be asked for than was read already.
+    asks: bool,
+}
+
+fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Begun) -> Vec<Effect> {
+    let Begun { action, archive, asks } = begun;
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
         backfill.asked |= action.is_some();
+        backfill.asks |= asks;
         backfill.actions.extend(action);
         backfill.read_before = archive.or(backfill.read_before.take());
         return go_on(engine, now, feed);
     }
     let backfill = Backfill {
         stage: WalkStage::Loading,
+        asks,
         nodes: Nodes::default(),
         read_before: archive,
         asked: action.is_some(),
@@ -114,10 +121,8 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     if let Some(effects) = keep_read_archive(engine, now, feed) {
         return effects;
     }
-    let is_ready =
-        engine.backfills.get(&feed).is_some_and(|backfill| backfill.stage == WalkStage::Ready);
-    if is_ready && !engine.fills_history {
-        // What was read is kept, and nothing is asked for.
+    let is_over = |backfill: &Backfill| backfill.stage == WalkStage::Ready && !backfill.asks;
+    if engine.backfills.get(&feed).is_some_and(is_over) {
         return rest(engine, feed, None);
     }
     let policy = policy(engine, feed);

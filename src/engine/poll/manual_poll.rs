@@ -20,6 +20,13 @@ pub struct PollRequest {
     pub feeds: Option<Vec<FeedKey>>,
     /// Why.
     pub kind: PollKind,
+    /// Archives are fetched after them, as after a poll that falls due.
+    #[serde(default = "yes")]
+    pub archives: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// What kind of poll is wanted.
@@ -54,6 +61,9 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
                 let forced = request.kind == PollKind::Forced;
                 let cause = if forced { PollCause::Forced } else { PollCause::Asked };
                 poll_queue::enqueue(engine, now, feed, cause);
+                if let Some(poll) = engine.polls.get_mut(&feed) {
+                    poll.archives = request.archives;
+                }
                 continue;
             }
             Some(Refusal::Confirm(reason)) => {
@@ -121,5 +131,6 @@ fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
 
 /// Polls a feed because something about it was just decided.
 pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    ask(engine, now, &PollRequest { feeds: Some(vec![feed]), kind: PollKind::Allowed })
+    let feeds = Some(vec![feed]);
+    ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true })
 }

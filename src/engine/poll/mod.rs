@@ -17,3 +17,4 @@ pub mod poll_times;
 pub mod polling;
 pub mod redirects;
 pub mod start_fetches;
+pub mod stop_polls;

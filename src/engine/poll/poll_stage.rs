@@ -35,6 +35,8 @@ pub struct Poll {
     pub(super) archive: Option<Box<ReadArchive>>,
     /// The address was replaced.
     pub(super) moved: bool,
+    /// Archives are fetched after it.
+    pub(super) archives: bool,
     /// The feed's state before the request, to go back to if the attempt does not count.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
     /// The feed as it was before the answer, to go back to if the answer cannot be written.
@@ -64,6 +66,7 @@ impl Poll {
             current: None,
             archive: None,
             moved: false,
+            archives: true,
             at_start: None,
             before: None,
             if_shared: None,

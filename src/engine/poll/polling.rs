@@ -238,6 +238,7 @@ pub fn committed(
     let poll = engine.polls.get(&feed);
     let (wire_bytes, conditional, moved) =
         poll.map_or((0, false, false), |poll| (poll.wire_bytes, poll.conditional, poll.moved));
+    let with_archives = poll.is_none_or(|poll| poll.archives);
     let reason = state.trouble.clone();
     let News { new, edited, known } = news;
     let status = state.status;
@@ -250,7 +251,7 @@ pub fn committed(
         feed_moves::after_merge(engine, now, feed, pending, known > 0)
     });
     if outcome != PollOutcome::Failed {
-        effects.extend(walks::checked(engine, now, feed, archive));
+        effects.extend(walks::checked(engine, now, feed, archive, with_archives));
     }
     effects
 }

@@ -237,7 +237,8 @@ fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 fn poll_feeds(app: &mut App, now: DateTime<Utc>, feeds: Option<Vec<FeedKey>>) -> Vec<ScreenEffect> {
     let noted = app.engine.poll_run.noted;
     let wanted = feeds.as_ref().map_or(app.engine.feeds.len(), Vec::len);
-    let effects = app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));
+    let effects =
+        app.ask(now, Request::Poll(PollRequest { feeds, kind: PollKind::Allowed, archives: true }));
     let skipped: Vec<_> = app.engine.poll_run.since(noted).collect();
     let Some(first) = skipped.first() else { return effects };
     let reason = first.reason.as_deref().unwrap_or_default();

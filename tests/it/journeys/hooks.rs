@@ -26,7 +26,7 @@ fn publish(world: &mut World, url: &str, feed: &str, guids: &[&str]) {
 
 fn poll_all(world: &mut World) {
     world.pass(TimeDelta::minutes(6));
-    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     world.pass(TimeDelta::seconds(2));
 }
 
@@ -146,7 +146,7 @@ fn the_desktop_is_told_in_one_note_and_at_most_once_a_minute() {
     {
         publish(&mut world, url, feed, &[guid]);
         let feeds = Some(vec![FeedKey(key)]);
-        world.tell(Request::Poll(PollRequest { feeds, kind: PollKind::Allowed }));
+        world.tell(Request::Poll(PollRequest { feeds, kind: PollKind::Allowed, archives: true }));
         world.pass(TimeDelta::seconds(10));
     }
     assert_eq!(world.notes, ["Orchard Notes: n7"], "the second one waits");

@@ -131,6 +131,7 @@ fn validators_come_back_to_the_address_that_gave_them_and_a_304_adds_nothing() {
         world.tell(Request::Poll(PollRequest {
             feeds: Some(vec![FeedKey(1)]),
             kind: PollKind::Allowed,
+            archives: true,
         }));
         world.pass(TimeDelta::seconds(2));
     }
@@ -159,7 +160,11 @@ fn a_forced_poll_carries_no_validators() {
     world.network.get_mut(NOTES).unwrap().etag = Some("\"1\"");
     for kind in [PollKind::Allowed, PollKind::Forced] {
         world.pass(TimeDelta::minutes(2));
-        world.tell(Request::Poll(PollRequest { feeds: Some(vec![FeedKey(1)]), kind }));
+        world.tell(Request::Poll(PollRequest {
+            feeds: Some(vec![FeedKey(1)]),
+            kind,
+            archives: true,
+        }));
         world.pass(TimeDelta::seconds(2));
     }
     let last = world.requests.last().unwrap();
@@ -349,7 +354,7 @@ fn the_key_itself_shows_the_next_entry_unless_it_changed_meanwhile() {
     let edited = rss("Orchard Notes", &[("n1", "Ladders", 2, "<p>longer ladders</p>")]);
     world.serve(NOTES, &edited);
     world.pass(TimeDelta::minutes(6));
-    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     world.pass(TimeDelta::seconds(2));
     world.press("J");
     assert!(world.draw().contains("longer ladders"), "{}", world.draw());

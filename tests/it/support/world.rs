@@ -119,7 +119,11 @@ impl World {
     /// Polls one feed by hand, after whatever keeps it from being polled.
     pub fn poll(&mut self, feed: FeedKey) {
         self.pass(TimeDelta::minutes(6));
-        self.tell(Request::Poll(PollRequest { feeds: Some(vec![feed]), kind: PollKind::Allowed }));
+        self.tell(Request::Poll(PollRequest {
+            feeds: Some(vec![feed]),
+            kind: PollKind::Allowed,
+            archives: true,
+        }));
         self.pass(TimeDelta::seconds(2));
     }
 
@@ -138,7 +142,11 @@ impl World {
             feed_settings.push(Subscribe { address: (*url).into(), tags, ..Subscribe::default() });
         }
         world.tell(Request::Import(feed_settings));
-        world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+        world.tell(Request::Poll(PollRequest {
+            feeds: None,
+            kind: PollKind::Allowed,
+            archives: true,
+        }));
         world.pass(TimeDelta::seconds(2));
         world
     }

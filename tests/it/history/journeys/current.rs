@@ -23,7 +23,7 @@ fn import(world: &mut World, urls: &[&str]) {
     let wanted =
         urls.iter().map(|url| Subscribe { address: (*url).into(), ..Subscribe::default() });
     world.tell(Request::Import(wanted.collect()));
-    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     for _ in 0..4 {
         world.pass(TimeDelta::seconds(2));
     }

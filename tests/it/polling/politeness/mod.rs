@@ -1,5 +1,6 @@
 //! Politeness as journeys: the real model and store, a scripted network, a clock set by hand (SPEC D, B.4, B.8).
 
+mod interrupted;
 mod moves;
 mod offline;
 mod servers;

@@ -100,7 +100,7 @@ fn a_list_with_three_broken_hosts() -> World {
         wanted.push(Subscribe { address: url.clone(), ..Subscribe::default() });
     }
     world.tell(Request::Import(wanted));
-    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     world.pass(TimeDelta::seconds(2));
     world
 }
@@ -149,7 +149,7 @@ fn where_nobody_answers_a_list_that_was_just_imported_is_not_failing() {
         fails(&mut world, &[url], &FetchFailure::Name("h".into()));
     }
     world.tell(Request::Import(urls.iter().map(wanted).collect()));
-    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     world.pass(TimeDelta::seconds(2));
     assert!(world.app.engine.reachability.offline_since.is_some());
     assert_eq!(failing(&world), [0_u32; 0]);

@@ -53,7 +53,7 @@ fn feeds_that_wait_for_a_host_are_not_asked_after_its_429() {
     let mut world = world();
     world.pass(TimeDelta::minutes(10));
     world.refuse(A, 429, AnswerHeaders::default());
-    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+    world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed, archives: true }));
     for _ in 0..5 {
         world.pass(TimeDelta::seconds(2));
     }
@@ -82,6 +82,7 @@ fn a_wait_that_was_asked_for_is_broken_only_when_the_reader_asks_twice() {
     world.tell(Request::Poll(PollRequest {
         feeds: Some(vec![FeedKey(2)]),
         kind: PollKind::Allowed,
+        archives: true,
     }));
     world.press("r");
     world.pass(TimeDelta::seconds(2));
@@ -93,7 +94,11 @@ fn all_are_refreshed_at_most_once_in_five_minutes() {
     let mut world = world();
     let mut all = |after| {
         world.pass(after);
-        world.tell(Request::Poll(PollRequest { feeds: None, kind: PollKind::Allowed }));
+        world.tell(Request::Poll(PollRequest {
+            feeds: None,
+            kind: PollKind::Allowed,
+            archives: true,
+        }));
         for _ in 0..5 {
             world.pass(TimeDelta::seconds(2));
         }
