@@ -95,6 +95,8 @@ impl std::fmt::Debug for Secret {
 /// `[poll]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PollSettings {
+    /// Polls happen by themselves when they fall due; else only when somebody asks.
+    pub automatic: bool,
     /// Shortest interval (SPEC A.8).
     pub min_minutes: u32,
     /// Longest interval (SPEC A.8).
@@ -203,6 +205,7 @@ impl Default for Settings {
                 allow_link_local: Vec::new(),
             },
             poll: PollSettings {
+                automatic: true,
                 min_minutes: 15,
                 max_minutes: 1440,
                 default_minutes: 60,

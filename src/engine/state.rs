@@ -40,7 +40,7 @@ pub struct Engine {
     pub zone: Tz,
     /// Spreads this installation's polls (SPEC A.7).
     pub salt: u64,
-    /// Polls fall due by themselves; off for commands that do one thing.
+    /// This program lasts, and polls what falls due ([`Self::is_polling_by_itself`]); off for commands that do one thing.
     pub polls_by_itself: bool,
     /// Nothing is asked of the network.
     pub offline: bool,
@@ -139,10 +139,15 @@ impl Engine {
         FeedKey(self.last_feed)
     }
 
+    /// Whether feeds are polled when they fall due: this program does that, and the reader wants it.
+    pub const fn is_polling_by_itself(&self) -> bool {
+        self.polls_by_itself && self.settings.poll.automatic && !self.offline
+    }
+
     /// When the loop must come back although nothing happens: at a deadline, or when a queue opens.
     pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
-        let due = (self.polls_by_itself && !self.offline).then(|| self.timetable.next()).flatten();
+        let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
         let start = self.host_queue.next_start(&self.settings.network);
         [due, start].into_iter().flatten().fold(latest, DateTime::min)
     }

@@ -27,7 +27,7 @@ use crate::schedule::{self, PollFailure};
 
 /// Time passed: what is due joins its queue, what may start starts.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    if engine.polls_by_itself && !engine.offline {
+    if engine.is_polling_by_itself() {
         let mut due = Vec::new();
         while let Some(feed) = engine.timetable.take_due(now) {
             due.push(feed);

@@ -115,6 +115,7 @@ struct NetworkTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct PollTable {
+    automatic: Option<bool>,
     min: Option<Span>,
     max: Option<Span>,
     default: Option<Span>,
@@ -147,6 +148,7 @@ impl File {
                     span.minutes().ok_or_else(|| format!("[poll] {name} is longer than a year"))?;
             }
         }
+        set(&mut poll.automatic, self.poll.automatic);
         set(&mut poll.pace, self.poll.pace);
         set(&mut poll.learn, self.poll.learn);
         if poll.min_minutes > poll.max_minutes {
@@ -225,6 +227,7 @@ mod tests {
             origin = "https://b.example"
             token = "abc"
             [poll]
+            automatic = false
             min = "30m"
             max = "2d"
             default = "2h"
@@ -266,6 +269,7 @@ mod tests {
             (settings.poll.min_minutes, settings.poll.max_minutes, settings.poll.default_minutes),
             (30, 2880, 120)
         );
+        assert!(!settings.poll.automatic);
         assert_eq!((settings.poll.pace, screen.text_width), (Pace::More, 72));
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);

@@ -20,6 +20,9 @@ pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
         Some(PollStage::Writing) => "it was polled just now; what came is being saved",
         None if app.engine.offline => "backissue was started with --offline: nothing is polled",
         None if !app.engine.polls_by_itself => "polls do not happen by themselves here",
+        None if !app.engine.settings.poll.automatic => {
+            "feeds are polled only when you ask: [poll] automatic = false in your configuration"
+        }
         None => return None,
     };
     Some(text.to_owned())

@@ -2,6 +2,7 @@
 
 use crate::support::answers::job;
 use crate::support::world::{Scripted, World, rss};
+use backissue::engine::input::Input;
 use backissue::engine::settings::HistoryMode;
 use backissue::engine::store_work::Job;
 use backissue::history::{Adaptor, FeedKey};
@@ -366,4 +367,32 @@ fn opening_a_plan_asks_the_store_once() {
     world.draw();
     world.press("G");
     assert!(world.draw().contains("The last polls"), "{}", world.draw());
+}
+
+#[test]
+fn feeds_are_polled_only_when_somebody_asks_where_the_configuration_says_so() {
+    let mut world = two_plans();
+    world.pass(TimeDelta::minutes(2));
+    let configure = |world: &mut World, automatic: bool| {
+        let mut settings = world.app.engine.settings.clone();
+        settings.poll.automatic = automatic;
+        world.tell(Input::Reconfigured(Box::new(settings)));
+    };
+    configure(&mut world, false);
+    world.press("i");
+    let drawn = world.draw();
+    assert!(drawn.contains("polled only when you ask"), "{drawn}");
+    world.press("i");
+    let asked = world.requests.len();
+    world.pass(TimeDelta::days(2));
+    assert_eq!(world.requests.len(), asked);
+    world.press("r");
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.requests.len(), asked + 1, "a key asks");
+    world.press("i");
+    configure(&mut world, true);
+    world.pass(TimeDelta::seconds(2));
+    assert_eq!(world.requests.len(), asked + 2, "the other feed is due");
+    let drawn = world.draw();
+    assert!(!drawn.contains("polled only when you ask"), "{drawn}");
 }
