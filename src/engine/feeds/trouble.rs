@@ -304,12 +304,12 @@ pub fn apply_answer(
     let standing = state.facts.standing;
     let has_ended = subscription.is_gone() || standing == FeedStatus::Dead;
     let refused = match answer {
-        TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => {
-            Some("has no other address that it could be read from")
-        }
+        TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => Some(
+            "has no other address that it could be read from: there is nothing to accept or to refuse; to read it from one that you know, subscribe to that",
+        ),
         TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
         TroubleAnswer::Resume if !has_ended && !state.facts.hints.expired => {
-            Some("has not ended: it is polled as planned")
+            Some("has not ended: it is polled as planned; to look at it now, poll it")
         }
         TroubleAnswer::AcceptMove
         | TroubleAnswer::DeclineMove

@@ -35,6 +35,8 @@ fn attend(world: &mut World) {
     assert!(backissue::ui::panes::attention::is_open(&world.app));
 }
 
+const NO_MOVE: &str = "'Orchard' has no other address that it could be read from: there is nothing to accept or to refuse; to read it from one that you know, subscribe to that";
+
 #[test]
 fn the_stored_address_is_the_end_of_the_leading_run_of_permanent_redirects() {
     for (chain, end, stored) in [
@@ -184,10 +186,13 @@ fn a_410_at_the_end_of_a_redirect_does_not_end_a_feed() {
 fn answers_to_a_feed_that_asks_nothing_are_refused_with_a_reason() {
     let mut world = world();
     for (answer, why) in [
-        (TroubleAnswer::AcceptMove, "'Orchard' has no other address that it could be read from"),
-        (TroubleAnswer::DeclineMove, "'Orchard' has no other address that it could be read from"),
+        (TroubleAnswer::AcceptMove, NO_MOVE),
+        (TroubleAnswer::DeclineMove, NO_MOVE),
         (TroubleAnswer::UndoMove, "'Orchard' has not moved"),
-        (TroubleAnswer::Resume, "'Orchard' has not ended: it is polled as planned"),
+        (
+            TroubleAnswer::Resume,
+            "'Orchard' has not ended: it is polled as planned; to look at it now, poll it",
+        ),
     ] {
         world.tell(Request::Trouble(FEED, answer));
         assert_eq!(world.notice(), why);
