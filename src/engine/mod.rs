@@ -6,6 +6,7 @@
 
 pub mod backfill;
 pub mod calendar;
+pub mod commands_under_way;
 pub mod durations;
 pub mod effect;
 pub mod entries;

@@ -2,7 +2,7 @@
 //!
 //! Entries are not in it: they stay in the store and are read for whoever shows them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -92,6 +92,8 @@ pub struct Engine {
     pub(super) last_job: u64,
     /// How to take back what was shown ahead of work under way.
     pub(super) rollbacks: BTreeMap<JobId, Rollback>,
+    /// Writes under way whose end the store tells, and the feeds that they are about.
+    pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
     /// What is to be told after this input.
     pub(super) events: Vec<Event>,
 }
@@ -129,6 +131,7 @@ impl Engine {
             backup_day: None,
             last_job: 0,
             rollbacks: BTreeMap::new(),
+            writes: BTreeMap::new(),
             events: Vec::new(),
         }
     }

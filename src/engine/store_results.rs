@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::backfill::walks;
+use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
@@ -15,14 +16,17 @@ use super::undo::rollback::Rollback;
 use super::undo::take_back;
 use crate::history::{Counters, FeedKey};
 
-/// Keeps the rollbacks of work that leaves the engine, and gives each piece its identity.
-pub fn register_rollbacks(engine: &mut Engine, effects: &mut [Effect]) {
+/// Gives each piece of work that leaves the engine its identity, and keeps its rollback and the feeds that it writes.
+pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
     for effect in effects {
         if let Effect::Store(work) = effect
             && work.id == JobId::default()
         {
             engine.last_job = engine.last_job.saturating_add(1);
             work.id = JobId(engine.last_job);
+            if let Some(feeds) = written_feeds(&work.job) {
+                engine.writes.insert(work.id, feeds);
+            }
             if let Some(rollback) = work.rollback.take() {
                 engine.rollbacks.insert(work.id, rollback);
             }
@@ -86,6 +90,7 @@ pub(super) fn stored_or_failed(
     now: DateTime<Utc>,
     stored: Stored,
 ) -> Vec<Effect> {
+    engine.writes.remove(&stored.id);
     match stored.result {
         Ok(answer) => {
             done(engine, stored.id);

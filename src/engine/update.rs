@@ -36,7 +36,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     // Behind the changes that they take back.
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);
-    store_results::register_rollbacks(engine, &mut effects);
+    store_results::register_work(engine, &mut effects);
     Output { events: std::mem::take(&mut engine.events), effects }
 }
 

@@ -81,7 +81,7 @@ impl App {
     pub(super) fn register(&mut self, effects: &mut [ScreenEffect]) {
         for effect in effects {
             if let ScreenEffect::Engine(effect) = effect {
-                store_results::register_rollbacks(&mut self.engine, std::slice::from_mut(effect));
+                store_results::register_work(&mut self.engine, std::slice::from_mut(effect));
             }
         }
     }

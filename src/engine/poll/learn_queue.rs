@@ -49,6 +49,11 @@ impl Learning {
         self.waiting.is_empty() && self.under_way.is_empty()
     }
 
+    /// Whether a feed waits to be learned, or is being learned.
+    pub fn is_under_way(&self, feed: FeedKey) -> bool {
+        self.waiting.contains(&feed) || self.under_way.contains(&feed)
+    }
+
     /// Whether it is known when a feed was learned.
     pub fn is_known(&self, feed: FeedKey) -> bool {
         self.done.contains_key(&feed)

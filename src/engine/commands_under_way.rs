@@ -1,0 +1,147 @@
+//! Whether what was asked for some feeds goes on, for whoever asked and waits for that alone.
+
+use std::collections::BTreeSet;
+
+use super::state::Engine;
+use super::store_work::{Job, MarkedEntries};
+use crate::history::FeedKey;
+
+/// Whether a poll, a walk through archives, learning or a write of one of these feeds goes on. Says nothing of feeds that are
+/// subscribed to meanwhile, nor of what concerns no feed: see [`Engine::is_at_rest`].
+pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
+    let asked = |feed: &FeedKey| {
+        engine.polls.contains_key(feed)
+            || engine.backfills.contains_key(feed)
+            || engine.learning.is_under_way(*feed)
+    };
+    feeds.iter().any(asked) || engine.writes.values().any(|written| !written.is_disjoint(feeds))
+}
+
+/// The feeds that a write is about whose end the store tells; `None`: it only reads, or nobody is told.
+pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
+    match job {
+        Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
+        Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
+        Job::Restore(feed, _) => Some(BTreeSet::from([*feed])),
+        Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
+        Job::Absorb { from, into } => Some(BTreeSet::from([*from, *into])),
+        Job::Mark { entries, .. } => match entries {
+            MarkedEntries::These(keys) | MarkedEntries::Listed(keys) => {
+                Some(keys.iter().map(|key| key.feed).collect())
+            }
+            MarkedEntries::ListNumber(_) => None,
+        },
+        Job::ReadNodes(_)
+        | Job::SaveState(..)
+        | Job::SaveTry(..)
+        | Job::ReadRows(_)
+        | Job::ReadEntry(_)
+        | Job::ReadNewEntries(_)
+        | Job::SaveReadingPosition(..)
+        | Job::SaveFullText(..)
+        | Job::ReadPolls(_)
+        | Job::ReadPublications(_)
+        | Job::ReadLearned(_)
+        | Job::SaveLearned(..)
+        | Job::CountToday(_)
+        | Job::SaveSearches(_)
+        | Job::CountSearches(_)
+        | Job::SaveFilters(_)
+        | Job::Filter(_)
+        | Job::CountFilters
+        | Job::SaveFolded(_)
+        | Job::SaveSteps(_)
+        | Job::ForgetFeeds(_)
+        | Job::BackUp(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta, Utc};
+
+    use super::*;
+    use crate::engine::effect::Effect;
+    use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
+    use crate::engine::input::Input;
+    use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::store_work::{Answer, Stored};
+    use crate::engine::update::update;
+    use crate::history::{EntryKey, Flag};
+    use crate::schedule::Pace;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const A: FeedKey = FeedKey(1);
+    const B: FeedKey = FeedKey(2);
+
+    fn engine() -> Engine {
+        let saved = [A, B].map(|key| SavedSubscription {
+            key,
+            record: SubscriptionRecord {
+                url: format!("https://{key}.example/feed"),
+                ..SubscriptionRecord::default()
+            },
+            state: Default::default(),
+            history: Default::default(),
+            counters: Default::default(),
+        });
+        let mut settings = Settings::default();
+        settings.poll.learn = false;
+        let mut engine = Engine::new(settings, chrono_tz::Tz::UTC, 0, saved.to_vec(), NOW);
+        engine.polls_by_itself = false;
+        engine
+    }
+
+    /// Which of the two feeds something goes on of.
+    fn under_way(engine: &Engine) -> [bool; 2] {
+        [A, B].map(|feed| is_under_way(engine, &BTreeSet::from([feed])))
+    }
+
+    /// Asks for something and answers with the work for the store.
+    fn ask(engine: &mut Engine, request: Request) -> Vec<(Stored, Job)> {
+        let output = update(engine, NOW + TimeDelta::hours(1), Input::Request(request));
+        let work = output.effects.into_iter().filter_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            let (subject, result) = (work.job.subject(), Ok(Answer::RecordsSaved));
+            Some((Stored { id: work.id, subject, result }, work.job))
+        });
+        work.collect()
+    }
+
+    #[test]
+    fn a_poll_of_one_feed_is_nothing_to_wait_for_for_another() {
+        let mut engine = engine();
+        assert_eq!(under_way(&engine), [false, false]);
+        assert!(!is_under_way(&engine, &BTreeSet::new()));
+        let feeds = Some(vec![A]);
+        let polls = PollRequest { feeds, kind: PollKind::Forced, archives: true };
+        ask(&mut engine, Request::Poll(polls));
+        assert_eq!(under_way(&engine), [true, false]);
+        assert!(is_under_way(&engine, &BTreeSet::from([A, B])));
+        engine.polls.clear();
+        assert_eq!(under_way(&engine), [false, false]);
+    }
+
+    #[test]
+    fn settings_and_marks_go_on_until_they_are_durable_or_failed() {
+        let mut engine = engine();
+        let work = ask(&mut engine, Request::SetPace(B, Pace::More));
+        assert_eq!(under_way(&engine), [false, true]);
+        for (stored, job) in work {
+            if matches!(job, Job::SaveRecords(_)) {
+                update(&mut engine, NOW, Input::Stored(Box::new(stored)));
+            }
+        }
+        assert_eq!(under_way(&engine), [false, false]);
+        let keys = vec![EntryKey { feed: A, seq: 0 }];
+        let work = ask(&mut engine, Request::Mark { keys, flag: Flag::Read, value: true });
+        assert_eq!(under_way(&engine), [true, false]);
+        for (stored, _) in work {
+            let stored = Stored { result: Err("the disk is full".into()), ..stored };
+            update(&mut engine, NOW, Input::Stored(Box::new(stored)));
+        }
+        assert_eq!(under_way(&engine), [false, false]);
+    }
+}
