@@ -25,7 +25,7 @@ pub(super) struct Args {
 }
 
 /// What every command takes.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Options {
     /// Keep subscriptions and entries in this folder
     #[arg(long, global = true, value_name = "DIR", env = "BACKISSUE_DATA_DIR")]

@@ -10,8 +10,10 @@ mod args;
 mod args_set;
 mod args_simulate;
 pub mod commands;
+mod desk;
 mod json;
 mod lookup;
+mod owner;
 pub mod publisher;
 mod session;
 mod show_screen;
@@ -58,28 +60,28 @@ fn run(args: Args) -> Result<Done, Failure> {
     match args.command {
         None => commands::screen::run(&options),
         Some(Command::Demo) => commands::demo::run(&options),
-        Some(Command::Add(args)) => commands::add::run(&options, &args),
-        Some(Command::Import(args)) => commands::import::run(&options, &args),
-        Some(Command::Export(args)) => commands::export::run(&options, &args),
-        Some(Command::Feeds(args)) => commands::feeds::run(&options, &args),
-        Some(Command::Entries(args)) => commands::entries::run(&options, &args),
-        Some(Command::Search(args)) => commands::search::run(&options, &args),
-        Some(Command::Filters(args)) => commands::filters::run(&options, &args),
-        Some(Command::Show(args)) => commands::show::run(&options, &args),
-        Some(Command::Poll(args)) => commands::poll::run(&options, &args),
-        Some(Command::History(args)) => commands::history::run(&options, &args),
         Some(Command::Watch) => commands::watch::run(&options),
-        Some(Command::Plan(args)) => commands::plan::run(&options, &args),
-        Some(Command::Set(args)) => commands::set::run(&options, &args),
         Some(Command::Parse(args)) => publisher::parse::run(&args),
         Some(Command::Lint(args)) => publisher::lint::run(&options, &args),
-        Some(Command::Simulate(args)) => publisher::simulate::run(&options, &args),
+        Some(Command::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),
         Some(Command::Config(args)) => commands::config::run(&options, &args),
-        Some(Command::Doctor(args)) => commands::doctor::run(&options, &args),
-        Some(Command::Backup(args)) => commands::backup::back_up(&options, &args),
         Some(Command::Restore(args)) => commands::backup::restore(&options, &args),
         Some(Command::Completions(args)) => commands::generated::completions(&args),
         Some(Command::Man) => commands::generated::man(),
+        Some(Command::Plan(args)) if args.feed.is_none() => commands::plan::run_alone(&args),
+        Some(Command::Doctor(args)) => {
+            let good = commands::doctor::describe_surroundings(&options);
+            let done = if args.repair || args.compact {
+                let borrowed = owner::borrow_store(&options)?;
+                let done = commands::doctor::check_store(session::open_store(&options)?, &args)?;
+                drop(borrowed);
+                done
+            } else {
+                owner::run_command(&options, Command::Doctor(args))?
+            };
+            Ok(if good { done } else { Done::WithFailures })
+        }
+        Some(command) => owner::run_command(&options, command),
     }
 }
 

@@ -3,19 +3,17 @@
 use std::future::Future;
 use std::path::PathBuf;
 
-use chrono::{DateTime, Utc};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::args::Options;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
-use crate::engine::state::Engine;
 use crate::io::config::config_file::{self, Configured};
 use crate::io::config::{config_watch, themes};
 use crate::io::headless::Headless;
 use crate::io::program::Program;
-use crate::io::runtime::{Runtime, StartError, load_engine};
+use crate::io::runtime::{Runtime, StartError};
 use crate::io::store::{Store, StoreError};
 use crate::io::terminal::is_lent;
 use crate::io::{clock, console};
@@ -33,19 +31,27 @@ pub(super) struct Failure {
     pub(super) sentence: String,
     /// The exit status.
     pub(super) status: u8,
+    /// The store is in use: where its owner listens.
+    pub(super) in_use: Option<PathBuf>,
+    /// The loop that the command worked on ended before it.
+    pub(super) loop_ended: bool,
 }
 
 impl Failure {
     /// Wrong usage, or nothing could be done.
     pub(super) fn new(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), status: 2 }
+        Self { sentence: sentence.into(), status: 2, in_use: None, loop_ended: false }
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let status = if matches!(error, StoreError::InUse { .. }) { 3 } else { 2 };
-        Self { sentence: error.to_string(), status }
+        let failure = Self::new(error.to_string());
+        if let StoreError::InUse { socket, .. } = error {
+            Self { status: 3, in_use: socket, ..failure }
+        } else {
+            failure
+        }
     }
 }
 
@@ -123,14 +129,6 @@ pub(super) fn store_or_recovered(options: &Options) -> Result<(Store, Option<Str
     Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now())?)
 }
 
-/// The store and the engine of what is in it, for a command that only looks or writes a little.
-pub(super) fn looked_at(options: &Options, now: DateTime<Utc>) -> Result<(Store, Engine), Failure> {
-    let settings = read_settings(options)?;
-    let store = open_store(options)?;
-    let engine = load_engine(&store, settings, now)?;
-    Ok((store, engine))
-}
-
 /// Runs asynchronous work to its end.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -151,16 +149,21 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
 ) -> Result<T, Failure> {
     block_on(async {
         // Once a program has listened to a signal, the signal alone does not end it any more.
-        let told = STOPPING.map(signal).map(|signal| Box::pin(wait_for_signal(signal.ok())));
         tokio::select! {
             done = tokio::task::spawn_blocking(work) => {
                 done.unwrap_or_else(|_| Err(Failure::new("the store's files are damaged: run 'backissue doctor'")))
             }
-            _ = futures_util::future::select_all(told) => {
+            () = wait_until_stopped() => {
                 Err(Failure::new("interrupted while the store was put in order; it is whole"))
             }
         }
     })
+}
+
+/// Waits until the system or the reader tells this process to end.
+pub(super) async fn wait_until_stopped() {
+    let told = STOPPING.map(signal).map(|signal| Box::pin(wait_for_signal(signal.ok())));
+    futures_util::future::select_all(told).await;
 }
 
 async fn wait_for_signal(signal: Option<Signal>) {
@@ -173,24 +176,37 @@ async fn wait_for_signal(signal: Option<Signal>) {
 }
 
 /// The loop without a screen: nothing happens by itself, everything at once.
-pub(super) fn start_quietly(options: &Options) -> Result<Runtime<Headless>, Failure> {
-    quiet_on(options, open_store(options)?)
-}
-
-/// As [`start_quietly`], on a store that is open.
 pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
     let settings = read_settings(options)?;
     let mut runtime = Runtime::headless(store, settings)?;
     runtime.program.engine.polls_by_itself = false;
     runtime.program.engine.offline = options.offline;
     runtime.program.engine.host_queue.not_before = None;
-    stop_on_signals(&runtime);
     Ok(runtime)
 }
 
 /// What tells a program to end.
-const STOPPING: [SignalKind; 3] =
+pub(super) const STOPPING: [SignalKind; 3] =
     [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+
+/// Does something once the system or the reader tells this process, which only waits for another one, to end; told so
+/// again it ends at once.
+pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>) {
+    let Ok(mut stop) = stop else { return };
+    let wait = move || {
+        let Ok(waiting) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+            return;
+        };
+        waiting.block_on(async {
+            wait_until_stopped().await;
+            stop();
+            wait_until_stopped().await;
+        });
+        std::process::exit(130);
+    };
+    // Without a thread the signal ends this process at once, which its command notices.
+    std::thread::Builder::new().name("signals".into()).spawn(wait).ok();
+}
 
 /// Tells the loop to end when the system or the reader says so; everything under way is saved.
 pub(super) fn stop_on_signals<P: Program>(runtime: &Runtime<P>) {

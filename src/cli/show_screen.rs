@@ -1,21 +1,48 @@
 //! The screen of a program that is set up: it is shown until the reader leaves it.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
-use super::session::Failure;
+use super::args::Options;
+use super::session::{self, Failure};
 use crate::engine::settings::Settings;
+use crate::io::owner::client::wait_for_close;
+use crate::io::owner::listener::Listener;
+use crate::io::owner::messages::Taker;
 use crate::io::performing::Ending;
+use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::store::Store;
 use crate::io::terminal::Terminal;
 use crate::ui::app::App;
+use crate::ui::input::ScreenInput;
+use crate::ui::keys::key::Code;
 
-/// Shows the screen until the reader leaves it; everything is saved. Gives back what is configured by then, and the store.
+/// How long commands of others may take to their end when the program ends.
+const GUESTS_TIME: Duration = Duration::from_secs(2);
+/// How long they may take once they were told to end.
+const CANCELLED_GUESTS_TIME: Duration = Duration::from_secs(3);
+
+/// How the screen was left: everything is saved.
+pub(in crate::cli) struct Left {
+    /// Why.
+    pub(in crate::cli) ending: Ending,
+    /// What is configured by then.
+    pub(in crate::cli) settings: Settings,
+    /// The store.
+    pub(in crate::cli) store: Store,
+    /// Who waits for the store, if somebody can.
+    pub(in crate::cli) listener: Option<Listener>,
+}
+
+/// Shows the screen until the reader leaves it; everything is saved. Commands of others end before.
 pub(in crate::cli) async fn show_screen(
     mut runtime: Runtime<App>,
+    listener: Option<Listener>,
     verbose: bool,
-) -> Result<(Ending, Settings, Store), Failure> {
-    if !std::io::stdout().is_terminal() {
+) -> Result<Left, Failure> {
+    if !io::stdout().is_terminal() {
         return Err(Failure::new(
             "the reader needs a terminal; 'backissue --help' names the commands without a screen",
         ));
@@ -24,7 +51,75 @@ pub(in crate::cli) async fn show_screen(
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({error}); run backissue in a terminal, or see 'backissue --help' for commands without a screen")))?;
     let ending = runtime.on_screen(&mut terminal).await;
     drop(terminal);
+    if let Some(listener) = &listener {
+        end_guests(&mut runtime, listener).await;
+    }
     let settings = runtime.program.engine.settings.clone();
     let store = runtime.stop()?;
-    Ok((ending?, settings, store))
+    Ok(Left { ending: ending?, settings, store, listener })
+}
+
+/// Why the wait for the store ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum WaitEnd {
+    /// Whoever had the store ended.
+    Ended,
+    /// The reader wants it back.
+    TakenBack,
+    /// The reader leaves.
+    Left,
+}
+
+/// Says on the screen who has the store, and waits until that process ends or the reader decides.
+pub(in crate::cli) async fn wait_for_store(
+    options: &Options,
+    taken: UnixStream,
+    taker: Taker,
+) -> Result<WaitEnd, Failure> {
+    let broken = |error: io::Error| Failure::new(format!("the terminal cannot be used: {error}"));
+    let configured = session::read_configuration(options)?;
+    let mut terminal = Terminal::take(false, &configured.screen).map_err(broken)?;
+    let mut ended = std::pin::pin!(wait_for_close(taken));
+    let mut stopped = std::pin::pin!(session::wait_until_stopped());
+    let text = match taker {
+        Taker::Reader => "taken over by another terminal · Enter takes it back · q leaves",
+        Taker::Command => {
+            "another backissue needs the store for itself; the reader comes back when it is done · q leaves"
+        }
+    };
+    loop {
+        terminal.show_text(text).map_err(broken)?;
+        let input = tokio::select! {
+            biased;
+            () = &mut ended => return Ok(WaitEnd::Ended),
+            () = &mut stopped => return Ok(WaitEnd::Left),
+            input = terminal.next() => input,
+        };
+        let Some(ScreenInput::Key(key)) = input else {
+            if matches!(input, Some(ScreenInput::Engine(_))) {
+                // The terminal is gone.
+                return Ok(WaitEnd::Left);
+            }
+            continue;
+        };
+        match key.code {
+            Code::Enter if taker == Taker::Reader => return Ok(WaitEnd::TakenBack),
+            Code::Char('q') => return Ok(WaitEnd::Left),
+            Code::Char('c') if key.ctrl => return Ok(WaitEnd::Left),
+            _ => {}
+        }
+    }
+}
+
+/// Lets the commands of others come to their end; those that take long are told to end.
+pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, listener: &Listener) {
+    listener.close();
+    for patience in [GUESTS_TIME, CANCELLED_GUESTS_TIME] {
+        if listener.guests() > 0 {
+            let ended = runtime.until(|_| listener.guests() == 0);
+            // Who does not end in time loses the connection.
+            tokio::time::timeout(patience, ended).await.ok();
+            listener.cancel_guests();
+        }
+    }
 }

@@ -96,6 +96,8 @@ pub struct Engine {
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
     /// What is to be told after this input.
     pub(super) events: Vec<Event>,
+    /// What was told since somebody beside the program looked; `None`: nobody looks on.
+    pub(super) copies: Option<Vec<Event>>,
 }
 
 impl Engine {
@@ -133,7 +135,22 @@ impl Engine {
             rollbacks: BTreeMap::new(),
             writes: BTreeMap::new(),
             events: Vec::new(),
+            copies: None,
         }
+    }
+
+    /// Keeps a copy of what is told, or stops that.
+    pub fn copies_events(&mut self, copies: bool) {
+        match (&self.copies, copies) {
+            (None, true) => self.copies = Some(Vec::new()),
+            (Some(_), false) => self.copies = None,
+            (None, false) | (Some(_), true) => {}
+        }
+    }
+
+    /// Takes the copies of what was told since the last time.
+    pub fn copied_events(&mut self) -> Vec<Event> {
+        self.copies.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// A number for a new subscription, that no other ever had.

@@ -37,7 +37,13 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);
     store_results::register_work(engine, &mut effects);
-    Output { events: std::mem::take(&mut engine.events), effects }
+    let events = std::mem::take(&mut engine.events);
+    if let Some(copies) = &mut engine.copies {
+        // A picture is its screen's alone.
+        let is_told = |event: &&Event| !matches!(event, Event::PictureFetched(..));
+        copies.extend(events.iter().filter(is_told).cloned());
+    }
+    Output { events, effects }
 }
 
 fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {

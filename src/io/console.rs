@@ -10,10 +10,15 @@ const GOOD: u8 = 0;
 const CLOSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Writes a result to standard output.
+/// Writes a result to standard output, and ends the line.
 pub fn put(text: &str) {
+    put_piece(&format!("{text}\n"));
+}
+
+/// Writes a piece of a result to standard output.
+pub fn put_piece(text: &str) {
     let mut out = stdout().lock();
-    let written = writeln!(out, "{}", harmless(text)).and_then(|()| out.flush());
+    let written = write!(out, "{}", without_controls(text)).and_then(|()| out.flush());
     if let Err(error) = written {
         let how = if error.kind() == std::io::ErrorKind::BrokenPipe { CLOSED } else { FAILED };
         OUTPUT.fetch_max(how, Ordering::Relaxed);
@@ -32,12 +37,12 @@ pub fn has_failed() -> bool {
 
 /// Writes a message to standard error.
 pub fn tell(text: &str) {
-    writeln!(stderr().lock(), "{}", harmless(text)).ok();
+    writeln!(stderr().lock(), "{}", without_controls(text)).ok();
 }
 
 /// Removes control characters other than line breaks and tabs, so that nothing a server sends can control the
 /// terminal.
-fn harmless(text: &str) -> Cow<'_, str> {
+pub fn without_controls(text: &str) -> Cow<'_, str> {
     let harms = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
     if text.contains(harms) { Cow::Owned(text.replace(harms, "")) } else { Cow::Borrowed(text) }
 }
@@ -48,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_is_left_out() {
-        assert_eq!(harmless("a\u{1b}[31mb\u{9b}2Jc\r\n\td\u{7}"), "a[31mb2Jc\n\td");
-        assert!(matches!(harmless("nothing wrong"), Cow::Borrowed(_)));
+        assert_eq!(without_controls("a\u{1b}[31mb\u{9b}2Jc\r\n\td\u{7}"), "a[31mb2Jc\n\td");
+        assert!(matches!(without_controls("nothing wrong"), Cow::Borrowed(_)));
     }
 }

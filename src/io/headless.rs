@@ -53,6 +53,10 @@ impl Program for Headless {
     fn engine(&self) -> &Engine {
         &self.engine
     }
+
+    fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
 }
 
 impl Headless {

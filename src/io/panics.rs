@@ -9,7 +9,7 @@ thread_local! {
 }
 
 /// Does work that may panic; `None` if it did.
-pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     let before = CATCHING.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(before);

@@ -1,14 +1,18 @@
 //! Performing effects: each is handed to whoever does it, and the answer comes back as a message.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::http::{Http, Limits};
+use super::output::{Output, OwnOutput};
 use super::pictures::{self, PictureCache};
 use super::processes::{browser, desktop_notes, run_command};
-use super::store::{RuleHits, Store, StoreError, StoreThread, Texts, catch_sled_panic};
+use super::store::{
+    RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
+};
 use super::{clock, terminal};
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
@@ -30,8 +34,6 @@ use crate::view::panes::entry_lines;
 const AT_ONCE_BYTES: usize = 8 * 1024;
 /// Told where looking through the store ends in a fault.
 const NO_SEARCH: &str = "the entries that the filter hits cannot be found; try again";
-/// Bytes of an OPML file at most.
-const OPML_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Why the loop ends, or pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub enum Ending {
     Demo,
     /// The reader wants to go back to the shell for a while: the loop goes on afterwards.
     Suspend,
+    /// Another process takes the store over.
+    HandOver,
 }
 
 /// Those who perform.
@@ -51,6 +55,7 @@ pub enum Ending {
 pub struct Performer {
     http: Arc<Http>,
     store: StoreThread,
+    folder: PathBuf,
     answers: UnboundedSender<ScreenInput>,
     texts: Texts,
     pictures: PictureCache,
@@ -66,8 +71,19 @@ impl Performer {
         answers: UnboundedSender<ScreenInput>,
     ) -> std::io::Result<Self> {
         let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
+        let folder = store.folder().to_owned();
         let store = StoreThread::start(store, answers.clone())?;
-        Ok(Self { http, store, answers, texts, pictures, preview: Arc::default() })
+        Ok(Self { http, store, folder, answers, texts, pictures, preview: Arc::default() })
+    }
+
+    /// The data folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A way to the store beside that of the loop.
+    pub fn store_handle(&self) -> StoreHandle {
+        self.store.handle()
     }
 
     /// Hands an effect on. Nothing here waits.
@@ -254,27 +270,20 @@ fn import(path: &str) -> ScreenInput {
 }
 
 /// Reads an OPML file; an error is a sentence.
-pub fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
-    let cannot = |why: String| format!("'{path}' cannot be imported: {why}");
-    let bytes = match path {
-        "-" => read_limited(std::io::stdin()),
-        path => std::fs::File::open(path).and_then(read_limited),
-    };
-    let bytes = bytes.map_err(|error| cannot(error.to_string()))?;
-    let read = crate::feed::opml::read_opml(&bytes).map_err(|error| cannot(error.to_string()))?;
+fn read_opml(path: &str) -> Result<subscription_list::Opml, String> {
+    let read = OwnOutput::default().read_file(path).and_then(|bytes| parse_opml(&bytes));
+    read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
+}
+
+/// Reads an OPML document that names at least one feed before it breaks off; an error is a fragment.
+pub fn parse_opml(bytes: &[u8]) -> Result<subscription_list::Opml, String> {
+    let read = crate::feed::opml::read_opml(bytes).map_err(|error| error.to_string())?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
-            Err(cannot(format!("it breaks off in line {} before the first feed", broken.line)))
+            Err(format!("it breaks off in line {} before the first feed", broken.line))
         }
         Some(_) | None => Ok(read),
     }
-}
-
-fn read_limited(reader: impl std::io::Read) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    reader.take(OPML_BYTES_MAX).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The subscriptions an OPML document asks for.

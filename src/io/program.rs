@@ -15,6 +15,9 @@ pub trait Program {
 
     /// The engine in it.
     fn engine(&self) -> &Engine;
+
+    /// The engine in it, for what the loop sets beside the inputs.
+    fn engine_mut(&mut self) -> &mut Engine;
 }
 
 impl Program for App {
@@ -24,5 +27,9 @@ impl Program for App {
 
     fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
     }
 }

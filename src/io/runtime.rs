@@ -5,6 +5,7 @@
 //! and the engine behind a screen ([`App`]).
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,9 @@ use super::processes::run_command;
 use super::program::Program;
 use super::store::{Store, StoreError};
 use super::terminal::{Canvas, FrameTimes, Terminal};
+use super::visits::{Hand, Host, Visit, Watcher};
 use crate::engine::effect::Effect;
+use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
@@ -38,7 +41,6 @@ const INPUTS_A_FRAME: usize = 256;
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// The program at work.
-#[derive(Debug)]
 pub struct Runtime<P> {
     /// All the state.
     pub program: P,
@@ -48,6 +50,27 @@ pub struct Runtime<P> {
     watch: SleepWatch,
     /// Commands that wait for the terminal.
     external_runs: VecDeque<ExternalRun>,
+    /// Where other hands' visits go in.
+    visitors: UnboundedSender<Visit>,
+    visits: UnboundedReceiver<Visit>,
+    /// Those who look on after each input.
+    watchers: Vec<Watcher>,
+    /// What a visit wants the loop to end with.
+    ending: Option<Ending>,
+}
+
+impl<P: std::fmt::Debug> std::fmt::Debug for Runtime<P> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Runtime").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+/// What the loop takes next.
+enum Happening {
+    /// Something happened.
+    Input(ScreenInput),
+    /// Another hand does something.
+    Visit(Visit),
 }
 
 /// Why the program cannot work.
@@ -137,13 +160,13 @@ impl Runtime<App> {
             let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
             let input = tokio::select! {
                 biased;
-                key = terminal.next() => key,
-                input = self.next() => Some(input),
+                key = terminal.next() => key.map(Happening::Input),
+                next = self.next() => Some(next),
                 () = tokio::time::sleep(rest), if late => None,
             };
             let began = clock::instant();
-            let by_reader = input.as_ref().is_some_and(is_by_reader);
-            let mut ending = input.and_then(|input| self.take(input));
+            let by_reader = matches!(&input, Some(Happening::Input(input)) if is_by_reader(input));
+            let mut ending = input.and_then(|input| self.take_happening(input));
             while let Some(run) = self.external_runs.pop_front() {
                 ending = ending.or(self.lend(terminal, run).await.map_err(broken)?);
             }
@@ -191,13 +214,13 @@ impl Runtime<App> {
         let mut running = std::pin::pin!(run_command::run_on_terminal(run));
         let mut ending = None;
         let ended = loop {
-            let input = tokio::select! {
+            let next = tokio::select! {
                 biased;
                 ended = &mut running => break Some(ended),
                 () = terminal.stop_with_borrower() => continue,
-                input = self.next() => input,
+                next = self.next() => next,
             };
-            ending = self.tell(input);
+            ending = self.take_happening(next);
             if ending.is_some() {
                 break None;
             }
@@ -235,8 +258,29 @@ impl<P: Program> Runtime<P> {
         let (sender, inputs) = unbounded_channel();
         let performer = Performer::start(store, Arc::new(http), sender.clone())
             .map_err(|error| StartError::System(format!("no thread for the store: {error}")))?;
-        let (watch, external_runs) = (SleepWatch::start(), VecDeque::new());
-        Ok(Self { program, performer, sender, inputs, watch, external_runs })
+        let (visitors, visits) = unbounded_channel();
+        Ok(Self {
+            program,
+            performer,
+            sender,
+            inputs,
+            watch: SleepWatch::start(),
+            external_runs: VecDeque::new(),
+            visitors,
+            visits,
+            watchers: Vec::new(),
+            ending: None,
+        })
+    }
+
+    /// The data folder.
+    pub fn folder(&self) -> &Path {
+        self.performer.folder()
+    }
+
+    /// How commands reach this loop and its store.
+    pub fn hand(&self) -> Hand {
+        Hand::new(self.visitors.clone(), self.performer.store_handle())
     }
 
     /// Where inputs go in.
@@ -253,19 +297,57 @@ impl<P: Program> Runtime<P> {
     pub async fn until(&mut self, mut done: impl FnMut(&mut P) -> bool) -> bool {
         self.tell(Input::Tick);
         while !done(&mut self.program) {
-            let input = self.next().await;
-            if self.tell(input).is_some() {
+            let next = self.next().await;
+            if self.take_happening(next).is_some() {
                 return false;
             }
         }
         true
     }
 
+    /// Works until the program is told to end. `look` sees it after each input.
+    pub async fn until_ended(&mut self, mut look: impl FnMut(&mut P)) -> Ending {
+        self.tell(Input::Tick);
+        loop {
+            look(&mut self.program);
+            let next = self.next().await;
+            if let Some(ending) = self.take_happening(next) {
+                return ending;
+            }
+        }
+    }
+
     /// Waits for what happens next and takes what has happened by then, as the loop does between two frames. `false`:
     /// the program is told to stop.
     pub async fn until_next_frame(&mut self) -> bool {
-        let input = self.next().await;
-        self.take(input).is_none()
+        let next = self.next().await;
+        self.take_happening(next).is_none()
+    }
+
+    fn take_happening(&mut self, happening: Happening) -> Option<Ending> {
+        match happening {
+            Happening::Input(input) => self.take(input),
+            Happening::Visit(visit) => {
+                visit(self);
+                self.show_watchers();
+                self.ending.take()
+            }
+        }
+    }
+
+    /// Lets those who look on see what was told since they looked last.
+    fn show_watchers(&mut self) {
+        if !self.watchers.is_empty() {
+            let told = self.program.engine_mut().copied_events();
+            self.show(&told);
+        }
+    }
+
+    fn show(&mut self, told: &[Event]) {
+        let engine = self.program.engine();
+        self.watchers.retain_mut(|watcher| !watcher(engine, told));
+        let watched = !self.watchers.is_empty();
+        self.program.engine_mut().copies_events(watched);
     }
 
     /// Takes an input and those that wait behind it or come of it at once.
@@ -283,19 +365,28 @@ impl<P: Program> Runtime<P> {
     }
 
     /// The next input, or a tick when it is time for one.
-    async fn next(&mut self) -> ScreenInput {
+    async fn next(&mut self) -> Happening {
         let now = clock::precise_now();
         let pause = self.program.engine().next_wake(now).signed_duration_since(now);
         let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
         tokio::select! {
             biased;
-            input = self.inputs.recv() => input.unwrap_or(Input::Request(Request::Stop).into()),
-            () = tokio::time::sleep(pause) => Input::Tick.into(),
+            input = self.inputs.recv() => {
+                Happening::Input(input.unwrap_or(Input::Request(Request::Stop).into()))
+            }
+            Some(visit) = self.visits.recv() => Happening::Visit(visit),
+            () = tokio::time::sleep(pause) => Happening::Input(Input::Tick.into()),
         }
     }
 
-    /// Lets the program take an input and performs what it asks for.
+    /// Lets the program take an input and performs what it asks for; those who look on see what came of it.
     pub fn tell(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
+        let ending = self.tell_alone(input);
+        self.show_watchers();
+        ending
+    }
+
+    fn tell_alone(&mut self, input: impl Into<ScreenInput>) -> Option<Ending> {
         let now: DateTime<Utc> = clock::precise_now();
         let mut effects = Vec::new();
         if self.watch.slept() {
@@ -335,5 +426,38 @@ impl<P: Program> Runtime<P> {
             }
         }
         Ok(store)
+    }
+}
+
+impl<P: Program> Host for Runtime<P> {
+    fn engine(&self) -> &Engine {
+        self.program.engine()
+    }
+
+    fn ask(&mut self, request: Request, offline: bool) -> Vec<Event> {
+        // Those who look on see the same events, once each.
+        self.show_watchers();
+        let before = self.program.engine().offline;
+        let engine = self.program.engine_mut();
+        engine.offline |= offline;
+        engine.copies_events(true);
+        let ending = self.tell_alone(Input::Request(request));
+        let engine = self.program.engine_mut();
+        engine.offline = before;
+        let told = engine.copied_events();
+        self.ending = self.ending.or(ending);
+        self.show(&told);
+        told
+    }
+
+    fn watch(&mut self, mut watcher: Watcher) {
+        if !watcher(self.program.engine(), &[]) {
+            self.watchers.push(watcher);
+            self.program.engine_mut().copies_events(true);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.ending = Some(ending);
     }
 }

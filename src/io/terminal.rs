@@ -199,6 +199,11 @@ impl Terminal {
         Ok(())
     }
 
+    /// Shows one sentence and nothing else.
+    pub fn show_text(&mut self, text: &str) -> io::Result<()> {
+        self.inner.draw(|frame| view::draw_sentence(frame, text)).map(|_| ())
+    }
+
     /// Waits for the next input; `None`: it has no meaning for us.
     pub async fn next(&mut self) -> Option<ScreenInput> {
         let Some(events) = &mut self.events else { return std::future::pending().await };

@@ -13,8 +13,10 @@ pub mod overlays;
 mod pane;
 pub mod panes;
 mod plain;
+mod sentence;
 mod theme;
 mod when;
 
 pub use draw::draw;
+pub use sentence::draw_sentence;
 pub use when::{minute, relative, span_words};

@@ -1,100 +1,152 @@
 //! `backissue add`: finds the feed of a site, subscribes, polls it at once.
 
-use std::collections::BTreeMap;
-use std::io::IsTerminal;
-
-use indicatif::ProgressBar;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::history;
 use crate::cli::Done;
-use crate::cli::args::{AddArgs, Options};
-use crate::cli::session::{self, Failure, block_on};
+use crate::cli::args::AddArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
 use crate::engine::backfill::walks;
+use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::addition::{Added, Addition, Subscribe};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::io::{clock, console};
+use crate::history::FeedKey;
+use crate::io::clock;
 use crate::schedule;
 use crate::view;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &AddArgs) -> Result<Done, Failure> {
-    block_on(async {
-        let mut runtime = session::start_quietly(options)?;
-        for (id, address) in (1_u32..).zip(&args.urls) {
-            runtime.ask(Request::Subscribe(Box::new(Subscribe {
-                id,
-                address: address.clone(),
-                title: args.title.clone(),
-                tags: args.tags.clone(),
-                unasked: args.no_poll,
-                ..Subscribe::default()
-            })));
-        }
-        let bar = new_bar();
-        let mut first = BTreeMap::new();
-        runtime
-            .until(|program| {
-                let engine = &program.engine;
-                bar.suspend(|| tell_ready(engine, &mut first));
-                bar.set_message(describe_progress(engine));
-                engine.is_at_rest()
-            })
-            .await;
-        bar.finish_and_clear();
-        let mut failures = Vec::new();
-        for (id, addition) in &runtime.program.engine.additions {
-            match &addition.ended {
-                Some(Ok(added)) if !first.contains_key(id) => {
-                    console::put(&added_words(&runtime.program.engine, addition, added));
+pub(in crate::cli) fn run(desk: &Desk, args: &AddArgs) -> Result<Done, Failure> {
+    let mut ids = Vec::new();
+    for address in &args.urls {
+        ids.push(ask_for(desk, address, args)?);
+    }
+    let (watched, mut first) = (ids.clone(), BTreeMap::new());
+    let mut known_first = BTreeMap::new();
+    desk.follow(
+        move |engine, _, notes| {
+            for (id, line, entries) in find_ready(engine, &watched) {
+                if first.insert(id, entries).is_none() {
+                    notes.push(Note::Ready(id, line, entries));
                 }
-                Some(Ok(_)) => {}
-                Some(Err(why)) => failures.push(why.clone()),
-                None => failures
-                    .push(format!("interrupted before {} was read", addition.wanted.address)),
             }
-        }
-        tell_brought(&runtime.program.engine, &first);
-        let unread = unread_feeds(&runtime.program.engine);
-        if let Some(why) = runtime.program.engine.not_saved.take() {
-            return Err(Failure::new(why));
-        }
-        runtime.stop()?;
-        if let [only] = failures.as_slice()
-            && args.urls.len() == 1
-        {
-            return Err(Failure::new(only));
-        }
-        for why in failures.iter().chain(&unread) {
-            console::tell(&format!("backissue: {why}"));
-        }
-        match failures.len() {
-            0 if unread.is_empty() => Ok(Done::All),
-            0 => Ok(Done::WithFailures),
-            some if some < args.urls.len() => Ok(Done::WithFailures),
-            _ => Err(Failure::new("none of the addresses could be subscribed to")),
-        }
-    })
+            let feeds = added_feeds(engine, &watched);
+            notes.extend(describe_progress(engine, &feeds).map(Note::Progress));
+            watched.iter().all(|id| has_ended(engine, *id)) && !is_under_way(engine, &feeds)
+        },
+        |note| match note {
+            Note::Ready(id, line, entries) => {
+                desk.put(&line);
+                known_first.insert(id, entries);
+            }
+            Note::Progress(text) => desk.show_progress(text, 0, 0),
+        },
+    )?;
+    desk.end_progress();
+    desk.wait_until_durable()?;
+    report(desk, args, &ids, &known_first)
 }
 
-/// Says what was subscribed to as soon as it was read, once each; keeps how many entries there were then.
-fn tell_ready(engine: &Engine, first: &mut BTreeMap<u32, u32>) {
-    for (id, addition) in &engine.additions {
-        let Some(Ok(added)) = &addition.ended else { continue };
-        let Some(feed) = engine.feeds.get(&added.feed) else { continue };
-        let is_read = feed.state.facts.last_ok.is_some() && !engine.polls.contains_key(&added.feed);
-        if (is_read || added.known) && !first.contains_key(id) {
-            console::put(&added_words(engine, addition, added));
-            first.insert(*id, feed.counters.total);
+/// What is noted while addresses are subscribed to.
+enum Note {
+    /// An address was read: the number of the addition, what is told of it, and how many entries there were then.
+    Ready(u32, String, u32),
+    /// How far the walks are.
+    Progress(String),
+}
+
+/// Asks for one address; answers with the number of the addition.
+fn ask_for(desk: &Desk, address: &str, args: &AddArgs) -> Result<u32, Failure> {
+    let wanted = Subscribe {
+        address: address.to_owned(),
+        title: args.title.clone(),
+        tags: args.tags.clone(),
+        unasked: args.no_poll,
+        ..Subscribe::default()
+    };
+    desk.ask_about(
+        move |engine| {
+            let id = engine.next_addition();
+            Request::Subscribe(Box::new(Subscribe { id, ..wanted }))
+        },
+        |engine, _| engine.next_addition().saturating_sub(1),
+    )
+}
+
+fn has_ended(engine: &Engine, id: u32) -> bool {
+    engine.additions.get(&id).is_none_or(|addition| addition.ended.is_some())
+}
+
+/// The feeds that were added by now.
+fn added_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
+    let additions = ids.iter().filter_map(|id| engine.additions.get(id)?.ended.as_ref());
+    additions.filter_map(|ended| Some(ended.as_ref().ok()?.feed)).collect()
+}
+
+/// What came of the additions, and what is in the way.
+fn report(
+    desk: &Desk,
+    args: &AddArgs,
+    ids: &[u32],
+    first: &BTreeMap<u32, u32>,
+) -> Result<Done, Failure> {
+    let engine = desk.engine()?;
+    let additions: Vec<(u32, &Addition)> =
+        ids.iter().filter_map(|id| Some((*id, engine.additions.get(id)?))).collect();
+    let mut failures = Vec::new();
+    for (id, addition) in &additions {
+        match &addition.ended {
+            Some(Ok(added)) if !first.contains_key(id) => {
+                desk.put(&added_words(&engine, addition, added));
+            }
+            Some(Ok(_)) => {}
+            Some(Err(why)) => failures.push(why.clone()),
+            None => {
+                failures.push(format!("interrupted before {} was read", addition.wanted.address));
+            }
         }
     }
+    tell_brought(desk, &engine, first);
+    let unread = unread_feeds(&engine, &additions);
+    if let Some(why) = &engine.not_saved {
+        return Err(Failure::new(why));
+    }
+    if let [only] = failures.as_slice()
+        && args.urls.len() == 1
+    {
+        return Err(Failure::new(only));
+    }
+    for why in failures.iter().chain(&unread) {
+        desk.tell(&format!("backissue: {why}"));
+    }
+    match failures.len() {
+        0 if unread.is_empty() => Ok(Done::All),
+        0 => Ok(Done::WithFailures),
+        some if some < args.urls.len() => Ok(Done::WithFailures),
+        _ => Err(Failure::new("none of the addresses could be subscribed to")),
+    }
+}
+
+/// What was read by now: the number of the addition, what is told of it, and how many entries there are.
+fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
+    let ready = ids.iter().filter_map(|id| {
+        let addition = engine.additions.get(id)?;
+        let added = addition.ended.as_ref()?.as_ref().ok()?;
+        let feed = engine.feeds.get(&added.feed)?;
+        let is_read = feed.state.facts.last_ok.is_some() && !engine.polls.contains_key(&added.feed);
+        (is_read || added.known)
+            .then(|| (*id, added_words(engine, addition, added), feed.counters.total))
+    });
+    ready.collect()
 }
 
 /// Says what the archives brought, how whole the history is, and when each is polled next: as learned by now, so that
 /// `feeds` says the same.
-fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
+fn tell_brought(desk: &Desk, engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
             continue;
@@ -106,17 +158,17 @@ fn tell_brought(engine: &Engine, first: &BTreeMap<u32, u32>) {
             1 => "1 older entry; ".to_owned(),
             more => format!("{more} older entries; "),
         };
-        console::put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
+        desk.put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
         if let Some(next) = next_words(feed) {
-            console::put(&format!("  {name}{next}"));
+            desk.put(&format!("  {name}{next}"));
         }
     }
 }
 
 /// What stands in the way of feeds that were subscribed to and could not be read.
-fn unread_feeds(engine: &Engine) -> Vec<String> {
-    let added = engine.additions.values().filter(|addition| !addition.wanted.unasked);
-    let added = added.filter_map(|addition| addition.ended.as_ref()?.as_ref().ok());
+fn unread_feeds(engine: &Engine, additions: &[(u32, &Addition)]) -> Vec<String> {
+    let added = additions.iter().filter(|(_, addition)| !addition.wanted.unasked);
+    let added = added.filter_map(|(_, addition)| addition.ended.as_ref()?.as_ref().ok());
     let unread = added.filter(|added| !added.known).filter_map(|added| {
         let feed = engine.feeds.get(&added.feed)?;
         let why = feed.state.trouble.as_deref()?;
@@ -125,17 +177,13 @@ fn unread_feeds(engine: &Engine) -> Vec<String> {
     unread.collect()
 }
 
-/// How far the walks are that are under way.
-fn describe_progress(engine: &Engine) -> String {
-    let walks = engine.feeds.values().filter_map(|feed| {
+/// How far the walks of these feeds are; `None`: none is under way.
+fn describe_progress(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> Option<String> {
+    let walks = feeds.iter().filter_map(|feed| engine.feeds.get(feed)).filter_map(|feed| {
         let how_far = walks::progress(engine, feed)?;
         Some(format!("{}: {how_far}", feed.record.shown_title()))
     });
-    walks.collect::<Vec<_>>().join(" · ")
-}
-
-fn new_bar() -> ProgressBar {
-    if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() }
+    Some(walks.collect::<Vec<_>>().join(" · ")).filter(|text| !text.is_empty())
 }
 
 /// What came of an address: which feeds were found, which was taken, how much came, when it is polled next.

@@ -1,10 +1,12 @@
 //! `backissue backup` and `restore`: everything in one compressed file, and back.
 
 use std::fs::File;
-use std::path::Path;
+use std::io::{self, Write};
 
 use crate::cli::Done;
 use crate::cli::args::{BackupArgs, Options, RestoreArgs};
+use crate::cli::desk::Desk;
+use crate::cli::owner;
 use crate::cli::session::{self, Failure};
 use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
@@ -14,33 +16,43 @@ use crate::io::{clock, console};
 const CONFIGURATION_MAX: u64 = 1024 * 1024;
 
 /// Runs `backup`. The file is written whole or not at all.
-pub(in crate::cli) fn back_up(options: &Options, args: &BackupArgs) -> Result<Done, Failure> {
-    let path = &args.file;
-    let cannot = |error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {error}", path.display()))
-    };
-    let store = session::open_store(options)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(cannot)?;
-    let backup =
-        store.back_up(&mut file, read_configuration(options).as_deref()).map_err(|error| {
-            if let StoreError::Backup(why) = error {
-                return Failure::new(format!("{}: {why}", path.display()));
-            }
-            error.into()
-        })?;
-    file.as_file().sync_all().map_err(cannot)?;
-    let bytes = file.as_file().metadata().map_err(cannot)?.len();
-    file.persist(path).map_err(|error| cannot(error.error))?;
-    let feeds = store.subscriptions()?.len();
-    console::tell(&format!(
-        "{feeds} subscriptions ({} records) written to {}: {} kB",
-        backup.records,
-        path.display(),
+pub(in crate::cli) fn back_up(desk: &Desk, args: &BackupArgs) -> Result<Done, Failure> {
+    let path = args.file.to_string_lossy();
+    let (source, feeds) =
+        desk.look(|store| Ok((store.backup_source(), store.subscriptions()?.len())))?;
+    let configuration = read_configuration(&desk.options);
+    let (mut records, mut bytes) = (0, 0);
+    desk.write_file(&path, &mut |file| {
+        let mut counted = Counted { file, bytes: 0 };
+        let written =
+            source.write_whole(&mut counted, configuration.as_deref(), &|| !desk.is_closed());
+        records = written.map_err(io::Error::other)?.records;
+        bytes = counted.bytes;
+        Ok(())
+    })?;
+    desk.tell(&format!(
+        "{feeds} subscriptions ({records} records) written to {path}: {} kB",
         bytes / 1000
     ));
     Ok(Done::All)
+}
+
+/// Counts what is written to a file.
+struct Counted<'a> {
+    file: &'a mut dyn Write,
+    bytes: usize,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// The text of the configuration file, where there is one.
@@ -56,6 +68,8 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     let file = File::open(path)
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
     let data = session::data_dir(options)?;
+    // Whoever has the store open lets go of it until this is done.
+    let borrowed = owner::borrow_store(options)?;
     let aside = format!("store-before-{}", clock::precise_now().format("%Y%m%d-%H%M%S%.3f"));
     let backup = Store::restore_backup(&data, file, &aside).map_err(|error| {
         if let StoreError::Backup(why) = error {
@@ -66,6 +80,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     // What was indexed before says nothing about these entries; the reader makes it again.
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
     let feeds = session::open_store(options)?.subscriptions()?.len();
+    drop(borrowed);
     console::tell(&format!("{feeds} subscriptions restored to {}", data.display()));
     if data.join(&aside).exists() {
         console::tell(&format!(
@@ -91,9 +106,8 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let cannot = |error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {error}", path.display()))
-    };
+    let cannot =
+        |error: io::Error| Failure::new(format!("{} cannot be written: {error}", path.display()));
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
     std::fs::write(&path, text).map_err(cannot)?;
     console::tell(&format!("  the configuration was put to {}", path.display()));

@@ -44,7 +44,7 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
         });
         runtime.ask(Request::Import(feed_settings.collect()));
         runtime.program.ui.tour = Some(Tour::default());
-        show_screen(runtime, options.verbose).await.map(|(ending, ..)| ending)
+        show_screen(runtime, None, options.verbose).await.map(|left| left.ending)
     })
 }
 

@@ -1,21 +1,22 @@
 //! `backissue doctor`: checks configuration, terminal and store.
 
 use std::io::IsTerminal;
+use std::path::Path;
 
-use super::search;
 use crate::cli::args::{DoctorArgs, Options};
+use crate::cli::desk::Desk;
 use crate::cli::session::{self, Failure};
 use crate::cli::{Done, upkeep};
 use crate::io::config::themes;
 use crate::io::console;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
-use crate::io::store::Store;
+use crate::io::store::{Health, Store, Texts};
 use crate::io::terminal::Terminal;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
 
-/// Runs the command: status 1 if something is wrong and was not put right.
-pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, Failure> {
+/// Looks at the configuration and the terminal of whoever asks; says whether all is well.
+pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
     let (configured, usual) = (session::read_configuration(options), ScreenSettings::default());
     match &configured {
         Ok(read) if read.notes.is_empty() => console::put("configuration: good"),
@@ -27,37 +28,52 @@ pub(in crate::cli) fn run(options: &Options, args: &DoctorArgs) -> Result<Done, 
         Err(failure) => console::put(&format!("configuration: {}", failure.sentence)),
     }
     let misthemed = looks_found(options, configured.as_ref().map_or(&usual, |read| &read.screen));
-    let mut store = session::open_store(options)?;
+    let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
+    !misconfigured && !misthemed
+}
+
+/// Checks the store that this process or another has open: status 1 if something is wrong.
+pub(in crate::cli) fn run(desk: &Desk) -> Result<Done, Failure> {
+    let (health, folder, texts) =
+        desk.look(|store| Ok((store.check(false)?, store.folder().to_owned(), store.texts())))?;
+    let good = report_health(&health, &folder, false, &|line| desk.put(line));
+    let found = index_found(&folder, texts, false, &|line| desk.put(line))?;
+    Ok(if good && !found { Done::All } else { Done::WithFailures })
+}
+
+/// Checks the store, which is this process's alone, puts right what can be put right, and makes its files as small as
+/// what lives in them, as the arguments say.
+pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
     let health = store.check(args.repair)?;
-    console::put(&format!(
+    let folder = store.folder().to_owned();
+    let good = report_health(&health, &folder, args.repair, &console::put);
+    let found = index_found(&folder, store.texts(), args.repair, &console::put)?;
+    if args.compact {
+        upkeep::compact_store(store)?;
+    }
+    Ok(if good && !found { Done::All } else { Done::WithFailures })
+}
+
+/// Tells what was found in the store; says whether nothing stays wrong.
+fn report_health(health: &Health, folder: &Path, repair: bool, put: &dyn Fn(&str)) -> bool {
+    put(&format!(
         "store: {} subscriptions, {} entries, {} kB in {}",
         health.feeds,
         health.entries,
         health.disk_bytes / 1000,
-        session::data_dir(options)?.display()
+        folder.display()
     ));
     for finding in &health.findings {
-        console::put(&format!(
-            "  {}{}",
-            finding.text,
-            if finding.repaired { " (put right)" } else { "" }
-        ));
+        let repaired = if finding.repaired { " (put right)" } else { "" };
+        put(&format!("  {}{repaired}", finding.text));
     }
+    let stays = health.findings.iter().any(|finding| !finding.repaired);
     if health.findings.is_empty() {
-        console::put("store: every record reads, every sum equals its recount");
-    } else if health.findings.iter().any(|finding| !finding.repaired) && !args.repair {
-        console::put("'backissue doctor --repair' puts right what can be put right");
+        put("store: every record reads, every sum equals its recount");
+    } else if stays && !repair {
+        put("'backissue doctor --repair' puts right what can be put right");
     }
-    let found = index_found(&store, args.repair)?;
-    if args.compact {
-        upkeep::compact_store(store)?;
-    }
-    let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
-    let wrong = misconfigured
-        || misthemed
-        || found
-        || health.findings.iter().any(|finding| !finding.repaired);
-    Ok(if wrong { Done::WithFailures } else { Done::All })
+    !stays
 }
 
 /// Looks at the terminal and at the themes; says whether a theme cannot be used.
@@ -92,18 +108,22 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
 
 /// Looks at the search index; with `repair` it is made anew if its files are damaged, and brought in line with the
 /// store. Says whether something stays wrong; lagging behind is no fault.
-fn index_found(store: &Store, repair: bool) -> Result<bool, Failure> {
+fn index_found(
+    folder: &Path,
+    texts: Texts,
+    repair: bool,
+    put: &dyn Fn(&str),
+) -> Result<bool, Failure> {
     let failed = |error: IndexError| Failure::new(error.to_string());
-    let folder = store.folder();
     let damaged = SearchIndex::damage(folder);
     let mut wrong = false;
     match &damaged {
         Some(why) if repair => {
             SearchIndex::make_anew(folder).map_err(failed)?;
-            console::put(&format!("  the search index is damaged ({why}) (made anew)"));
+            put(&format!("  the search index is damaged ({why}) (made anew)"));
         }
         Some(why) => {
-            console::put(&format!(
+            put(&format!(
                 "  the search index is damaged ({why}): 'backissue doctor --repair' makes it anew"
             ));
             wrong = true;
@@ -114,16 +134,18 @@ fn index_found(store: &Store, repair: bool) -> Result<bool, Failure> {
         return Ok(true);
     }
     let index = SearchIndex::open(folder).map_err(failed)?;
-    let mut catch_up = CatchUp::new(index, store.texts()).map_err(failed)?;
+    let mut catch_up = CatchUp::new(index, texts).map_err(failed)?;
     if repair {
-        search::catch_up(&mut catch_up)?;
+        catch_up.everything(&mut |_| true).map_err(failed)?;
+        catch_up.commit().map_err(failed)?;
+        catch_up.finish().map_err(failed)?;
     }
     let state = catch_up.state();
     let lag = match state.missing {
         0 => "in line with the store".to_owned(),
         missing => format!("{missing} entries behind, taken in when the reader runs"),
     };
-    console::put(&format!(
+    put(&format!(
         "search: {} entries indexed, {} kB, {lag}",
         state.indexed,
         state.disk_bytes / 1000

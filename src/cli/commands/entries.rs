@@ -5,24 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde_json::Value;
 
-use crate::cli::args::{EntriesArgs, Options};
-use crate::cli::session::{self, Failure};
+use crate::cli::args::EntriesArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
 use crate::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
-use crate::io::{clock, console};
+use crate::io::clock;
 
 /// Entries read at once: several stand in one record of the store.
 const SLICE: usize = 256;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let since = args.since.as_deref().map(parse_instant).transpose()?;
-    let (mut store, engine) = session::looked_at(options, now)?;
+    let engine = desk.engine()?;
     let scope = match &args.feed {
         None => Scope::Everything,
         Some(typed) => Scope::Feeds(vec![lookup::find_subscription(&engine, typed)?]),
@@ -42,16 +43,16 @@ pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done,
         order: RowOrder::NewestFirst,
     };
     let query = ListQuery { gaps: gap_rows::in_query(&engine, &query, now), ..query };
-    let rows = store.ordered(&query)?;
+    let rows = desk.look(move |store| store.ordered(&query))?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
     let mut listed = Vec::new();
     for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
         let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
-        let entries = store.entries(&keys).unwrap_or_default().into_iter();
+        let entries = desk.look(move |store| store.entries(&keys)).unwrap_or_default().into_iter();
         let entries: BTreeMap<EntryKey, (KeptEntry, Flags)> =
             entries.map(|(key, kept, flags)| (key, (kept, flags))).collect();
         for &row in slice {
-            if console::is_closed() {
+            if desk.is_closed() {
                 return Ok(Done::All);
             }
             let Some(feed) = engine.feeds.get(&row.feed()) else { continue };
@@ -65,7 +66,7 @@ pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done,
                         }
                         listed.push(entry);
                     } else {
-                        console::put(&entry_line(key, feed, kept, *flags));
+                        desk.put(&entry_line(key, feed, kept, *flags));
                     }
                 }
                 RowKey::Gap(key, gap) => {
@@ -73,14 +74,14 @@ pub(in crate::cli) fn run(options: &Options, args: &EntriesArgs) -> Result<Done,
                     if args.json {
                         listed.push(json::gap(feed, &gap));
                     } else {
-                        console::put(&gap_line(&engine, key, &gap, now));
+                        desk.put(&gap_line(&engine, key, &gap, now));
                     }
                 }
             }
         }
     }
     if args.json {
-        console::put(&json::text(&Value::Array(listed)));
+        desk.put(&json::text(&Value::Array(listed)));
     }
     Ok(Done::All)
 }

@@ -2,30 +2,33 @@
 
 use serde_json::Value;
 
-use crate::cli::args::{JsonArgs, Options};
-use crate::cli::session::{self, Failure};
+use crate::cli::args::JsonArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::engine::feeds::subscription::Subscription;
-use crate::io::{clock, console};
+use crate::io::clock;
 use crate::view;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &JsonArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (store, engine) = session::looked_at(options, now)?;
+    let engine = desk.engine()?;
     if args.json {
         let mut feeds = Vec::new();
         for feed in engine.feeds.values() {
-            feeds.push(json::feed(&engine, feed, &store.poll_log(feed.key)?, now));
+            let key = feed.key;
+            let log = desk.look(move |store| store.poll_log(key))?;
+            feeds.push(json::feed(&engine, feed, &log, now));
         }
-        console::put(&json::text(&Value::Array(feeds)));
+        desk.put(&json::text(&Value::Array(feeds)));
         return Ok(Done::All);
     }
     if engine.feeds.is_empty() {
-        console::tell("no subscriptions yet; 'backissue add URL' makes one");
+        desk.tell("no subscriptions yet; 'backissue add URL' makes one");
     }
     for feed in engine.feeds.values() {
-        console::put(&feed_line(feed, now));
+        desk.put(&feed_line(feed, now));
     }
     Ok(Done::All)
 }

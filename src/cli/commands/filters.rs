@@ -3,29 +3,31 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::cli::args::{JsonArgs, Options};
-use crate::cli::session::{self, Failure};
+use crate::cli::args::JsonArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::FilterCount;
 use crate::engine::state::Engine;
 use crate::filters::{Action, EntryFilter, FilterScope, until_text};
-use crate::io::{clock, console};
+use crate::io::clock;
+use crate::io::store::Store;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &JsonArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (mut store, engine) = session::looked_at(options, now)?;
-    let counts = store.count_filter_hits()?;
+    let engine = desk.engine()?;
+    let counts = desk.look(Store::count_filter_hits)?;
     let rules = engine.filters.list.iter();
     let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
     if args.json {
         let values = counted.map(|(rule, count)| in_json(&engine, rule, count, now));
-        console::put(&pieces::text(&Value::Array(values.collect())));
+        desk.put(&pieces::text(&Value::Array(values.collect())));
         return Ok(Done::All);
     }
     if engine.filters.list.is_empty() {
-        console::tell("no filters yet; m on an entry makes one");
+        desk.tell("no filters yet; m on an entry makes one");
     }
     for (rule, count) in counted {
         let until = rule.until.map(|until| until_text(until, engine.zone));
@@ -38,7 +40,7 @@ pub(in crate::cli) fn run(options: &Options, args: &JsonArgs) -> Result<Done, Fa
         });
         let (does, about) = (rule.action.words(), entry_filters::about(&engine, rule));
         let until = until.unwrap_or_default();
-        console::put(&format!(
+        desk.put(&format!(
             "{:>5} hit {:>5} hidden  {does}: {about}{until}",
             count.hits, count.hidden
         ));

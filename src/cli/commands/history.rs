@@ -1,22 +1,27 @@
 //! `backissue history`: what is known of a feed's archives, what is missing, and more of it on request.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::cli::args::{HistoryArgs, Options};
-use crate::cli::session::{self, Failure, block_on};
+use crate::cli::args::HistoryArgs;
+use crate::cli::desk::{Desk, sentences};
+use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::gap_rows;
 use crate::engine::backfill::history_actions::HistoryAction;
 use crate::engine::backfill::walk_policy::policy;
+use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use crate::history::{ArchiveNode, Gap, GapKind, HistoryStatus, NodeState, Nodes};
-use crate::io::{clock, console};
+use crate::history::{ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes};
+use crate::io::clock;
+use crate::io::visits::Waited;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &HistoryArgs) -> Result<Done, Failure> {
     let actions = [
         (args.go_on, HistoryAction::Continue),
         (args.retry, HistoryAction::Retry),
@@ -25,20 +30,20 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
     let actions: Vec<HistoryAction> =
         actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action)).collect();
     let asked = !actions.is_empty();
-    let said = if asked { ask_and_wait(options, args, &actions)? } else { None };
+    let feed = lookup::find_subscription(&desk.engine()?, &args.feed)?;
+    let said = if asked { ask_and_wait(desk, feed, &actions)? } else { None };
     let now = clock::now();
-    let (store, engine) = session::looked_at(options, now)?;
-    let feed = lookup::find_subscription(&engine, &args.feed)?;
+    let engine = desk.engine()?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
-    let nodes = store.nodes(feed)?;
+    let nodes = desk.look(move |store| store.nodes(feed))?;
     let gaps: Vec<Gap> =
         gap_rows::of_feed(&engine, subscription, now).into_iter().map(|(_, gap)| gap).collect();
     if args.json {
-        console::put(&json::text(&whole_json(&engine, subscription, &nodes, now)));
+        desk.put(&json::text(&whole_json(&engine, subscription, &nodes, now)));
     } else {
-        print_history(&engine, subscription, &nodes, &gaps, now);
+        print_history(desk, &engine, subscription, &nodes, &gaps, now);
         if let Some(said) = said {
-            console::put(&said);
+            desk.put(&said);
         }
     }
     let failing = |gap: &Gap| matches!(gap.kind(), GapKind::Unavailable | GapKind::Unreadable);
@@ -47,53 +52,54 @@ pub(in crate::cli) fn run(options: &Options, args: &HistoryArgs) -> Result<Done,
 
 /// Asks for what is wanted, and returns what was said of it in the end.
 fn ask_and_wait(
-    options: &Options,
-    args: &HistoryArgs,
+    desk: &Desk,
+    feed: FeedKey,
     actions: &[HistoryAction],
 ) -> Result<Option<String>, Failure> {
-    if options.offline {
+    if desk.options.offline {
         return Err(Failure::new("archives cannot be asked for with --offline"));
     }
-    block_on(async {
-        let mut runtime = session::start_quietly(options)?;
-        let feed = lookup::find_subscription(&runtime.program.engine, &args.feed)?;
-        for action in actions {
-            runtime.ask(Request::History(feed, *action));
-        }
-        let mut said = None;
-        let finished = runtime
-            .until(|program| {
-                said = program.notices().pop().map(|(_, text)| text).or(said.take());
-                program.engine.is_at_rest()
-            })
-            .await;
-        runtime.stop()?;
-        if finished {
-            Ok(said)
-        } else {
+    let mut said = None;
+    for action in actions {
+        let told = desk.ask(Request::History(feed, *action))?;
+        said = sentences(&told).pop().or(said);
+    }
+    let feeds = BTreeSet::from([feed]);
+    let waited = desk.follow(
+        move |engine, events, notes| {
+            notes.extend(sentences(events));
+            !is_under_way(engine, &feeds)
+        },
+        |sentence| said = Some(sentence),
+    )?;
+    match waited {
+        Waited::Done => Ok(said),
+        Waited::Cancelled => {
+            desk.ask(Request::StopPolls(vec![feed]))?;
             Err(Failure::new("interrupted; what had been fetched is saved"))
         }
-    })
+    }
 }
 
 fn print_history(
+    desk: &Desk,
     engine: &Engine,
     feed: &Subscription,
     nodes: &Nodes,
     gaps: &[Gap],
     now: DateTime<Utc>,
 ) {
-    console::put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
-    console::put(&format!("  {}", describe_standing(engine, feed)));
+    desk.put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
+    desk.put(&format!("  {}", describe_standing(engine, feed)));
     for (_, node) in list_archives(nodes) {
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
         });
-        console::put(&format!("  {:>5} entries{span}  {}", node.entries, node.url));
+        desk.put(&format!("  {:>5} entries{span}  {}", node.entries, node.url));
     }
     for gap in gaps {
         let said = crate::history::GapLines::new(gap, now, engine.zone);
-        console::put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
+        desk.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
 }
 

@@ -6,41 +6,42 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde_json::{Map, Value as Json, json};
 
-use crate::cli::args::{Options, PlanArgs};
+use crate::cli::args::PlanArgs;
+use crate::cli::desk::Desk;
 use crate::cli::publisher::parse;
-use crate::cli::session::{self, Failure};
+use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::poll::{learn, plans};
 use crate::engine::state::Engine;
 use crate::feed::{self, Origin};
 use crate::history::FeedKey;
-use crate::io::store::Store;
 use crate::io::{clock, console};
-use crate::schedule::learning::{LearnedPlan, learned_json};
+use crate::schedule::learning::{LearnedPlan, Publications, learned_json};
 use crate::schedule::{self, Facts, Plan, PlanStep, Value, duration_words};
 use crate::view;
 
 /// Polls that `learned` names.
 const POLLS_TOLD: usize = 5;
 
-/// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &PlanArgs) -> Result<Done, Failure> {
-    match (&args.feed, &args.document, &args.facts) {
-        (Some(feed), None, None) => of_subscription(options, args, feed),
-        (None, Some(document), Some(facts)) => of_document(args, document, facts),
-        (Some(_) | None, ..) => {
-            let sentence =
-                "say which feed, or name a document and its facts with --document and --facts";
-            Err(Failure::new(sentence))
-        }
+/// What is wrong with arguments that name neither a feed nor a document.
+const USAGE: &str = "say which feed, or name a document and its facts with --document and --facts";
+
+/// Plans for a document: no store, no network.
+pub(in crate::cli) fn run_alone(args: &PlanArgs) -> Result<Done, Failure> {
+    match (&args.document, &args.facts) {
+        (Some(document), Some(facts)) => of_document(args, document, facts),
+        (Some(_) | None, _) => Err(Failure::new(USAGE)),
     }
 }
 
-fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Done, Failure> {
+/// Plans for a subscription.
+pub(in crate::cli) fn run(desk: &Desk, args: &PlanArgs) -> Result<Done, Failure> {
+    let Some(typed) = &args.feed else { return Err(Failure::new(USAGE)) };
     let now = clock::now();
-    let (store, mut engine) = session::looked_at(options, now)?;
+    let mut engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, typed)?;
-    let learned = learn_rhythm(&store, &mut engine, feed, now)?;
+    let publications = desk.look(move |store| store.publications(feed))?;
+    let learned = learn_rhythm(&publications, &mut engine, feed, now);
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let coming = plans::following(subscription, engine.salt, args.next.unwrap_or(0), now);
     if args.json {
@@ -64,43 +65,42 @@ fn of_subscription(options: &Options, args: &PlanArgs, typed: &str) -> Result<Do
         if args.next.is_some() {
             answer.insert("next_polls".into(), coming.iter().map(short_json).collect());
         }
-        console::put(&json::text(&Json::Object(answer)));
+        desk.put(&json::text(&Json::Object(answer)));
         return Ok(Done::All);
     }
-    console::put(&plan_words(&engine, feed, now));
+    desk.put(&plan_words(&engine, feed, now));
     if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);
         let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
-        console::put(&format!("{}{why}", plan.rhythm.sentence()));
+        desk.put(&format!("{}{why}", plan.rhythm.sentence()));
     }
     if !coming.is_empty() {
-        console::put("if nothing changes:");
+        desk.put("if nothing changes:");
     }
     for plan in &coming {
         let when = plan.next_poll.map_or_else(
             || "never".to_owned(),
             |at| format!("{}, {}", view::minute(at, engine.zone), plans::wait_words(at, now)),
         );
-        console::put(&format!("  {when} ({})", plans::settled_words(plan.settled_by)));
+        desk.put(&format!("  {when} ({})", plans::settled_words(plan.settled_by)));
     }
     Ok(Done::All)
 }
 
 /// Learns the rhythm of a feed and gives the plan to the engine, where it counts.
 pub(in crate::cli) fn learn_rhythm(
-    store: &Store,
+    publications: &Publications,
     engine: &mut Engine,
     feed: FeedKey,
     now: DateTime<Utc>,
-) -> Result<Option<Arc<LearnedPlan>>, Failure> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(None) };
+) -> Option<Arc<LearnedPlan>> {
+    let subscription = engine.feeds.get(&feed)?;
     let terms = learn::terms(engine, subscription);
-    let publications = store.publications(feed)?;
-    let plan = schedule::learning::learn(&publications, &terms, now).map(Arc::new);
+    let plan = schedule::learning::learn(publications, &terms, now).map(Arc::new);
     if let Some(plan) = &plan {
         learn::remember(engine, now, feed, plan);
     }
-    Ok(plan)
+    plan
 }
 
 /// What was learned, whether it is followed, and the next polls.

@@ -1,61 +1,104 @@
 //! `backissue poll`: polls feeds now and says what came of each.
 
-use std::io::IsTerminal;
+use std::collections::BTreeSet;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::cli::args::{Options, PollArgs};
-use crate::cli::session::{self, Failure, block_on};
-use crate::cli::{Done, json, lookup, upkeep};
+use crate::cli::args::PollArgs;
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
+use crate::cli::{Done, json, lookup};
+use crate::engine::commands_under_way::is_under_way;
+use crate::engine::event::Event;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::history::FeedKey;
-use crate::io::console;
+use crate::io::visits::Waited;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &PollArgs) -> Result<Done, Failure> {
-    let store = session::open_store(options)?;
-    let (done, settings, store) = block_on(async {
-        let mut runtime = session::quiet_on(options, store)?;
-        let feeds = find_wanted(&runtime.program.engine, &args.feeds)?;
-        let kind = match (args.force, args.all || feeds.is_some()) {
-            (true, _) => PollKind::Forced,
-            (false, true) => PollKind::Allowed,
-            (false, false) => PollKind::Due,
-        };
-        runtime.ask(Request::Poll(PollRequest { feeds, kind, archives: !args.no_history }));
-        let bar = new_bar(args, runtime.program.engine.poll_run.asked());
-        let mut told = 0_usize;
-        let finished = runtime
-            .until(|program| {
-                let engine = &program.engine;
-                let news = engine.poll_run.results.iter().skip(told);
-                told = engine.poll_run.results.len();
-                if !args.json {
-                    news.filter_map(|result| {
-                        told_of(engine, result, options.verbose || !args.feeds.is_empty())
-                    })
-                    .for_each(|line| bar.suspend(|| console::put(&line)));
+pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure> {
+    let feeds = find_wanted(&desk.engine()?, &args.feeds)?;
+    let kind = match (args.force, args.all || feeds.is_some()) {
+        (true, _) => PollKind::Forced,
+        (false, true) => PollKind::Allowed,
+        (false, false) => PollKind::Due,
+    };
+    let loud = desk.options.verbose || !args.feeds.is_empty();
+    let (begun, mut noted) =
+        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history })?;
+    let (watched, mut polled) = (begun.clone(), Polled::default());
+    let waited = desk.follow(
+        move |engine, events, notes| {
+            let run = &engine.poll_run;
+            let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
+            notes.extend(fresh.map(|result| {
+                Note::Result(Box::new(result.clone()), told_of(engine, result, loud))
+            }));
+            noted = run.noted;
+            notes.extend(events.iter().filter_map(|event| archives_of(event, &watched)));
+            !is_under_way(engine, &watched)
+        },
+        |note| match note {
+            Note::Result(result, line) => {
+                if let Some(line) = line.filter(|_| !args.json) {
+                    desk.put(&line);
                 }
-                bar.set_position(u64::from(engine.poll_run.done()));
-                engine.is_at_rest()
-            })
-            .await;
-        bar.finish_and_clear();
-        let done = report_polls(&runtime.program.engine, args);
-        let settings = runtime.program.engine.settings.clone();
-        let store = runtime.stop()?;
-        if finished {
-            Ok((done, settings, store))
-        } else {
-            Err(Failure::new("interrupted; what had been polled is saved"))
-        }
-    })?;
-    upkeep::at_the_end(store, &settings)?;
-    Ok(done)
+                polled.results.push(*result);
+                desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
+            }
+            Note::Archives { fetched, new } => {
+                polled.archives = polled.archives.saturating_add(fetched);
+                polled.recovered = polled.recovered.saturating_add(new);
+            }
+        },
+    )?;
+    desk.end_progress();
+    if waited == Waited::Cancelled {
+        desk.ask(Request::StopPolls(begun.into_iter().collect()))?;
+    }
+    desk.wait_until_durable()?;
+    let done = report_polls(desk, &desk.engine()?, &polled, args);
+    match waited {
+        Waited::Done => Ok(done),
+        Waited::Cancelled => Err(Failure::new("interrupted; what had been polled is saved")),
+    }
+}
+
+/// What is noted while feeds are polled.
+enum Note {
+    /// What came of a poll, and the line that tells it.
+    Result(Box<PollResult>, Option<String>),
+    /// Archives that were fetched, and entries never seen before that they brought.
+    Archives { fetched: u32, new: u32 },
+}
+
+/// What came of all polls.
+#[derive(Default)]
+struct Polled {
+    results: Vec<PollResult>,
+    archives: u32,
+    recovered: u32,
+}
+
+/// Asks for polls. Answers with the feeds whose results are to be told, and with how many results were noted before.
+fn ask_for(desk: &Desk, request: PollRequest) -> Result<(BTreeSet<FeedKey>, u64), Failure> {
+    let before = desk.inspect(|engine| engine.poll_run.noted)?;
+    let named = request.feeds.clone();
+    desk.ask_and_inspect(Request::Poll(request), move |engine, _| {
+        let all = || engine.feeds.keys().copied().collect();
+        (named.map_or_else(all, BTreeSet::from_iter), before)
+    })
+}
+
+/// What an event tells of the archives of these feeds.
+fn archives_of(_event: &Event, _feeds: &BTreeSet<FeedKey>) -> Option<Note> {
+    None
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>, Failure> {
@@ -64,15 +107,6 @@ fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>
     }
     let feeds = typed.iter().map(|typed| lookup::find_subscription(engine, typed));
     feeds.collect::<Result<_, _>>().map(Some)
-}
-
-fn new_bar(args: &PollArgs, polls: u32) -> ProgressBar {
-    if args.json || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("polling {pos} of {len} {wide_bar} {eta}");
-    ProgressBar::new(u64::from(polls))
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// What came of one poll, as soon as it is durable: what is new and what failed, and with `-v` the rest too.
@@ -97,8 +131,8 @@ fn told_of(engine: &Engine, result: &PollResult, verbose: bool) -> Option<String
 }
 
 /// Says what came of all polls.
-fn report_polls(engine: &Engine, args: &PollArgs) -> Done {
-    let results = &engine.poll_run.results;
+fn report_polls(desk: &Desk, engine: &Engine, polled: &Polled, args: &PollArgs) -> Done {
+    let results = &polled.results;
     let count =
         |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();
     let failed = count(PollOutcome::Failed);
@@ -107,7 +141,7 @@ fn report_polls(engine: &Engine, args: &PollArgs) -> Done {
     };
     if args.json {
         let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
-        console::put(&json::text(&json!({
+        desk.put(&json::text(&json!({
             "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
             "read": count(PollOutcome::Read),
             "not_modified": count(PollOutcome::NotModified),
@@ -115,12 +149,12 @@ fn report_polls(engine: &Engine, args: &PollArgs) -> Done {
             "skipped": count(PollOutcome::Skipped),
             "new": sum(|result| result.new),
             "edited": sum(|result| result.edited),
-            "archives": engine.poll_run.archives,
-            "from_archives": engine.poll_run.recovered,
+            "archives": polled.archives,
+            "from_archives": polled.recovered,
             "feeds": feeds,
         })));
     } else {
-        console::put(&format!(
+        desk.put(&format!(
             "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited",
             count(PollOutcome::Read),
             count(PollOutcome::NotModified),
@@ -128,10 +162,10 @@ fn report_polls(engine: &Engine, args: &PollArgs) -> Done {
             sum(|result| result.new),
             sum(|result| result.edited)
         ));
-        if engine.poll_run.archives > 0 {
-            console::put(&format!(
+        if polled.archives > 0 {
+            desk.put(&format!(
                 "{} archives fetched, {} older entries",
-                engine.poll_run.archives, engine.poll_run.recovered
+                polled.archives, polled.recovered
             ));
         }
     }

@@ -1,38 +1,37 @@
 //! `backissue` without a command: the reader, polling in the background.
 
+use std::io::{IsTerminal, Write};
+use std::os::unix::net::UnixStream;
+
 use super::demo;
 use crate::cli::args::Options;
+use crate::cli::owner::{self, Found};
 use crate::cli::session::{self, Failure, block_on};
-use crate::cli::show_screen::show_screen;
+use crate::cli::show_screen::{Left, WaitEnd, show_screen, wait_for_store};
 use crate::cli::{Done, upkeep};
-use crate::io::clock;
+use crate::io::owner::client::Client;
+use crate::io::owner::listener::Listener;
+use crate::io::owner::messages::{OwnerKind, Taker};
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
+use crate::io::store::Store;
+use crate::io::{clock, console};
 use crate::ui::reconfigure;
 
 /// Runs the reader.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
+    // From whom the store was taken: that process has it back when this one ends.
+    let mut lender = None;
+    let mut claim = Claim::New;
     loop {
-        let configured = session::read_configuration(options)?;
-        let (store, recovered) = session::store_or_recovered(options)?;
-        let (ending, settings, store) = block_on(async {
-            let mut runtime = Runtime::with_screen(store, configured.settings, configured.screen)?;
-            let theme = runtime.program.ui.settings.theme.clone();
-            session::follow_configuration(&runtime, options, theme);
-            if !configured.notes.is_empty() {
-                let now = clock::precise_now();
-                reconfigure::tell_notes(&mut runtime.program, now, "", &configured.notes);
-            }
-            runtime.program.engine.offline = options.offline;
-            session::dress_screen(options, &mut runtime);
-            if let Some(sentence) = recovered {
-                runtime.program.ui.complain(clock::precise_now(), sentence);
-            }
-            session::stop_on_signals(&runtime);
-            show_screen(runtime, options.verbose).await
-        })?;
+        let Some((store, recovered)) = get_store(options, &mut lender, claim)? else {
+            return Ok(Done::All);
+        };
+        let Left { ending, settings, store, listener } =
+            read_feeds(options, store, recovered.as_deref())?;
         match ending {
             Ending::Quit => {
+                drop(listener);
                 upkeep::at_the_end(store, &settings)?;
                 return Ok(Done::All);
             }
@@ -40,11 +39,130 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             Ending::Stop | Ending::Suspend => return Ok(Done::All),
             // Who leaves the demo comes back to where it was offered.
             Ending::Demo => {
-                drop(store);
+                drop((store, listener));
                 if demo::run_demo(options)? == Ending::Stop {
                     return Ok(Done::All);
                 }
             }
+            Ending::HandOver => {
+                drop(store);
+                claim = match listener.and_then(Listener::release) {
+                    // Whoever wanted it ended meanwhile.
+                    None => Claim::Turn,
+                    Some((stream, taker)) => {
+                        match block_on(wait_for_store(options, stream, taker))? {
+                            WaitEnd::Ended => Claim::Turn,
+                            WaitEnd::TakenBack => Claim::Back,
+                            WaitEnd::Left => return Ok(Done::All),
+                        }
+                    }
+                };
+            }
         }
     }
+}
+
+/// What this reader does about another one that has the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// It has just been started: its user is asked.
+    New,
+    /// It was taken over from, and its user wants the store back.
+    Back,
+    /// It was taken over from, and waits for its turn.
+    Turn,
+}
+
+/// Gets the store: it is free, or a service lets go of it, or another reader whose user says so. `None`: the user stays
+/// with the other reader.
+fn get_store(
+    options: &Options,
+    lender: &mut Option<UnixStream>,
+    mut claim: Claim,
+) -> Result<Option<(Store, Option<String>)>, Failure> {
+    let mut told = false;
+    loop {
+        let client = match owner::find_owner(options)? {
+            Found::Free(store, recovered) => return Ok(Some((*store, recovered))),
+            Found::Owned(client) => client,
+        };
+        match (client.owner, claim) {
+            (OwnerKind::Watch, _) | (OwnerKind::Reader, Claim::Back) => {}
+            (OwnerKind::Reader, Claim::New) => {
+                if !wants_to_take_over(&client)? {
+                    return Ok(None);
+                }
+                claim = Claim::Back;
+            }
+            (OwnerKind::Reader, Claim::Turn) => {
+                let Some(stream) = client.wait_for_end() else { continue };
+                match block_on(wait_for_store(options, stream, Taker::Reader))? {
+                    WaitEnd::Ended => {}
+                    WaitEnd::TakenBack => claim = Claim::Back,
+                    WaitEnd::Left => return Ok(None),
+                }
+                continue;
+            }
+            (OwnerKind::Command, _) => {
+                if !std::mem::replace(&mut told, true) {
+                    console::tell(&format!(
+                        "waiting for the backissue command that has the store open (process {}) …",
+                        client.process
+                    ));
+                }
+            }
+        }
+        match client.take_over(Taker::Reader) {
+            Ok(Some(stream)) => *lender = Some(stream),
+            // It ended.
+            Ok(None) => {}
+            Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
+        }
+    }
+}
+
+/// Asks whether to take the store over from another reader.
+fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
+    let process = client.process;
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err(Failure {
+            status: 3,
+            ..Failure::new(format!(
+                "the reader is open in another terminal (process {process}); this one needs a terminal to ask whether to take over"
+            ))
+        });
+    }
+    console::tell(&format!(
+        "backissue is open in another terminal (process {process}).\nEnter takes it over here; that terminal can take it back. n leaves it there."
+    ));
+    let mut out = std::io::stderr();
+    out.write_all(b"take over? [Y/n] ").and_then(|()| out.flush()).ok();
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
+    Ok(read > 0 && !answer.trim_start().to_lowercase().starts_with(['n', 'q']))
+}
+
+/// Shows the reader on a store until it is left.
+fn read_feeds(options: &Options, store: Store, recovered: Option<&str>) -> Result<Left, Failure> {
+    let configured = session::read_configuration(options)?;
+    block_on(async {
+        let mut runtime = Runtime::with_screen(store, configured.settings, configured.screen)?;
+        let theme = runtime.program.ui.settings.theme.clone();
+        session::follow_configuration(&runtime, options, theme);
+        if !configured.notes.is_empty() {
+            let now = clock::precise_now();
+            reconfigure::tell_notes(&mut runtime.program, now, "", &configured.notes);
+        }
+        runtime.program.engine.offline = options.offline;
+        session::dress_screen(options, &mut runtime);
+        if let Some(sentence) = recovered {
+            runtime.program.ui.complain(clock::precise_now(), sentence);
+        }
+        session::stop_on_signals(&runtime);
+        let listener = owner::listen(&runtime, OwnerKind::Reader);
+        if let Err(why) = &listener {
+            runtime.program.ui.complain(clock::precise_now(), why);
+        }
+        show_screen(runtime, listener.ok(), options.verbose).await
+    })
 }

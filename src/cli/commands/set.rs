@@ -1,26 +1,21 @@
 //! `backissue set`: what the reader chooses for a feed; planned at once.
 
 use super::plan;
-use crate::cli::args::Options;
 use crate::cli::args_set::SetArgs;
-use crate::cli::session::{self, Failure};
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
 use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::feeds::setting_row::FeedSettingRow;
 use crate::engine::feeds::setting_table::FEED_SETTINGS;
-use crate::engine::input::Input;
 use crate::engine::poll::learn;
 use crate::engine::request::Request;
-use crate::engine::store_work::Stored;
-use crate::engine::update::update;
-use crate::io::{clock, console};
+use crate::io::clock;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &SetArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (mut store, mut engine) = session::looked_at(options, now)?;
+    let engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let before = subscription.record.chosen();
@@ -33,29 +28,16 @@ pub(in crate::cli) fn run(options: &Options, args: &SetArgs) -> Result<Done, Fai
         setting.set_flag(&mut chosen, given, &learn::zone_of(engine.zone)).map_err(Failure::new)?;
     }
     let request = Request::Set(feed, Box::new(chosen.clone()));
-    let output = update(&mut engine, now, Input::Request(request));
-    for event in output.events {
-        if let Event::Refused(why) = event {
-            return Err(Failure::new(why));
-        }
-    }
-    for effect in output.effects {
-        // What is to be learned is learned after the next poll.
-        if let Effect::Store(work) = effect
-            && !work.job.is_read()
-            && let Some(Stored { result: Err(why), .. }) = store.perform(*work)
-        {
-            return Err(Failure::new(why));
-        }
-    }
-    store.sync()?;
-    console::put(&plan::plan_words(&engine, feed, now));
+    // What is to be learned is learned after the next poll.
+    let engine = desk.ask_and_inspect(request, |engine, _| engine.clone())?;
+    desk.wait_until_durable()?;
+    desk.put(&plan::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
     if changes.is_empty() {
-        console::put("nothing was changed: it was so before");
+        desk.put("nothing was changed: it was so before");
     }
     for change in changes {
-        console::put(&format!("changed: {change}"));
+        desk.put(&format!("changed: {change}"));
     }
     Ok(Done::All)
 }

@@ -8,9 +8,7 @@ use std::sync::mpsc;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::simulate_feed;
 use crate::cli::Done;
-use crate::cli::args::Options;
 use crate::cli::args_simulate::{SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
@@ -25,10 +23,7 @@ const WORKERS: usize = 2;
 const LINE_MAX: usize = 16 << 20;
 
 /// Runs the command.
-pub(in crate::cli) fn run(options: &Options, args: &SimulateArgs) -> Result<Done, Failure> {
-    if let Some(feed) = &args.feed {
-        return simulate_feed::run(options, args, feed);
-    }
+pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
     if args.stdio {
         return answer_driver(std::io::stdin().lock());
     }

@@ -2,14 +2,14 @@
 
 use chrono::DateTime;
 
-use crate::cli::args::Options;
 use crate::cli::args_simulate::SimulateArgs;
 use crate::cli::commands::plan;
-use crate::cli::session::{self, Failure};
+use crate::cli::desk::Desk;
+use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::settled_words;
-use crate::io::{clock, console};
+use crate::io::clock;
 use crate::schedule::learning::Publications;
 use crate::schedule::{self, SettledBy};
 use crate::simulate::{
@@ -24,16 +24,12 @@ const DAYS_MIN: i64 = 28;
 const TEST_PART: i64 = 4;
 
 /// Runs the command.
-pub(in crate::cli) fn run(
-    options: &Options,
-    args: &SimulateArgs,
-    typed: &str,
-) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &Desk, args: &SimulateArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let (store, mut engine) = session::looked_at(options, now)?;
-    let feed = lookup::find_subscription(&engine, typed)?;
-    plan::learn_rhythm(&store, &mut engine, feed, now)?;
-    let publications = store.publications(feed)?;
+    let mut engine = desk.engine()?;
+    let feed = lookup::find_subscription(&engine, args.feed.as_deref().unwrap_or_default())?;
+    let publications = desk.look(move |store| store.publications(feed))?;
+    plan::learn_rhythm(&publications, &mut engine, feed, now);
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let title = subscription.record.shown_title();
     let source = build_source(title, &publications, now.timestamp().div_euclid(60))?;
@@ -49,19 +45,19 @@ pub(in crate::cli) fn run(
     };
     let own = own_score(subscription, &source, &conditions);
     let known = source.minutes.len();
-    console::put(&format!(
+    desk.put(&format!(
         "{title}: {known} publications in {days} days; tried on the last {test_days} days"
     ));
     let Some(own) = own else {
-        console::put("nothing was published in the days of the test");
+        desk.put("nothing was published in the days of the test");
         return Ok(Done::WithFailures);
     };
-    console::put(&describe_policy(subscription, &own, &conditions, &source));
+    desk.put(&describe_policy(subscription, &own, &conditions, &source));
     let policies = PollPolicy::ALL;
     let outcome = experiment(&source, &policies, &conditions, Given::default(), (false, false));
     let scores: Vec<Vec<Score>> =
         outcome.scores.iter().map(|(_, test)| test.iter().copied().collect()).collect();
-    console::put(&table("test days", &policies, &scores));
+    desk.put(&table("test days", &policies, &scores));
     Ok(Done::All)
 }
 

@@ -34,9 +34,46 @@ const TOLD_ENTRIES: usize = 2_000;
 /// The handle on the indexer thread.
 #[derive(Debug)]
 pub struct Indexer {
-    changed: Sender<FeedKey>,
+    orders: Sender<Order>,
     stopping: Arc<AtomicBool>,
     thread: JoinHandle<()>,
+}
+
+/// What the indexer is told.
+enum Order {
+    /// A feed has changed.
+    Changed(FeedKey),
+    /// Somebody wants to search: what is missing is written without a pause. They are told how many entries are
+    /// missing, 0 at the end.
+    CatchUp(Sender<usize>),
+}
+
+/// What is to be done: feeds that changed, and those who wait until that is indexed.
+#[derive(Default)]
+struct Orders {
+    changed: BTreeSet<FeedKey>,
+    waiting: Vec<Sender<usize>>,
+}
+
+impl Orders {
+    fn add(&mut self, order: Order) {
+        match order {
+            Order::Changed(feed) => {
+                self.changed.insert(feed);
+            }
+            Order::CatchUp(waiting) => self.waiting.push(waiting),
+        }
+    }
+
+    /// Tells those who wait how many entries are missing.
+    fn tell(&mut self, missing: usize) {
+        // Who does not wait any more was interrupted.
+        self.waiting.retain(|waiting| waiting.send(missing).is_ok() && missing > 0);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.waiting.is_empty()
+    }
 }
 
 /// The state of the indexer thread.
@@ -44,7 +81,7 @@ struct Work {
     data: PathBuf,
     index: SharedIndex,
     texts: Texts,
-    changed: Receiver<FeedKey>,
+    orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: UnboundedSender<ScreenInput>,
 }
@@ -57,27 +94,33 @@ impl Indexer {
         texts: Texts,
         answers: UnboundedSender<ScreenInput>,
     ) -> std::io::Result<Self> {
-        let (sender, changed) = channel();
+        let (sender, orders) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
-        let work = Work { data, index, texts, changed, stopping: Arc::clone(&stopping), answers };
+        let work = Work { data, index, texts, orders, stopping: Arc::clone(&stopping), answers };
         let thread = std::thread::Builder::new().name("indexer".into()).spawn(move || {
             if let Err(error) = work.run() {
                 work.answers.send(Input::Trouble(error.to_string()).into()).ok();
             }
         })?;
-        Ok(Self { changed: sender, stopping, thread })
+        Ok(Self { orders: sender, stopping, thread })
     }
 
     /// Reports that a feed has changed.
     pub fn changed(&self, feed: FeedKey) {
         // If the thread is gone the index lags behind, and the next start catches up.
-        self.changed.send(feed).ok();
+        self.orders.send(Order::Changed(feed)).ok();
+    }
+
+    /// Tells how many entries the index lacks, until it holds what the store holds now: 0. If the index cannot be
+    /// written the sender is dropped.
+    pub fn when_indexed(&self, answer: Sender<usize>) {
+        self.orders.send(Order::CatchUp(answer)).ok();
     }
 
     /// Ends the thread after the current entries; the rest is indexed at the next start.
     pub fn stop(self) {
         self.stopping.store(true, Ordering::Relaxed);
-        drop(self.changed);
+        drop(self.orders);
         self.thread.join().ok();
     }
 }
@@ -86,11 +129,11 @@ impl Work {
     fn run(&self) -> Result<(), IndexError> {
         let index = SearchIndex::open(&self.data)?;
         self.index.set(index.clone());
-        let mut changed = BTreeSet::new();
-        if let Err(RecvTimeoutError::Disconnected) =
-            self.changed.recv_timeout(START_PAUSE).map(|feed| changed.insert(feed))
-        {
-            return Ok(());
+        let mut orders = Orders::default();
+        match self.orders.recv_timeout(START_PAUSE) {
+            Ok(order) => orders.add(order),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
         let mut catch_up = CatchUp::new(index, self.texts.clone())?;
         let missing = catch_up.state().missing;
@@ -98,7 +141,13 @@ impl Work {
         let all = catch_up.everything(&mut |done| {
             if done >= told + TOLD_ENTRIES {
                 told = done;
-                self.report_missing(missing.saturating_sub(done));
+                let missing = missing.saturating_sub(done);
+                self.report_missing(missing);
+                // Whoever asks meanwhile hears of it too.
+                self.orders.try_iter().for_each(|order| orders.add(order));
+                if missing > 0 {
+                    orders.tell(missing);
+                }
             }
             !self.stopping.load(Ordering::Relaxed)
         })?;
@@ -106,32 +155,28 @@ impl Work {
         if wrote || told > 0 {
             self.report_missing(0);
         }
-        if all { self.follow(&mut catch_up, changed) } else { Ok(()) }
+        if all { self.follow(&mut catch_up, orders) } else { Ok(()) }
     }
 
     /// Indexes changed feeds until the program ends.
-    fn follow(
-        &self,
-        catch_up: &mut CatchUp,
-        mut changed: BTreeSet<FeedKey>,
-    ) -> Result<(), IndexError> {
+    fn follow(&self, catch_up: &mut CatchUp, mut orders: Orders) -> Result<(), IndexError> {
         loop {
-            let first = match self.changed.recv_timeout(IDLE) {
-                Ok(feed) => Some(feed),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            };
-            changed.extend(first);
-            if changed.is_empty() {
-                catch_up.rest();
-                // Nothing is held while nothing happens.
-                match self.changed.recv() {
-                    Ok(feed) => changed.insert(feed),
-                    Err(_) => return Ok(()),
-                };
+            if orders.is_empty() {
+                match self.orders.recv_timeout(IDLE) {
+                    Ok(order) => orders.add(order),
+                    Err(RecvTimeoutError::Timeout) => {
+                        catch_up.rest();
+                        // Nothing is held while nothing happens.
+                        match self.orders.recv() {
+                            Ok(order) => orders.add(order),
+                            Err(_) => return Ok(()),
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
             }
-            self.gather(&mut changed);
-            for feed in std::mem::take(&mut changed) {
+            self.gather(&mut orders);
+            for feed in std::mem::take(&mut orders.changed) {
                 let go_on = &mut |_| !self.stopping.load(Ordering::Relaxed);
                 if !catch_up.feed(feed, &mut 0, go_on)? {
                     break;
@@ -140,19 +185,22 @@ impl Work {
             if catch_up.commit()? {
                 self.report_missing(0);
             }
+            orders.tell(0);
         }
     }
 
-    /// Collects further changes for a moment.
-    fn gather(&self, changed: &mut BTreeSet<FeedKey>) {
+    /// Collects further changes for a moment; not at all if somebody waits.
+    fn gather(&self, orders: &mut Orders) {
         let began = clock::instant();
-        while let Some(left) = GATHERED.checked_sub(began.elapsed()) {
-            match self.changed.recv_timeout(left) {
-                Ok(feed) => {
-                    changed.insert(feed);
-                }
-                Err(_) => return,
-            }
+        loop {
+            let left = GATHERED.saturating_sub(began.elapsed());
+            let next = if orders.waiting.is_empty() && !left.is_zero() {
+                self.orders.recv_timeout(left).ok()
+            } else {
+                self.orders.try_recv().ok()
+            };
+            let Some(order) = next else { return };
+            orders.add(order);
         }
     }
 

@@ -19,6 +19,8 @@ pub enum StoreError {
         folder: PathBuf,
         /// The owner's process id, if it could be read.
         process: Option<u32>,
+        /// Where it listens for the commands of others, if it does.
+        socket: Option<PathBuf>,
     },
     #[error("the data folder {folder} cannot be used: {why}; choose another one with --data-dir")]
     Folder { folder: PathBuf, why: String },

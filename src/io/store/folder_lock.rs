@@ -2,10 +2,11 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{StoreError, one_line};
+use crate::io::owner::address::socket_path;
 
 /// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
 /// shares our locks for a moment.
@@ -35,15 +36,32 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
         }
         let mut text = String::new();
         let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
-        let process: Option<u32> = read.ok().and_then(|_| text.trim().parse().ok());
+        read.ok();
+        let (process, socket) = read_owner(&text);
         // A program being started shares our locks for a moment, also one that we have just let go of.
         if process != Some(std::process::id()) || tries >= LOCK_TRIES {
-            return Err(StoreError::InUse { folder: folder.into(), process });
+            return Err(StoreError::InUse { folder: folder.into(), process, socket });
         }
         tries += 1;
         std::thread::sleep(TRY_PAUSE);
     }
     file.rewind().map_err(cannot)?;
-    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(cannot)?;
+    let socket = own_socket(folder);
+    let owner = format!("{}\n{}\n", std::process::id(), socket.display());
+    file.set_len(0).and_then(|()| file.write_all(owner.as_bytes())).map_err(cannot)?;
     Ok(file)
+}
+
+/// Where this process would listen for the commands of others while it has the store of a folder open.
+pub fn own_socket(folder: &Path) -> PathBuf {
+    let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    socket_path(folder, session.as_deref())
+}
+
+/// What the lock file says of its owner: the process, and where it listens.
+fn read_owner(text: &str) -> (Option<u32>, Option<PathBuf>) {
+    let mut lines = text.lines();
+    let process = lines.next().and_then(|line| line.trim().parse().ok());
+    let socket = lines.next().map(PathBuf::from).filter(|path| path.is_absolute());
+    (process, socket)
 }

@@ -264,7 +264,7 @@ fn has_records(log: &Path) -> bool {
 fn unopened(folder: &Path, error: &sled::Error) -> StoreError {
     let damaged = match error {
         sled::Error::Io(error) if is_locked(error) => {
-            return StoreError::InUse { folder: folder.into(), process: None };
+            return StoreError::InUse { folder: folder.into(), process: None, socket: None };
         }
         sled::Error::Io(error) => {
             matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof)

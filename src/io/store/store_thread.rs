@@ -11,7 +11,9 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
 use chrono::NaiveDate;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{
+    UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel,
+};
 
 use super::error::{StoreError, catch_sled_panic};
 use super::handle::Store;
@@ -63,6 +65,11 @@ impl StoreThread {
         Ok(Self { work: hand, answers, thread: Some(thread) })
     }
 
+    /// Another handle, for whoever looks into the store beside the loop.
+    pub fn handle(&self) -> StoreHandle {
+        StoreHandle(self.work.downgrade())
+    }
+
     /// Hands in work.
     pub fn hand(&self, work: StoreWork) {
         self.send(Handed::Work(Box::new(work)));
@@ -84,11 +91,47 @@ impl StoreThread {
     }
 }
 
+/// What somebody beside the loop does with the store, on its thread, between two pieces of work.
+pub(in crate::io) type StoreVisit = Box<dyn FnOnce(&mut Store) + Send>;
+
+/// A way to the store beside that of the loop. It does not keep the thread from ending; work that comes too late is
+/// dropped, which whoever waits for its answer notices.
+#[derive(Debug, Clone)]
+pub struct StoreHandle(WeakUnboundedSender<Handed>);
+
+impl StoreHandle {
+    /// Looks into the store.
+    pub(in crate::io) fn visit(&self, visit: StoreVisit) {
+        self.send(Handed::Visit(visit));
+    }
+
+    /// Answers when everything that was handed in before is durable, or cannot be made so.
+    pub fn when_durable(&self, answer: Sender<Result<(), StoreError>>) {
+        self.send(Handed::WhenDurable(answer));
+    }
+
+    /// Answers with how many entries the search index lacks, until there are none.
+    pub fn when_indexed(&self, answer: Sender<usize>) {
+        self.send(Handed::WhenIndexed(answer));
+    }
+
+    fn send(&self, handed: Handed) {
+        if let Some(sender) = self.0.upgrade() {
+            sender.send(handed).ok();
+        }
+    }
+}
+
 /// What reaches the thread.
-#[derive(Debug)]
 enum Handed {
     /// Work to do.
     Work(Box<StoreWork>),
+    /// Somebody beside the loop looks into the store.
+    Visit(StoreVisit),
+    /// Somebody waits until what was handed in before is durable.
+    WhenDurable(Sender<Result<(), StoreError>>),
+    /// Somebody waits until the search index holds what the store holds.
+    WhenIndexed(Sender<usize>),
     /// What was written before is durable now, or not.
     Synced(Result<(), StoreError>),
     /// Finish what was handed in and stop.
@@ -100,18 +143,27 @@ struct Working<'a> {
     store: Store,
     answers: &'a UnboundedSender<ScreenInput>,
     indexer: &'a Indexer,
-    writes: VecDeque<StoreWork>,
+    writes: VecDeque<Write>,
     /// What was written and is being synced, with its answers.
     unsynced: Option<Vec<Unsynced>>,
     stopping: bool,
     backup: Option<BackingUp>,
 }
 
-/// Work that was written and is being synced, with its answer.
-struct Unsynced {
-    id: JobId,
-    subject: JobSubject,
-    answer: Option<Stored>,
+/// What waits for its turn to be written.
+enum Write {
+    /// Work.
+    Work(StoreWork),
+    /// Somebody who waits until the work before is durable.
+    WhenDurable(Sender<Result<(), StoreError>>),
+}
+
+/// What was written and is being synced.
+enum Unsynced {
+    /// Work with its answer.
+    Work { id: JobId, subject: JobSubject, answer: Option<Stored> },
+    /// Somebody who waits for it.
+    Waiting(Sender<Result<(), StoreError>>),
 }
 
 /// A backup being written on a thread of its own.
@@ -189,6 +241,12 @@ impl<'a> Working<'a> {
         let mut work = match handed {
             Handed::Work(work) => *work,
             Handed::Synced(synced) => return self.report(&synced),
+            Handed::Visit(visit) => return visit(&mut self.store),
+            Handed::WhenDurable(answer) => {
+                self.writes.push_back(Write::WhenDurable(answer));
+                return;
+            }
+            Handed::WhenIndexed(answer) => return self.indexer.when_indexed(answer),
             Handed::Stop => {
                 self.stopping = true;
                 return;
@@ -198,7 +256,7 @@ impl<'a> Working<'a> {
         if let Job::BackUp(today) = work.job {
             self.back_up(today);
         } else if !work.job.is_read() {
-            self.writes.push_back(work);
+            self.writes.push_back(Write::Work(work));
         } else if let Some(answer) = self.store.perform(work) {
             self.answer(answer);
         }
@@ -221,8 +279,13 @@ impl<'a> Working<'a> {
         let mut done = Vec::new();
         for _ in 0..GROUP_WRITES_MAX {
             let Some(next) = self.writes.pop_front() else { break };
-            let (id, subject) = (next.id, next.job.subject());
-            done.push(Unsynced { id, subject, answer: self.store.perform(next) });
+            done.push(match next {
+                Write::Work(work) => {
+                    let (id, subject) = (work.id, work.job.subject());
+                    Unsynced::Work { id, subject, answer: self.store.perform(work) }
+                }
+                Write::WhenDurable(answer) => Unsynced::Waiting(answer),
+            });
             self.take_waiting(work);
         }
         if done.is_empty() {
@@ -237,10 +300,21 @@ impl<'a> Working<'a> {
 
     /// What was written is reported once it is durable.
     fn report(&mut self, synced: &Result<(), StoreError>) {
-        for Unsynced { id, subject, answer } in self.unsynced.take().unwrap_or_default() {
-            let answer = match synced {
-                Ok(()) => answer,
-                Err(error) => Some(Stored { id, subject, result: Err(error.to_string()) }),
+        for unsynced in self.unsynced.take().unwrap_or_default() {
+            let answer = match (unsynced, synced) {
+                (Unsynced::Work { answer, .. }, Ok(())) => answer,
+                (Unsynced::Work { id, subject, .. }, Err(error)) => {
+                    Some(Stored { id, subject, result: Err(error.to_string()) })
+                }
+                (Unsynced::Waiting(waiting), synced) => {
+                    let synced = match synced {
+                        Ok(()) => Ok(()),
+                        Err(error) => Err(StoreError::Failed(error.to_string())),
+                    };
+                    // Who does not wait any more was interrupted.
+                    waiting.send(synced).ok();
+                    None
+                }
             };
             if let Some(answer) = answer {
                 if let Some(feed) = answer.result.as_ref().ok().and_then(changed_feed) {
@@ -253,8 +327,10 @@ impl<'a> Working<'a> {
 
     /// Nobody hands in work any more, nor waits for answers: what was handed in is done.
     fn left(mut self) -> Store {
-        while let Some(work) = self.writes.pop_front() {
-            self.store.perform(work);
+        while let Some(write) = self.writes.pop_front() {
+            if let Write::Work(work) = write {
+                self.store.perform(work);
+            }
         }
         on_damaged_files(&mut self.store, Store::sync).ok();
         self.ended()
@@ -297,7 +373,11 @@ fn drop_outdated_rows(waiting: &mut Vec<Handed>) {
                 None
             }
         }
-        Handed::Synced(_) | Handed::Stop => None,
+        Handed::Synced(_)
+        | Handed::Visit(_)
+        | Handed::WhenDurable(_)
+        | Handed::WhenIndexed(_)
+        | Handed::Stop => None,
     };
     let newest = waiting.iter().filter_map(number).max();
     waiting.retain(|handed| number(handed).is_none() || number(handed) == newest);

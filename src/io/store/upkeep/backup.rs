@@ -50,11 +50,22 @@ pub(in crate::io::store) enum Extent {
 
 /// A read-only view of the whole store for another thread. It may or may not include what is written meanwhile.
 #[derive(Debug)]
-pub(in crate::io::store) struct BackupSource {
+pub struct BackupSource {
     db: Db,
 }
 
 impl BackupSource {
+    /// Writes the whole store and the configuration, as [`Store::back_up`] does. `goes_on` is asked at each record; it
+    /// is an error if it returns false.
+    pub fn write_whole(
+        &self,
+        to: impl Write,
+        configuration: Option<&str>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Backup, StoreError> {
+        self.write(to, configuration, Extent::Whole, goes_on)
+    }
+
     /// Writes a backup. `goes_on` is asked at each record; it is an error if it returns false.
     pub(in crate::io::store) fn write(
         &self,
@@ -115,7 +126,7 @@ fn in_order(mut names: Vec<IVec>) -> Vec<IVec> {
 
 impl Store {
     /// Returns a read-only view of the whole store for a backup.
-    pub(in crate::io::store) fn backup_source(&self) -> BackupSource {
+    pub fn backup_source(&self) -> BackupSource {
         BackupSource { db: self.db.clone() }
     }
 

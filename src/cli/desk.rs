@@ -1,0 +1,181 @@
+//! What a command works on, in whichever process has the store open: the engine, the store, and the terminal that the
+//! command was typed on.
+
+use std::sync::Arc;
+
+use super::args::Options;
+use super::session::Failure;
+use crate::engine::event::{Event, NoticeLevel};
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use crate::io::output::{Output, WriteFile};
+use crate::io::owner::messages::Progress;
+use crate::io::performing::Ending;
+use crate::io::store::{Store, StoreError};
+use crate::io::visits::{Hand, LoopEnded, Waited};
+
+/// What a command works on.
+pub(in crate::cli) struct Desk {
+    /// The options that it was given.
+    pub(in crate::cli) options: Options,
+    hand: Hand,
+    output: Arc<dyn Output>,
+}
+
+impl From<LoopEnded> for Failure {
+    fn from(ended: LoopEnded) -> Self {
+        Self { loop_ended: true, ..Self::new(ended.to_string()) }
+    }
+}
+
+impl Desk {
+    /// A desk on the loop that a hand reaches.
+    pub(in crate::cli) fn new(options: Options, hand: Hand, output: Arc<dyn Output>) -> Self {
+        Self { options, hand, output }
+    }
+
+    /// Writes a result to standard output, and ends the line.
+    pub(in crate::cli) fn put(&self, text: &str) {
+        self.output.put(text);
+    }
+
+    /// Writes a line to standard error.
+    pub(in crate::cli) fn tell(&self, text: &str) {
+        self.output.tell(text);
+    }
+
+    /// Whether further results would be lost, or nobody wants them.
+    pub(in crate::cli) fn is_closed(&self) -> bool {
+        self.output.is_closed() || self.hand.is_cancelled()
+    }
+
+    /// Shows how far the command is; `all` is 0 where nobody knows how much there is.
+    pub(in crate::cli) fn show_progress(&self, text: impl Into<String>, done: u64, all: u64) {
+        self.output.show_progress(Some(Progress { text: text.into(), done, all }));
+    }
+
+    /// Removes what [`Desk::show_progress`] showed.
+    pub(in crate::cli) fn end_progress(&self) {
+        self.output.show_progress(None);
+    }
+
+    /// Reads a file, or standard input (`-`). An error is a fragment.
+    pub(in crate::cli) fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.output.read_file(path)
+    }
+
+    /// Writes a file, whole or not at all.
+    pub(in crate::cli) fn write_file(
+        &self,
+        path: &str,
+        write: &mut WriteFile<'_>,
+    ) -> Result<(), Failure> {
+        self.output
+            .write_file(path, write)
+            .map_err(|why| Failure::new(format!("{path} cannot be written: {why}")))
+    }
+
+    /// The engine as it is, to look at.
+    pub(in crate::cli) fn engine(&self) -> Result<Engine, Failure> {
+        Ok(self.hand.visit(|host| host.engine().clone())?)
+    }
+
+    /// Looks at the engine where it is; the loop waits meanwhile.
+    pub(in crate::cli) fn inspect<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Engine) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        Ok(self.hand.visit(|host| look(host.engine()))?)
+    }
+
+    /// Looks into the store.
+    pub(in crate::cli) fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        Ok(self.hand.look(look)?)
+    }
+
+    /// Asks the engine for something, and looks at it right afterwards. A refusal is a failure.
+    pub(in crate::cli) fn ask_and_inspect<T: Send + 'static>(
+        &self,
+        request: Request,
+        look: impl FnOnce(&Engine, &[Event]) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.ask_about(|_| request, look)
+    }
+
+    /// As [`Desk::ask_and_inspect`], for what depends on how the engine is at that moment.
+    pub(in crate::cli) fn ask_about<T: Send + 'static>(
+        &self,
+        request: impl FnOnce(&Engine) -> Request + Send + 'static,
+        look: impl FnOnce(&Engine, &[Event]) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let offline = self.options.offline;
+        self.output.begin();
+        self.hand.visit(move |host| {
+            let request = request(host.engine());
+            let told = host.ask(request, offline);
+            let refused = told.iter().find_map(|event| {
+                if let Event::Refused(why) = event { Some(why.clone()) } else { None }
+            });
+            match refused {
+                Some(why) => Err(Failure::new(why)),
+                None => Ok(look(host.engine(), &told)),
+            }
+        })?
+    }
+
+    /// Asks the engine for something. A refusal is a failure.
+    pub(in crate::cli) fn ask(&self, request: Request) -> Result<Vec<Event>, Failure> {
+        self.ask_and_inspect(request, |_, told| told.to_vec())
+    }
+
+    /// Asks for a change, waits until it is durable, and returns the sentences that were told of it. What could not be
+    /// kept is a failure.
+    pub(in crate::cli) fn change(&self, request: Request) -> Result<Vec<String>, Failure> {
+        let told = self.ask(request)?;
+        self.wait_until_durable()?;
+        Ok(sentences(&told))
+    }
+
+    /// Waits until everything that was asked for is durable.
+    pub(in crate::cli) fn wait_until_durable(&self) -> Result<(), Failure> {
+        Ok(self.hand.wait_until_durable()?)
+    }
+
+    /// Waits until the search index holds what the store holds.
+    pub(in crate::cli) fn wait_until_indexed(
+        &self,
+        left: impl FnMut(usize),
+    ) -> Result<(), Failure> {
+        Ok(self.hand.wait_until_indexed(left)?)
+    }
+
+    /// Ends the loop: the command was all that it ran for.
+    pub(in crate::cli) fn end_loop(&self) {
+        // If it has ended already, all is well.
+        self.hand.visit(|host| host.end(Ending::Quit)).ok();
+    }
+
+    /// Looks at the engine after each input until `step` says that it is done. What it notes is told outside the loop.
+    pub(in crate::cli) fn follow<N: Send + 'static>(
+        &self,
+        step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
+        tell: impl FnMut(N),
+    ) -> Result<Waited, Failure> {
+        Ok(self.hand.follow(step, tell)?)
+    }
+}
+
+/// The sentences among events, troubles too.
+pub(in crate::cli) fn sentences(told: &[Event]) -> Vec<String> {
+    let sentence = |event: &Event| {
+        if let Event::Notice { level: NoticeLevel::Info | NoticeLevel::Trouble, text, .. } = event {
+            Some(text.clone())
+        } else {
+            None
+        }
+    };
+    told.iter().filter_map(sentence).collect()
+}

@@ -1,0 +1,248 @@
+//! Which process does a command: this one, if the store is free, or the one that has the store open.
+
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::signal::unix::signal;
+
+use super::args::{Args, Command, Options};
+use super::desk::Desk;
+use super::session::{self, Failure, STOPPING, block_on};
+use super::{Done, commands, publisher, upkeep};
+use crate::engine::settings::Settings;
+use crate::io::output::{Output, OwnOutput};
+use crate::io::owner::client::{Client, ConnectError, RunEnd};
+use crate::io::owner::guest::GuestOutput;
+use crate::io::owner::listener::Listener;
+use crate::io::owner::messages::{OwnerKind, OwnerMessage, Taker};
+use crate::io::panics::catch_panic;
+use crate::io::program::Program;
+use crate::io::runtime::Runtime;
+use crate::io::store::{Store, own_socket};
+use crate::io::visits::Hand;
+use crate::io::{clock, console};
+
+/// How long an owner that does not listen is waited for: it is starting, ending, or puts the store in order.
+const OWNER_TIME: Duration = Duration::from_secs(30);
+/// After this time whoever waits is told why.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The pause between two attempts.
+const TRY_PAUSE: Duration = Duration::from_millis(5);
+
+/// Who has the store.
+pub(super) enum Found {
+    /// This process; the sentence says that the store was made anew from a backup.
+    Free(Box<Store>, Option<String>),
+    /// Another one, which listens.
+    Owned(Client),
+}
+
+/// Opens the store, or finds who has it open.
+pub(super) fn find_owner(options: &Options) -> Result<Found, Failure> {
+    let began = clock::instant();
+    let mut told = false;
+    loop {
+        let failure = match session::store_or_recovered(options) {
+            Ok((store, recovered)) => return Ok(Found::Free(Box::new(store), recovered)),
+            Err(failure) => failure,
+        };
+        match failure.in_use.as_deref().map(Client::connect) {
+            // It is another kind of failure, or the owner is of a version that does not listen.
+            None => return Err(failure),
+            Some(Ok(client)) => return Ok(Found::Owned(client)),
+            Some(Err(ConnectError::Refused(why))) => {
+                return Err(Failure { status: 3, ..Failure::new(why) });
+            }
+            Some(Err(ConnectError::NotThere)) if began.elapsed() > OWNER_TIME => {
+                return Err(failure);
+            }
+            Some(Err(ConnectError::NotThere)) => {
+                if began.elapsed() > PATIENCE && !std::mem::replace(&mut told, true) {
+                    console::tell(
+                        "waiting for another backissue, which has the store open and is busy …",
+                    );
+                }
+                std::thread::sleep(TRY_PAUSE);
+            }
+        }
+    }
+}
+
+/// Does a command that works on the store, here or in the process that has the store open.
+pub(super) fn run_command(options: &Options, command: Command) -> Result<Done, Failure> {
+    if !matches!(command, Command::Doctor(_)) {
+        // A configuration that cannot be followed is told whoever does the command.
+        session::read_settings(options)?;
+    }
+    // What cannot be sent as text names no file of ours and no feed.
+    let typed: Vec<String> =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    loop {
+        match find_owner(options)? {
+            Found::Free(store, recovered) => {
+                if let Some(sentence) = recovered {
+                    console::tell(&sentence);
+                }
+                return match command {
+                    // It looks at what an open store would put right by itself.
+                    Command::Doctor(args) => commands::doctor::check_store(*store, &args),
+                    command => run_here(options, *store, command),
+                };
+            }
+            Found::Owned(client) => {
+                let cancel = client.canceller();
+                session::when_stopped(cancel);
+                match client.run(typed.clone(), &OwnOutput::default()) {
+                    RunEnd::Ended(0, _) => return Ok(Done::All),
+                    RunEnd::Ended(1, None) => return Ok(Done::WithFailures),
+                    RunEnd::Ended(status, sentence) => {
+                        return Err(Failure {
+                            status,
+                            ..Failure::new(sentence.unwrap_or_default())
+                        });
+                    }
+                    RunEnd::NotBegun => {}
+                    RunEnd::Lost => {
+                        return Err(Failure::new(crate::io::visits::LoopEnded.to_string()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Does a command in this process, which has the store; the commands of others meanwhile too.
+fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, Failure> {
+    let polls = matches!(command, Command::Poll(_));
+    let (done, settings, store) = block_on(async {
+        let mut runtime = session::quiet_on(options, store)?;
+        let listener = listen(&runtime, OwnerKind::Command);
+        let hand = runtime.hand();
+        cancel_on_signals(&hand);
+        let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default());
+        let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
+            let done = run_at(&desk, &command);
+            desk.end_loop();
+            done
+        });
+        let worker =
+            worker.map_err(|error| Failure::new(format!("no thread to work with: {error}")))?;
+        runtime.until_ended(|_| {}).await;
+        if let Ok(listener) = &listener {
+            listener.close();
+            runtime.until(|_| listener.guests() == 0).await;
+        }
+        let settings = runtime.program.engine.settings.clone();
+        let done = worker.join();
+        let store = runtime.stop()?;
+        let died = || Err(Failure::new("the command ended by a fault; the store is whole"));
+        Ok((done.unwrap_or_else(|_| died()), settings, store))
+    })?;
+    end_well(done, polls, store, &settings)
+}
+
+/// What a command that polls leaves to be done; others are over at once.
+fn end_well(
+    done: Result<Done, Failure>,
+    polls: bool,
+    store: Store,
+    settings: &Settings,
+) -> Result<Done, Failure> {
+    let done = done?;
+    if polls {
+        upkeep::at_the_end(store, settings)?;
+    }
+    Ok(done)
+}
+
+/// The system or the reader tells the command to end: what is under way is saved.
+fn cancel_on_signals(hand: &Hand) {
+    for kind in STOPPING {
+        let hand = hand.clone();
+        if let Ok(mut signals) = signal(kind) {
+            tokio::spawn(async move {
+                while signals.recv().await.is_some() {
+                    hand.cancel();
+                }
+            });
+        }
+    }
+}
+
+/// Takes the commands of others from now on. An error is a sentence; the program works without, too.
+pub(super) fn listen<P: Program>(
+    runtime: &Runtime<P>,
+    kind: OwnerKind,
+) -> Result<Listener, String> {
+    let socket = own_socket(runtime.folder());
+    Listener::start(&socket, kind, runtime.hand(), Arc::new(run_for_another))
+}
+
+/// Does the command of another process.
+fn run_for_another(typed: Vec<String>, output: Arc<GuestOutput>, hand: Hand) -> OwnerMessage {
+    let done = match Args::try_parse_from(typed) {
+        Err(error) => Err(Failure::new(error.to_string())),
+        Ok(Args { command: None, .. }) => Err(Failure::new("that is no command")),
+        Ok(Args { global, command: Some(command) }) => {
+            let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>);
+            catch_panic(|| run_at(&desk, &command)).unwrap_or_else(|| {
+                Err(Failure::new("the command ended by a fault; the store is whole"))
+            })
+        }
+    };
+    match done {
+        Ok(Done::All) => OwnerMessage::Ended { status: 0, sentence: None },
+        Ok(Done::WithFailures) => OwnerMessage::Ended { status: 1, sentence: None },
+        Err(failure) if failure.loop_ended && !output.has_begun() => OwnerMessage::NotBegun,
+        Err(failure) => {
+            OwnerMessage::Ended { status: failure.status, sentence: Some(failure.sentence) }
+        }
+    }
+}
+
+/// Does a command that works on the store.
+fn run_at(desk: &Desk, command: &Command) -> Result<Done, Failure> {
+    match command {
+        Command::Add(args) => commands::add::run(desk, args),
+        Command::Import(args) => commands::import::run(desk, args),
+        Command::Export(args) => commands::export::run(desk, args),
+        Command::Feeds(args) => commands::feeds::run(desk, args),
+        Command::Entries(args) => commands::entries::run(desk, args),
+        Command::Search(args) => commands::search::run(desk, args),
+        Command::Filters(args) => commands::filters::run(desk, args),
+        Command::Show(args) => commands::show::run(desk, args),
+        Command::Poll(args) => commands::poll::run(desk, args),
+        Command::History(args) => commands::history::run(desk, args),
+        Command::Plan(args) => commands::plan::run(desk, args),
+        Command::Set(args) => commands::set::run(desk, args),
+        Command::Doctor(_) => commands::doctor::run(desk),
+        Command::Simulate(args) => publisher::simulate_feed::run(desk, args),
+        Command::Backup(args) => commands::backup::back_up(desk, args),
+        Command::Demo
+        | Command::Watch
+        | Command::Parse(_)
+        | Command::Lint(_)
+        | Command::Config(_)
+        | Command::Restore(_)
+        | Command::Completions(_)
+        | Command::Man => Err(Failure::new("that command is not done by another process")),
+    }
+}
+
+/// Gets the store for this process alone. Whoever has it open lets go of it, and takes it back when what is returned is
+/// dropped.
+pub(super) fn borrow_store(options: &Options) -> Result<Option<UnixStream>, Failure> {
+    loop {
+        match find_owner(options) {
+            Ok(Found::Free(..)) => return Ok(None),
+            Ok(Found::Owned(client)) => match client.take_over(Taker::Command) {
+                Ok(Some(stream)) => return Ok(Some(stream)),
+                Ok(None) => {}
+                Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
+            },
+            Err(failure) => return Err(failure),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Where a command's words go, and where its files are: the terminal that it was typed on, which may be another
+//! process's.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::console;
+use super::owner::messages::Progress;
+
+/// Bytes of a file that is read at most.
+pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What a command writes to and reads from.
+pub trait Output: Send + Sync {
+    /// Writes a result to standard output, and ends the line.
+    fn put(&self, text: &str);
+    /// Writes a line to standard error.
+    fn tell(&self, text: &str);
+    /// Says that the command changes something: from here on it must not be done a second time.
+    fn begin(&self) {}
+    /// Whether further results would be lost.
+    fn is_closed(&self) -> bool;
+    /// Shows how far it is, where somebody looks on; `None`: that is over.
+    fn show_progress(&self, progress: Option<Progress>);
+    /// Reads a file, or standard input (`-`), of [`FILE_BYTES_MAX`] bytes at most. An error is a fragment that says why
+    /// it cannot be read.
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// Writes a file, whole or not at all. An error is a fragment that says why it cannot be written.
+    fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String>;
+}
+
+/// Writes what is to stand in a file.
+pub type WriteFile<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// The terminal and the files of this process.
+#[derive(Debug, Default)]
+pub struct OwnOutput {
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl OwnOutput {
+    /// Does something while the progress is not on the screen.
+    fn beside_the_bar(&self, work: impl FnOnce()) {
+        match &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(bar) => bar.suspend(work),
+            None => work(),
+        }
+    }
+
+    /// Writes a piece of a result to standard output.
+    pub fn put_piece(&self, text: &str) {
+        self.beside_the_bar(|| console::put_piece(text));
+    }
+}
+
+impl Output for OwnOutput {
+    fn put(&self, text: &str) {
+        self.beside_the_bar(|| console::put(text));
+    }
+
+    fn tell(&self, text: &str) {
+        self.beside_the_bar(|| console::tell(text));
+    }
+
+    fn is_closed(&self) -> bool {
+        console::is_closed()
+    }
+
+    fn show_progress(&self, progress: Option<Progress>) {
+        if !io::stderr().is_terminal() {
+            return;
+        }
+        let mut shown = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(progress) = progress else {
+            if let Some(bar) = shown.take() {
+                bar.finish_and_clear();
+            }
+            return;
+        };
+        let bar = shown.get_or_insert_with(|| new_bar(progress.all > 0));
+        if progress.all > 0 {
+            bar.set_length(progress.all);
+            bar.set_position(progress.done);
+        }
+        bar.set_message(console::without_controls(&progress.text).into_owned());
+        bar.tick();
+    }
+
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        let read = match path {
+            "-" => read_limited(io::stdin()),
+            path => std::fs::File::open(path).and_then(read_limited),
+        };
+        read.map_err(|error| error.to_string())
+    }
+
+    fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String> {
+        write_whole(Path::new(path), write).map_err(|error| error.to_string())
+    }
+}
+
+fn new_bar(measured: bool) -> ProgressBar {
+    if !measured {
+        return ProgressBar::new_spinner();
+    }
+    let style = ProgressStyle::with_template("{msg} {pos} of {len} {wide_bar} {eta}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(FILE_BYTES_MAX as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a file beside its place and puts it there when it is whole and on the disk. What is there and is no regular
+/// file (a device, a pipe) is written to as it is.
+fn write_whole(path: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
+    // A link stays one: what it leads to is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    if std::fs::metadata(&target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let mut there = std::fs::OpenOptions::new().write(true).open(&target)?;
+        write(&mut there)?;
+        return there.flush();
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    write(&mut file)?;
+    file.flush()?;
+    file.as_file().sync_all()?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_whole_or_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.opml");
+        write_whole(&path, &mut |file| file.write_all(b"one")).unwrap();
+        let broken = write_whole(&path, &mut |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(broken.unwrap_err().to_string(), "no more");
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_a_device_is_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        std::fs::write(&real, b"before").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write_whole(&link, &mut |file| file.write_all(b"after")).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&real).unwrap(), b"after");
+        write_whole(Path::new("/dev/null"), &mut |file| file.write_all(b"gone")).unwrap();
+    }
+}

@@ -1,0 +1,205 @@
+//! A process whose command is done by the owner of the store.
+
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use tokio::io::AsyncReadExt;
+
+use super::address::is_ours;
+use super::frames::{PIECE_BYTES, read_frame, write_frame};
+use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
+use crate::io::output::{Output, OwnOutput};
+
+/// A connection to the owner of the store.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    /// What it is.
+    pub owner: OwnerKind,
+    /// Its process.
+    pub process: u32,
+}
+
+/// Waits until the other side closes a connection on which nothing is said any more. Needs a tokio runtime around it.
+pub async fn wait_for_close(stream: UnixStream) {
+    let stream =
+        stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
+    let Ok(mut stream) = stream else { return };
+    let mut byte = [0; 64];
+    while let Ok(1..) = stream.read(&mut byte).await {}
+}
+
+/// Why nothing came of a connection.
+#[derive(Debug)]
+pub enum ConnectError {
+    /// Nobody listens, or the owner is just ending: it is worth trying again.
+    NotThere,
+    /// The owner refuses; a sentence.
+    Refused(String),
+}
+
+/// How a command ended that the owner did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// With this exit status, and with a sentence if something went wrong.
+    Ended(u8, Option<String>),
+    /// The owner ended before it began: it is worth trying again.
+    NotBegun,
+    /// The owner ended meanwhile.
+    Lost,
+}
+
+impl Client {
+    /// Connects to who listens at a socket.
+    pub fn connect(socket: &Path) -> Result<Self, ConnectError> {
+        if !socket.parent().is_some_and(is_ours) {
+            return Err(ConnectError::NotThere);
+        }
+        Self::greet(socket).map_err(|error| match error {
+            GreetError::Broken => ConnectError::NotThere,
+            GreetError::Refused(why) => ConnectError::Refused(why),
+        })
+    }
+
+    fn greet(socket: &Path) -> Result<Self, GreetError> {
+        let mut stream = UnixStream::connect(socket)?;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        write_frame(&mut stream, &ClientMessage::Hello { protocol: PROTOCOL, version })?;
+        match read_frame(&mut stream)? {
+            Some(OwnerMessage::Welcome { owner, process }) => Ok(Self { stream, owner, process }),
+            Some(OwnerMessage::Refused(why)) => Err(GreetError::Refused(why)),
+            Some(_) | None => Err(GreetError::Broken),
+        }
+    }
+
+    /// A way to tell the owner that the command is to end.
+    pub fn canceller(&self) -> io::Result<impl FnMut() + Send + use<>> {
+        let mut stream = self.stream.try_clone()?;
+        Ok(move || {
+            // If it cannot be told any more, the command has ended.
+            write_frame(&mut stream, &ClientMessage::Cancel).ok();
+        })
+    }
+
+    /// Hands in a command and prints what comes of it.
+    pub fn run(mut self, arguments: Vec<String>, output: &OwnOutput) -> RunEnd {
+        if write_frame(&mut self.stream, &ClientMessage::Run(arguments)).is_err() {
+            return RunEnd::NotBegun;
+        }
+        let mut begun = false;
+        loop {
+            let message = match read_frame(&mut self.stream) {
+                Ok(Some(message)) => message,
+                Ok(None) | Err(_) if begun => return RunEnd::Lost,
+                Ok(None) | Err(_) => return RunEnd::NotBegun,
+            };
+            match message {
+                OwnerMessage::Began => begun = true,
+                OwnerMessage::NotBegun => return RunEnd::NotBegun,
+                OwnerMessage::Out(text) => {
+                    begun = true;
+                    output.put_piece(&text);
+                }
+                OwnerMessage::Told(text) => {
+                    begun = true;
+                    output.tell(&text);
+                }
+                OwnerMessage::Progress(progress) => output.show_progress(progress),
+                OwnerMessage::ReadFile(path) => {
+                    if self.send_file(output.read_file(&path)).is_err() {
+                        return RunEnd::Lost;
+                    }
+                }
+                OwnerMessage::CreateFile(path) => {
+                    let written = self.receive_file(&path, output);
+                    if write_frame(&mut self.stream, &ClientMessage::FileEnd(written)).is_err() {
+                        return RunEnd::Lost;
+                    }
+                }
+                OwnerMessage::Ended { status, sentence } => {
+                    output.show_progress(None);
+                    return RunEnd::Ended(status, sentence);
+                }
+                OwnerMessage::Refused(why) => return RunEnd::Ended(2, Some(why)),
+                OwnerMessage::Welcome { .. }
+                | OwnerMessage::FileBytes(_)
+                | OwnerMessage::FileEnd(_)
+                | OwnerMessage::Yours => {}
+            }
+            if output.is_closed() {
+                // Nobody reads on: the command need not go on either.
+                write_frame(&mut self.stream, &ClientMessage::Cancel).ok();
+            }
+        }
+    }
+
+    fn send_file(&mut self, read: Result<Vec<u8>, String>) -> io::Result<()> {
+        let end = match read {
+            Ok(bytes) => {
+                for piece in bytes.chunks(PIECE_BYTES) {
+                    write_frame(&mut self.stream, &ClientMessage::FileBytes(piece.to_vec()))?;
+                }
+                Ok(())
+            }
+            Err(why) => Err(why),
+        };
+        write_frame(&mut self.stream, &ClientMessage::FileEnd(end))
+    }
+
+    /// Writes a file of the pieces that come; they are taken to their end also if it cannot be written.
+    fn receive_file(&mut self, path: &str, output: &OwnOutput) -> Result<(), String> {
+        let mut ended = false;
+        let written = output.write_file(path, &mut |file| {
+            loop {
+                match read_frame(&mut self.stream)? {
+                    Some(OwnerMessage::FileBytes(bytes)) => file.write_all(&bytes)?,
+                    Some(OwnerMessage::FileEnd(whole)) => {
+                        ended = true;
+                        return if whole { Ok(()) } else { Err(io::Error::other("it was left")) };
+                    }
+                    Some(_) => {}
+                    None => return Err(ErrorKind::UnexpectedEof.into()),
+                }
+            }
+        });
+        while !ended {
+            match read_frame(&mut self.stream) {
+                Ok(Some(OwnerMessage::FileEnd(_)) | None) | Err(_) => ended = true,
+                Ok(Some(_)) => {}
+            }
+        }
+        written
+    }
+
+    /// Asks the owner to let go of the store and waits until it has. The connection stays open as long as this process
+    /// has the store: when it closes, the former owner takes the store back. An error is a sentence; `None`: the owner
+    /// ended.
+    pub fn take_over(mut self, taker: Taker) -> Result<Option<UnixStream>, String> {
+        if write_frame(&mut self.stream, &ClientMessage::TakeOver(taker)).is_err() {
+            return Ok(None);
+        }
+        match read_frame(&mut self.stream) {
+            Ok(Some(OwnerMessage::Yours)) => Ok(Some(self.stream)),
+            Ok(Some(OwnerMessage::Refused(why))) => Err(why),
+            Ok(Some(_) | None) | Err(_) => Ok(None),
+        }
+    }
+
+    /// A connection that closes when the owner lets go of the store or ends.
+    pub fn wait_for_end(mut self) -> Option<UnixStream> {
+        write_frame(&mut self.stream, &ClientMessage::WaitForEnd).ok().map(|()| self.stream)
+    }
+}
+
+/// Why the owner did not answer well.
+enum GreetError {
+    Broken,
+    Refused(String),
+}
+
+impl From<io::Error> for GreetError {
+    fn from(_: io::Error) -> Self {
+        Self::Broken
+    }
+}

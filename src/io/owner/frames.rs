@@ -1,0 +1,102 @@
+//! Messages on a stream: each is a frame of four bytes with its length, the first byte first, and a `MessagePack` record.
+
+use std::io::{Error, ErrorKind, Read, Result, Write};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Bytes of a frame at most.
+pub const FRAME_MAX: usize = 1024 * 1024;
+/// Bytes of a text or of a file that are sent in one frame.
+pub const PIECE_BYTES: usize = 128 * 1024;
+
+/// Writes a message.
+pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> Result<()> {
+    let record = rmp_serde::to_vec_named(message).map_err(Error::other)?;
+    let length = u32::try_from(record.len()).ok().filter(|_| record.len() <= FRAME_MAX);
+    let length = length.ok_or_else(|| Error::other("a message is too long"))?;
+    let mut frame = Vec::with_capacity(record.len().saturating_add(4));
+    frame.extend_from_slice(&length.to_be_bytes());
+    frame.extend_from_slice(&record);
+    stream.write_all(&frame)?;
+    stream.flush()
+}
+
+/// Reads a message; `None`: the other side ended between two messages. What is longer than [`FRAME_MAX`] or no message
+/// is an error of the kind [`ErrorKind::InvalidData`]; no more than that is ever held.
+pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<T>> {
+    let mut length = [0; 4];
+    match stream.read_exact(&mut length[..1]) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    stream.read_exact(&mut length[1..])?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > FRAME_MAX {
+        return Err(Error::new(ErrorKind::InvalidData, "a message is too long"));
+    }
+    let mut record = Vec::new();
+    stream.take(length as u64).read_to_end(&mut record)?;
+    if record.len() < length {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    rmp_serde::from_slice(&record)
+        .map(Some)
+        .map_err(|_| Error::new(ErrorKind::InvalidData, "that is no message"))
+}
+
+/// The pieces of a text that are sent in one frame each, cut between characters.
+pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.floor_char_boundary(PIECE_BYTES);
+        let (piece, left) = rest.split_at_checked(end)?;
+        rest = left;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::owner::messages::{ClientMessage, OwnerMessage};
+
+    fn frame(message: &impl Serialize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, message).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_message_is_read_as_it_was_written_and_then_the_end() {
+        let message = ClientMessage::Run(vec!["poll".into(), "--all".into()]);
+        let mut bytes = frame(&message);
+        bytes.extend(frame(&ClientMessage::Cancel));
+        let mut stream = bytes.as_slice();
+        assert_eq!(read_frame(&mut stream).unwrap(), Some(message));
+        assert_eq!(read_frame(&mut stream).unwrap(), Some(ClientMessage::Cancel));
+        assert_eq!(read_frame::<ClientMessage>(&mut stream).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_no_message_half_of_one_or_too_long_is_an_error_and_never_a_large_buffer() {
+        let whole = frame(&OwnerMessage::Out("text".into()));
+        let huge = [u32::MAX.to_be_bytes().as_slice(), b"x"].concat();
+        let garbage = [4_u32.to_be_bytes().as_slice(), b"\xc1\xc1\xc1\xc1"].concat();
+        for bytes in [&whole[..3], &whole[..whole.len() - 1], &huge, &garbage] {
+            let mut stream = bytes;
+            assert!(read_frame::<OwnerMessage>(&mut stream).is_err(), "{bytes:?}");
+        }
+        let long = OwnerMessage::Out("x".repeat(FRAME_MAX));
+        assert!(write_frame(&mut Vec::new(), &long).is_err());
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let text = "ä".repeat(PIECE_BYTES);
+        let cut: Vec<&str> = pieces(&text).collect();
+        assert!(cut.len() > 1 && cut.iter().all(|piece| piece.len() <= PIECE_BYTES));
+        assert_eq!(cut.concat(), text);
+        assert_eq!(pieces("").count(), 0);
+    }
+}

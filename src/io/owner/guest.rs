@@ -1,0 +1,169 @@
+//! A process that hands in a command: what it is told, and what it says meanwhile.
+
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use super::frames::{PIECE_BYTES, pieces, read_frame, write_frame};
+use super::messages::{ClientMessage, OwnerMessage, Progress};
+use crate::io::output::{FILE_BYTES_MAX, Output, WriteFile};
+use crate::io::visits::Hand;
+
+/// The terminal and the files of a process that handed in a command. A process that does not read what it is told keeps
+/// its own command waiting, and nothing else.
+#[derive(Debug)]
+pub struct GuestOutput {
+    stream: Mutex<UnixStream>,
+    closed: AtomicBool,
+    /// The process knows that its command has begun.
+    begun: AtomicBool,
+    files: Mutex<Receiver<ClientMessage>>,
+}
+
+impl GuestOutput {
+    /// Listens to what the process says while its command runs: it may cancel, send a file, or end.
+    pub fn attend(stream: &UnixStream, hand: Hand) -> io::Result<std::sync::Arc<Self>> {
+        let (sender, files) = channel();
+        let output = std::sync::Arc::new(Self {
+            stream: Mutex::new(stream.try_clone()?),
+            closed: AtomicBool::new(false),
+            begun: AtomicBool::new(false),
+            files: Mutex::new(files),
+        });
+        let (heard, told) = (stream.try_clone()?, std::sync::Arc::downgrade(&output));
+        std::thread::Builder::new().name("guest ear".into()).spawn(move || {
+            listen(heard, &hand, &sender);
+            if let Some(output) = told.upgrade() {
+                output.closed.store(true, Ordering::Relaxed);
+            }
+            hand.cancel();
+        })?;
+        Ok(output)
+    }
+
+    /// Tells the process something. What cannot be told is lost: it has ended.
+    pub fn send(&self, message: &OwnerMessage) {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        if write_frame(&mut *stream, message).is_err() {
+            self.closed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the command has begun: it cannot be handed in again.
+    pub fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    fn answer(&self) -> Result<ClientMessage, String> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.recv().map_err(|_| "the process that has it ended".to_owned())
+    }
+}
+
+/// Hears what the process says until it ends or says what nobody understands.
+fn listen(mut stream: UnixStream, hand: &Hand, files: &Sender<ClientMessage>) {
+    while let Ok(Some(message)) = read_frame(&mut stream) {
+        match message {
+            ClientMessage::Cancel => hand.cancel(),
+            ClientMessage::FileBytes(_) | ClientMessage::FileEnd(_) => {
+                if files.send(message).is_err() {
+                    return;
+                }
+            }
+            ClientMessage::Hello { .. }
+            | ClientMessage::Run(_)
+            | ClientMessage::TakeOver(_)
+            | ClientMessage::WaitForEnd => return,
+        }
+    }
+}
+
+impl Output for GuestOutput {
+    fn put(&self, text: &str) {
+        self.begun.store(true, Ordering::Relaxed);
+        for piece in pieces(&format!("{text}\n")) {
+            self.send(&OwnerMessage::Out(piece.to_owned()));
+        }
+    }
+
+    fn tell(&self, text: &str) {
+        self.begun.store(true, Ordering::Relaxed);
+        let mut pieces = pieces(text);
+        self.send(&OwnerMessage::Told(pieces.next().unwrap_or_default().to_owned()));
+    }
+
+    fn begin(&self) {
+        if !self.begun.swap(true, Ordering::Relaxed) {
+            self.send(&OwnerMessage::Began);
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn show_progress(&self, progress: Option<Progress>) {
+        self.send(&OwnerMessage::Progress(progress));
+    }
+
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.send(&OwnerMessage::ReadFile(path.to_owned()));
+        let mut bytes = Vec::new();
+        loop {
+            match self.answer()? {
+                ClientMessage::FileBytes(piece) if bytes.len() < FILE_BYTES_MAX => {
+                    bytes.extend(piece);
+                }
+                ClientMessage::FileBytes(_) => return Err("it is too large".to_owned()),
+                ClientMessage::FileEnd(end) => return end.map(|()| bytes),
+                ClientMessage::Hello { .. }
+                | ClientMessage::Run(_)
+                | ClientMessage::TakeOver(_)
+                | ClientMessage::WaitForEnd
+                | ClientMessage::Cancel => {}
+            }
+        }
+    }
+
+    fn write_file(&self, path: &str, write: &mut WriteFile<'_>) -> Result<(), String> {
+        self.send(&OwnerMessage::CreateFile(path.to_owned()));
+        let mut pieces = FilePieces { output: self, piece: Vec::new() };
+        let written = write(&mut pieces).and_then(|()| pieces.flush());
+        self.send(&OwnerMessage::FileEnd(written.is_ok()));
+        let answer = self.answer()?;
+        written.map_err(|error| error.to_string())?;
+        match answer {
+            ClientMessage::FileEnd(end) => end,
+            _ => Err("the process that writes it did not say whether it is whole".to_owned()),
+        }
+    }
+}
+
+/// A file that the other process writes.
+struct FilePieces<'a> {
+    output: &'a GuestOutput,
+    piece: Vec<u8>,
+}
+
+impl Write for FilePieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.output.is_closed() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let taken = bytes.get(..bytes.len().min(PIECE_BYTES)).unwrap_or(bytes);
+        self.piece.extend_from_slice(taken);
+        if self.piece.len() >= PIECE_BYTES {
+            self.flush()?;
+        }
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.piece.is_empty() {
+            self.output.send(&OwnerMessage::FileBytes(std::mem::take(&mut self.piece)));
+        }
+        Ok(())
+    }
+}
