@@ -94,6 +94,8 @@ pub struct Engine {
     pub(super) rollbacks: BTreeMap<JobId, Rollback>,
     /// Writes under way whose end the store tells, and the feeds that they are about.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
+    /// What is to be told of feeds once nothing of them is being written.
+    pub(super) untold: Vec<(FeedKey, Event)>,
     /// What is to be told after this input.
     pub(super) events: Vec<Event>,
     /// What was told since somebody beside the program looked; `None`: nobody looks on.
@@ -134,6 +136,7 @@ impl Engine {
             last_job: 0,
             rollbacks: BTreeMap::new(),
             writes: BTreeMap::new(),
+            untold: Vec::new(),
             events: Vec::new(),
             copies: None,
         }
@@ -223,6 +226,11 @@ impl Engine {
     /// Tells whoever looks on.
     pub(crate) fn tell(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// Tells whoever looks on of a feed, once what was written of it is durable; if it cannot be written, nothing is told.
+    pub(crate) fn tell_when_durable(&mut self, feed: FeedKey, event: Event) {
+        self.untold.push((feed, event));
     }
 
     /// Tells the reader something.

@@ -45,6 +45,7 @@ pub(in crate::engine) fn insert(
     };
     engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
     plans::replan(engine, feed, now);
+    engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     (feed, record)
 }
 
