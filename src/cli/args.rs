@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -72,7 +73,11 @@ pub(super) enum Command {
     /// Show a feed's archives and what is missing of its history, or fetch more of it
     History(HistoryArgs),
     /// Poll in the background without a screen, until interrupted
-    Watch,
+    Watch(WatchArgs),
+    /// Write what happens as JSON, one line an event: new entries, failures, moves, gaps
+    Events(EventsArgs),
+    /// Let systemd poll in the background whenever you are logged in
+    Service(ServiceArgs),
     /// Say when a feed is polled next, and why then
     Plan(PlanArgs),
     /// Choose how often a feed is polled, and what it is called

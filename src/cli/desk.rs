@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::args::Options;
+use super::background::events::EventLog;
 use super::session::Failure;
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::request::Request;
@@ -18,6 +19,8 @@ use crate::io::visits::{Hand, LoopEnded, Waited};
 pub(in crate::cli) struct Desk {
     /// The options that it was given.
     pub(in crate::cli) options: Options,
+    /// What happened lately.
+    pub(in crate::cli) log: EventLog,
     hand: Hand,
     output: Arc<dyn Output>,
 }
@@ -30,8 +33,13 @@ impl From<LoopEnded> for Failure {
 
 impl Desk {
     /// A desk on the loop that a hand reaches.
-    pub(in crate::cli) fn new(options: Options, hand: Hand, output: Arc<dyn Output>) -> Self {
-        Self { options, hand, output }
+    pub(in crate::cli) fn new(
+        options: Options,
+        hand: Hand,
+        output: Arc<dyn Output>,
+        log: EventLog,
+    ) -> Self {
+        Self { options, log, hand, output }
     }
 
     /// Writes a result to standard output, and ends the line.
@@ -150,6 +158,11 @@ impl Desk {
         left: impl FnMut(usize),
     ) -> Result<(), Failure> {
         Ok(self.hand.wait_until_indexed(left)?)
+    }
+
+    /// The command ends only when it is told to: nobody who ends waits for it.
+    pub(in crate::cli) fn never_ends(&self) {
+        self.hand.never_ends();
     }
 
     /// Ends the loop: the command was all that it ran for.

@@ -7,8 +7,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod args;
+mod args_background;
 mod args_set;
 mod args_simulate;
+mod background;
 pub mod commands;
 mod desk;
 mod json;
@@ -60,7 +62,9 @@ fn run(args: Args) -> Result<Done, Failure> {
     match args.command {
         None => commands::screen::run(&options),
         Some(Command::Demo) => commands::demo::run(&options),
-        Some(Command::Watch) => commands::watch::run(&options),
+        Some(Command::Watch(args)) => background::watch::run(&options, &args),
+        Some(Command::Events(args)) => background::events::run(&options, &args),
+        Some(Command::Service(args)) => background::service::run(&options, &args),
         Some(Command::Parse(args)) => publisher::parse::run(&args),
         Some(Command::Lint(args)) => publisher::lint::run(&options, &args),
         Some(Command::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),

@@ -18,4 +18,3 @@ pub(super) mod screen;
 pub(super) mod search;
 pub(super) mod set;
 pub(super) mod show;
-pub(super) mod watch;

@@ -93,8 +93,13 @@ fn ask_for(desk: &Desk, request: PollRequest) -> Result<(BTreeSet<FeedKey>, u64)
 }
 
 /// What an event tells of the archives of these feeds.
-fn archives_of(_event: &Event, _feeds: &BTreeSet<FeedKey>) -> Option<Note> {
-    None
+fn archives_of(event: &Event, feeds: &BTreeSet<FeedKey>) -> Option<Note> {
+    match event {
+        Event::WalkEnded { feed, archives, new } if feeds.contains(feed) => {
+            Some(Note::Archives { fetched: *archives, new: *new })
+        }
+        _ => None,
+    }
 }
 
 fn count(number: usize) -> u64 {
