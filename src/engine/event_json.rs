@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::entries::entry_json::time;
 use super::event::{Event, NoticeLevel};
+use super::feeds::subscription::SubscriptionRecord;
 use super::poll::poll_results::{PollOutcome, PollResult};
 use super::state::Engine;
 use crate::history::FeedKey;
@@ -77,7 +78,7 @@ fn feed_fields(engine: &Engine, feed: Option<FeedKey>) -> [(String, Value); 3] {
     let record = known.map(|feed| &feed.record);
     [
         ("feed".into(), json!(feed)),
-        ("title".into(), json!(record.map(|record| record.shown_title()))),
+        ("title".into(), json!(record.map(SubscriptionRecord::shown_title))),
         ("url".into(), json!(record.map(|record| record.url.as_str()))),
     ]
 }
@@ -108,7 +109,7 @@ fn poll_fields(engine: &Engine, result: &PollResult) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+    use crate::engine::feeds::subscription::{FeedState, SavedSubscription};
     use crate::engine::settings::Settings;
     use crate::history::{Counters, GapKey, HistoryRecord};
 
@@ -135,8 +136,11 @@ mod tests {
         Event::Polled(Box::new(PollResult { new, ..empty }))
     }
 
+    /// A field with its value.
+    type OwnField = (&'static str, Value);
+
     /// Every event for scripts, with its name and one of its own fields.
-    fn events() -> Vec<(Event, &'static str, Option<(&'static str, Value)>)> {
+    fn events() -> Vec<(Event, &'static str, Option<OwnField>)> {
         let (from, to) = (String::from("https://a.example/"), String::from("https://b.example/"));
         let missing = String::from("https://a.example/1");
         let gap = GapKey(u64::MAX);

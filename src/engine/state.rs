@@ -32,7 +32,6 @@ const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 /// The state of the engine. Changed by [`super::update::update`] alone.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "switches, independent of each other")]
 pub struct Engine {
     /// What the reader configured.
     pub settings: Settings,

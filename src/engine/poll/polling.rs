@@ -250,7 +250,9 @@ pub fn committed(
         now,
         PollResult { feed, outcome, status, wire_bytes, conditional, new, edited, reason, moved },
     );
-    news_of_feed.into_iter().for_each(|event| engine.tell(event));
+    for event in news_of_feed {
+        engine.tell(event);
+    }
     let mut effects = if_shared.map_or_else(Vec::new, |pending| {
         feed_moves::after_merge(engine, now, feed, pending, known > 0)
     });
