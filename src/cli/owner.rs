@@ -128,7 +128,7 @@ fn run_here(options: &Options, store: Store, command: Command) -> Result<Done, F
         let log = EventLog::default();
         let desk = Desk::new(options.clone(), hand.clone(), Arc::<OwnOutput>::default(), log);
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
-            let done = run_at(&desk, &command);
+            let done = desk.judge(run_at(&desk, &command));
             desk.end_loop();
             done
         });
@@ -200,7 +200,7 @@ fn run_for_another(
         Ok(Args { command: None, .. }) => Err(Failure::new("that is no command")),
         Ok(Args { global, command: Some(command) }) => {
             let desk = Desk::new(global, hand, Arc::clone(&output) as Arc<dyn Output>, log);
-            catch_panic(|| run_at(&desk, &command)).unwrap_or_else(|| {
+            catch_panic(|| desk.judge(run_at(&desk, &command))).unwrap_or_else(|| {
                 Err(Failure::new("the command ended by a fault; the store is whole"))
             })
         }

@@ -26,9 +26,13 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         (false, false) => PollKind::Due,
     };
     let loud = desk.options.verbose || !args.feeds.is_empty();
-    let (begun, mut noted) =
-        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history })?;
-    let (watched, mut polled) = (begun.clone(), Polled::default());
+    let Asked { begun, results, mut noted } =
+        ask_for(desk, PollRequest { feeds, kind, archives: !args.no_history }, loud)?;
+    let mut polled = Polled::default();
+    for (result, line) in results {
+        polled.note(desk, args, result, line);
+    }
+    let watched = begun.clone();
     let waited = desk.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
@@ -42,10 +46,7 @@ pub(in crate::cli) fn run(desk: &Desk, args: &PollArgs) -> Result<Done, Failure>
         },
         |note| match note {
             Note::Result(result, line) => {
-                if let Some(line) = line.filter(|_| !args.json) {
-                    desk.put(&line);
-                }
-                polled.results.push(*result);
+                polled.note(desk, args, *result, line);
                 desk.show_progress("polling", count(polled.results.len()), count(begun.len()));
             }
             Note::Archives { fetched, new } => {
@@ -82,14 +83,43 @@ struct Polled {
     recovered: u32,
 }
 
-/// Asks for polls. Answers with the feeds whose results are to be told, and with how many results were noted before.
-fn ask_for(desk: &Desk, request: PollRequest) -> Result<(BTreeSet<FeedKey>, u64), Failure> {
-    let before = desk.inspect(|engine| engine.poll_run.noted)?;
-    let named = request.feeds.clone();
-    desk.ask_and_inspect(Request::Poll(request), move |engine, _| {
-        let all = || engine.feeds.keys().copied().collect();
-        (named.map_or_else(all, BTreeSet::from_iter), before)
-    })
+impl Polled {
+    /// Notes a result, and tells it if it is worth a line.
+    fn note(&mut self, desk: &Desk, args: &PollArgs, result: PollResult, line: Option<String>) {
+        if let Some(line) = line.filter(|_| !args.json) {
+            desk.put(&line);
+        }
+        self.results.push(result);
+    }
+}
+
+/// What came of asking for polls.
+struct Asked {
+    /// The feeds that are polled because of it; others may be polled by themselves meanwhile.
+    begun: BTreeSet<FeedKey>,
+    /// What is known at once, with the lines that tell it: the feeds that are not polled.
+    results: Vec<(PollResult, Option<String>)>,
+    /// How many results were noted by then.
+    noted: u64,
+}
+
+/// Asks for polls.
+fn ask_for(desk: &Desk, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
+    let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
+        (engine.polls.keys().copied().collect(), engine.poll_run.noted)
+    };
+    desk.ask_about(
+        move |engine| (Request::Poll(request), before(engine)),
+        move |engine, _, (polled, noted)| {
+            let run = &engine.poll_run;
+            let told = |result: &PollResult| (result.clone(), told_of(engine, result, loud));
+            Asked {
+                begun: engine.polls.keys().filter(|feed| !polled.contains(feed)).copied().collect(),
+                results: run.since(noted).map(told).collect(),
+                noted: run.noted,
+            }
+        },
+    )
 }
 
 /// What an event tells of the archives of these feeds.
