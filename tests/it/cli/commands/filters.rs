@@ -3,9 +3,7 @@
 use backissue::filters::{EntryFilter, FilterScope};
 use backissue::io::store::Store;
 
-use super::each;
-use super::entries;
-use crate::support::binary::Program;
+use super::{each, entries, new_program};
 use crate::support::site::{Site, answer};
 
 const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
@@ -16,14 +14,14 @@ const NOTES: &str = "<rss version=\"2.0\"><channel><title>Orchard Notes</title>\
 #[test]
 fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     let site = Site::start(|_| answer(200, &[], NOTES));
-    let program = Program::new();
-    assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
+    let program = new_program();
     let rule = EntryFilter {
         id: 7,
         title: "sponsored".into(),
         scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
+    // Before the first command: nobody has the store open yet.
     Store::open(&program.data()).unwrap().save_filters(&[rule]).unwrap();
     program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);
     let shown = entries(&program, &[]);
@@ -39,4 +37,10 @@ fn what_arrives_is_judged_and_hidden_entries_are_listed_only_if_asked_for() {
     assert_eq!((&rules[0]["hits"], &rules[0]["hidden"]), (&1.into(), &1.into()));
     let text = program.run(&["filters"]).with(0).out;
     assert!(text.contains("hide: title ~ sponsored, tag garden"), "{text}");
+}
+
+#[test]
+fn without_filters_the_list_is_empty() {
+    let program = new_program();
+    assert_eq!(program.run(&["filters", "--json"]).with(0).json(), serde_json::json!([]));
 }

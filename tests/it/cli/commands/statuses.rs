@@ -3,14 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::feeds;
+use super::{feeds, new_program};
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
 /// Polls a feed that was read once and is answered `status` from then on; the feed and the program afterwards.
 fn after(status: u16, headers: &'static [(&'static str, &'static str)]) -> (Value, Program, Site) {
-    let (site, program) = (site_with(status, headers), Program::new());
+    let (site, program) = (site_with(status, headers), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]);
     (feeds(&program).remove(0), program, site)
@@ -83,7 +83,7 @@ fn a_feed_that_is_gone_is_never_asked_again_and_keeps_its_entries() {
 
 #[test]
 fn a_203_is_read_as_a_200() {
-    let (site, program) = (Site::start(|_| answer(203, &[], rss("T", "e", 2))), Program::new());
+    let (site, program) = (Site::start(|_| answer(203, &[], rss("T", "e", 2))), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     assert_eq!(feeds(&program)[0]["total"], 2);
 }
@@ -94,7 +94,7 @@ fn a_304_that_nothing_was_asked_for_is_asked_again_past_the_caches() {
         Some("no-cache") => answer(200, &[], rss("T", "e", 2)),
         _ => answer(304, &[], ""),
     });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
     let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
     assert_eq!((&polled["read"], &polled["new"]), (&1.into(), &2.into()));
@@ -108,7 +108,7 @@ fn a_412_or_416_is_asked_again_without_validators() {
             Some(_) => answer(status, &[], ""),
             None => answer(200, &[("etag", "\"one\"")], rss("T", "e", 2)),
         });
-        let program = Program::new();
+        let program = new_program();
         program.run(&["add", &site.at("/f")]).with(0);
         let polled = program.run(&["poll", "--all", "--json"]).with(0).json();
         assert_eq!(polled["read"], 1, "{status}");
@@ -124,7 +124,7 @@ fn a_421_is_asked_again_once() {
             0 => answer(421, &[], ""),
             _ => answer(200, &[], rss("T", "e", 2)),
         });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", "--no-poll", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]).with(0);
     assert_eq!(site.asked("/f").len(), 2);
@@ -132,7 +132,7 @@ fn a_421_is_asked_again_once() {
 
 #[test]
 fn a_feed_without_entries_is_accepted() {
-    let (site, program) = (Site::start(|_| answer(200, &[], rss("Empty", "e", 0))), Program::new());
+    let (site, program) = (Site::start(|_| answer(200, &[], rss("Empty", "e", 0))), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
     let feed = feeds(&program).remove(0);
     assert_eq!((&feed["state"], &feed["total"]), (&"ok".into(), &0.into()));
@@ -146,7 +146,7 @@ fn a_feed_that_comes_back_is_forgiven() {
             1 | 2 => answer(500, &[], ""),
             _ => answer(200, &[], rss("T", "e", 2)),
         });
-    let program = Program::new();
+    let program = new_program();
     program.run(&["add", &site.at("/f")]).with(0);
     program.run(&["poll", "--all"]).with(1);
     program.run(&["poll", "--all"]).with(1);
