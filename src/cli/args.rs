@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::args_changes::MarkArgs;
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -66,6 +67,8 @@ pub(super) enum Command {
     Filters(JsonArgs),
     /// Show one entry
     Show(ShowArgs),
+    /// Mark entries read, unread, starred or unstarred
+    Mark(MarkArgs),
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]
     Poll(PollArgs),

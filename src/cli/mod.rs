@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod args;
+mod args_changes;
 mod args_set;
 mod args_simulate;
 pub mod commands;
@@ -17,6 +18,7 @@ mod owner;
 pub mod publisher;
 mod session;
 mod show_screen;
+mod time_args;
 mod upkeep;
 
 use args::{Args, Command};

@@ -5,6 +5,7 @@ pub mod filters;
 pub mod journey;
 pub mod keeping;
 pub mod lint;
+pub mod marks;
 pub mod opml;
 pub mod owner;
 pub mod plan;

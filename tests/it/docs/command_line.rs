@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands there are, with the arguments and flags that may not change.
-const COMMANDS: [(&str, &[&str]); 24] = [
+const COMMANDS: [(&str, &[&str]); 25] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
     ("import", &["FILE"]),
@@ -15,6 +15,7 @@ const COMMANDS: [(&str, &[&str]); 24] = [
     ("feeds", &["--json"]),
     ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
     ("filters", &["--json"]),
+    ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
     ("show", &["ENTRY", "--text", "--html"]),
     ("poll", &["FEED", "--all", "--force", "--no-history", "--json"]),
     ("watch", &[]),

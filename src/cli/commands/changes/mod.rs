@@ -1,0 +1,7 @@
+//! The subcommands that change what is kept, one file each.
+
+pub(in crate::cli) mod mark;
+pub(in crate::cli) mod set;
+
+/// Stands behind a change that can be taken back.
+const UNDO_HINT: &str = " · 'backissue undo' takes it back";
